@@ -1,0 +1,132 @@
+"""Every error of SagaGraph, on one screen.
+
+A failed plan is a verdict and a failed operation is an outcome; neither is an exception here. What is raised says which saga,
+which operation, and what to do next. `exit_code` is what the command line returns for it (docs/commands.md).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class SagaGraphError(Exception):
+    """Root of the family.
+
+    `leaves_saga_open` tells the engine what an exception that leaves the body of a saga means: errors about *running* a saga
+    (a conflict, a lost lease, a held operation) leave it open and resumable; all others compensate it.
+    """
+
+    exit_code: ClassVar[int] = 2
+    leaves_saga_open: ClassVar[bool] = True
+
+    def __init__(self, message: str, *, saga_id: str | None = None, operation_id: str | None = None) -> None:
+        super().__init__(message)
+        self.saga_id = saga_id
+        self.operation_id = operation_id
+
+
+# -- what the caller gave us ---------------------------------------------------------------------------------------------------
+
+
+class InvalidInputError(SagaGraphError):
+    """A request, file or setting is not usable; `field` names what to change."""
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(f"{field}: {message}" if field else message)
+        self.field = field
+
+
+class UnknownSagaError(SagaGraphError):
+    """No journal has this saga id."""
+
+
+class UnknownOperationError(SagaGraphError):
+    """The saga has no operation of this id."""
+
+
+class UnknownActionError(SagaGraphError):
+    """An operation names an action (and version) that this process has not registered."""
+
+
+class ConflictError(SagaGraphError):
+    """The same id with other content: a second effect is refused (PROTOCOL rule 2)."""
+
+
+class NotAllowedError(SagaGraphError):
+    """The saga is in a state in which this can not be done; the message says what can."""
+
+
+class WorkflowError(SagaGraphError):
+    """A workflow is not well-formed: a cycle, an unknown prerequisite, a misplaced pivot."""
+
+
+class ContextBudgetError(SagaGraphError):
+    """What is marked critical does not fit into the token budget of a context slice."""
+
+
+# -- what happened to an operation ---------------------------------------------------------------------------------------------
+
+
+class Refused(SagaGraphError):  # noqa: N818 - the name is part of the public contract; it reads as the answer that it is
+    """Raised by an action: the provider said no, and nothing happened (PROTOCOL rule 3a).
+
+    `transient=True` says that the same request may be accepted later (a rate limit): the policy may retry it, under the key of
+    the next generation.
+    """
+
+    leaves_saga_open = False
+
+    def __init__(self, message: str, *, code: str = "refused", transient: bool = False) -> None:
+        super().__init__(message)
+        self.code = code
+        self.transient = transient
+
+
+class OperationFailedError(SagaGraphError):
+    """An operation was refused or exhausted its policy, and holds nothing; the saga compensates unless the body handles it."""
+
+    exit_code = 1
+    leaves_saga_open = False
+
+
+class OperationHeldError(SagaGraphError):
+    """An operation is in doubt and nothing but a person (`resolve`) or a later probe (`resume`) can settle it."""
+
+    exit_code = 1
+
+
+class SagaClosedError(SagaGraphError):
+    """The saga is compensating or has ended; it starts no further operation."""
+
+    exit_code = 1
+
+
+# -- what happened to the machinery --------------------------------------------------------------------------------------------
+
+
+class SupersededError(SagaGraphError):
+    """Another worker took the saga over; this one appends nothing more (PROTOCOL rule 6)."""
+
+    exit_code = 3
+
+
+class BusyError(SagaGraphError):
+    """Another worker holds the lease of the saga."""
+
+    exit_code = 3
+
+
+class StoreError(SagaGraphError):
+    """The journal can not be read or written."""
+
+    exit_code = 3
+
+
+class JournalError(StoreError):
+    """The journal's content is damaged: a missing, foreign or unreadable event."""
+
+
+class ProviderError(SagaGraphError):
+    """An outside part failed or can not be reached."""
+
+    exit_code = 3
