@@ -1,0 +1,1 @@
+"""The transaction core: journal, pure state machine, coordinator, engine and stores."""

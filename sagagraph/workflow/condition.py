@@ -1,0 +1,197 @@
+"""Conditions `c_ij` under which an operation depends on others (SagaLLM section 3.2.2, equations 2 and 3).
+
+A condition is a typed expression tree over upstream outcomes. It is data: nothing in it is ever evaluated as text.
+It is asked only when all the operations it names have settled, so it is always true or false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from sagagraph.errors import WorkflowError
+
+
+class Outcome(Protocol):
+    """What a condition may know of a settled upstream operation."""
+
+    @property
+    def succeeded(self) -> bool: ...
+    @property
+    def failed(self) -> bool: ...
+    @property
+    def error_code(self) -> str | None: ...
+    @property
+    def output(self) -> Any: ...
+
+
+class Comparison(StrEnum):
+    EQUAL = "=="
+    NOT_EQUAL = "!="
+    LESS = "<"
+    AT_MOST = "<="
+    MORE = ">"
+    AT_LEAST = ">="
+    IN = "in"
+
+
+@dataclass(frozen=True, slots=True)
+class Succeeded:
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The operation was definitely refused (with one of `codes`, where any are given) and holds nothing."""
+
+    operation: str
+    codes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OutputIs:
+    """The operation succeeded, and the value at `path` of its output compares with `value`.
+
+    A missing value, a value of another type, and NaN compare false with everything, `!=` included.
+    """
+
+    operation: str
+    path: tuple[str | int, ...]
+    comparison: Comparison
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    condition: Condition
+
+
+Condition = Succeeded | Failed | OutputIs | All | AnyOf | Not
+
+def operations_named(condition: Condition) -> frozenset[str]:
+    match condition:
+        case Succeeded(operation) | Failed(operation) | OutputIs(operation):
+            return frozenset({operation})
+        case All(conditions) | AnyOf(conditions):
+            return frozenset().union(*(operations_named(each) for each in conditions))
+        case Not(inner):
+            return operations_named(inner)
+
+
+def holds(condition: Condition, outcomes: Mapping[str, Outcome]) -> bool:
+    match condition:
+        case Succeeded(operation):
+            return outcomes[operation].succeeded
+        case Failed(operation, codes):
+            outcome = outcomes[operation]
+            return outcome.failed and (not codes or outcome.error_code in codes)
+        case OutputIs(operation, path, comparison, value):
+            outcome = outcomes[operation]
+            return outcome.succeeded and _compares(value_at(outcome.output, path), comparison, value)
+        case All(conditions):
+            return all(holds(each, outcomes) for each in conditions)
+        case AnyOf(conditions):
+            return any(holds(each, outcomes) for each in conditions)
+        case Not(inner):
+            return not holds(inner, outcomes)
+
+
+def value_at(output: Any, path: tuple[str | int, ...]) -> Any:
+    """The value at `path` of a JSON value, or None where there is none."""
+    for step in path:
+        if isinstance(output, Mapping):
+            output = output.get(step)
+        elif isinstance(output, list | tuple) and isinstance(step, int) and -len(output) <= step < len(output):
+            output = output[step]
+        else:
+            return None
+    return output
+
+
+def _compares(found: Any, comparison: Comparison, value: Any) -> bool:
+    if found is None or _is_nan(found):
+        return False
+    if comparison is Comparison.IN:
+        return isinstance(value, list | tuple) and found in value
+    if not _comparable(found, value):
+        return False
+    match comparison:
+        case Comparison.EQUAL:
+            return bool(found == value)
+        case Comparison.NOT_EQUAL:
+            return bool(found != value)
+        case Comparison.LESS:
+            return bool(found < value)
+        case Comparison.AT_MOST:
+            return bool(found <= value)
+        case Comparison.MORE:
+            return bool(found > value)
+        case _:
+            return bool(found >= value)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and value != value
+
+
+def _comparable(left: Any, right: Any) -> bool:
+    if isinstance(left, bool) or isinstance(right, bool):
+        return isinstance(left, bool) and isinstance(right, bool)
+    return (isinstance(left, int | float) and isinstance(right, int | float)) or type(left) is type(right)
+
+
+def condition_to_json(condition: Condition) -> dict[str, Any]:
+    match condition:
+        case Succeeded(operation):
+            return {"is": "succeeded", "operation": operation}
+        case Failed(operation, codes):
+            return {"is": "failed", "operation": operation, "codes": list(codes)}
+        case OutputIs(operation, path, comparison, value):
+            return {
+                "is": "output",
+                "operation": operation,
+                "path": list(path),
+                "comparison": comparison.value,
+                "value": value,
+            }
+        case All(conditions):
+            return {"is": "all", "conditions": [condition_to_json(each) for each in conditions]}
+        case AnyOf(conditions):
+            return {"is": "any", "conditions": [condition_to_json(each) for each in conditions]}
+        case Not(inner):
+            return {"is": "not", "condition": condition_to_json(inner)}
+
+
+def condition_from_json(tree: Mapping[str, Any]) -> Condition:
+    """Raises `WorkflowError` for anything that is not such a tree."""
+    try:
+        match tree["is"]:
+            case "succeeded":
+                return Succeeded(str(tree["operation"]))
+            case "failed":
+                return Failed(str(tree["operation"]), tuple(tree.get("codes", ())))
+            case "output":
+                comparison = Comparison(tree["comparison"])
+                return OutputIs(str(tree["operation"]), tuple(tree["path"]), comparison, tree["value"])
+            case "not":
+                return Not(condition_from_json(tree["condition"]))
+            case "all":
+                return All(tuple(condition_from_json(each) for each in tree["conditions"]))
+            case "any":
+                return AnyOf(tuple(condition_from_json(each) for each in tree["conditions"]))
+            case other:
+                raise WorkflowError(f"not a condition: {other!r}")
+    except (KeyError, TypeError, ValueError) as exc:
+        raise WorkflowError(f"not a condition: {tree!r}") from exc

@@ -1,0 +1,127 @@
+"""What may be done about an operation that does not answer, or says no (ALAS, appendix A.2: the policy set)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sagagraph.errors import InvalidInputError
+
+ANY_ERROR = "*"
+
+
+class BackoffMode(StrEnum):
+    FIXED = "fixed"
+    EXPONENTIAL = "exponential"
+
+
+class KeyFormat(StrEnum):
+    """How an idempotency key is written; what it identifies (saga, operation, generation) is not negotiable."""
+
+    PATH = "path"
+    """Readable: `trip-42/T1/1`."""
+    UUID = "uuid"
+    """For providers that limit keys to the form of a UUID: the UUID version 5 of the path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """`max_attempts` counts the first attempt. `retry_on` names exception classes or refusal codes; `*` is any."""
+
+    max_attempts: int = 3
+    retry_on: tuple[str, ...] = (ANY_ERROR,)
+
+    def __post_init__(self) -> None:
+        if self.max_attempts < 1:
+            raise InvalidInputError("at least 1, counting the first attempt", field="retry.max_attempts")
+
+    def covers(self, error: str) -> bool:
+        return ANY_ERROR in self.retry_on or error in self.retry_on
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """The wait before attempt n+1: `base_s` (fixed), or `base_s` doubled n-1 times up to `cap_s`, shortened by up to `jitter` of itself."""
+
+    mode: BackoffMode = BackoffMode.EXPONENTIAL
+    base_s: float = 0.1
+    cap_s: float = 5.0
+    jitter: float = 0.5
+
+    def __post_init__(self) -> None:
+        _not_negative(self.base_s, "backoff.base_s")
+        _not_negative(self.cap_s, "backoff.cap_s")
+        if not 0 <= self.jitter <= 1:
+            raise InvalidInputError("a share between 0 and 1", field="backoff.jitter")
+
+    def delay_s(self, attempt: int, draw: float) -> float:
+        """`attempt`: the one that just ended, from 1. `draw`: a random number in [0, 1), given so that this stays pure."""
+        growth = 1 if self.mode is BackoffMode.FIXED else 2 ** min(attempt - 1, 30)
+        return min(self.base_s * growth, self.cap_s) * (1 - self.jitter * draw)
+
+
+@dataclass(frozen=True, slots=True)
+class Catch:
+    """A failure with one of these codes is handled by the operation `handler` instead of compensating the saga."""
+
+    errors: tuple[str, ...]
+    handler: str
+
+    def covers(self, error: str) -> bool:
+        return ANY_ERROR in self.errors or error in self.errors
+
+
+@dataclass(frozen=True, slots=True)
+class CompensationPolicy:
+    """How a compensation (or a void) is tried. It is repeated only where repeating can not land twice (PROTOCOL rule 4)."""
+
+    max_attempts: int = 5
+    timeout_s: float = 30.0
+
+    def __post_init__(self) -> None:
+        if self.max_attempts < 1:
+            raise InvalidInputError("at least 1", field="compensation.max_attempts")
+        _positive(self.timeout_s, "compensation.timeout_s")
+
+
+@dataclass(frozen=True, slots=True)
+class LoopGuards:
+    """Bounds on all tries of one operation together: `max_iterations` attempts over all generations, `deadline_s` from the first."""
+
+    max_iterations: int = 100
+    deadline_s: float = 3600.0
+
+    def __post_init__(self) -> None:
+        if self.max_iterations < 1:
+            raise InvalidInputError("at least 1", field="loop_guards.max_iterations")
+        _positive(self.deadline_s, "loop_guards.deadline_s")
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One operation's policy. `timeout_s` bounds one attempt; what times out is in doubt, not failed."""
+
+    retry: Retry = Retry()
+    backoff: Backoff = Backoff()
+    timeout_s: float = 30.0
+    catch: tuple[Catch, ...] = ()
+    idempotency_key: KeyFormat = KeyFormat.PATH
+    compensation: CompensationPolicy = CompensationPolicy()
+    loop_guards: LoopGuards = LoopGuards()
+
+    def __post_init__(self) -> None:
+        _positive(self.timeout_s, "timeout_s")
+
+    def catches(self, error: str) -> bool:
+        return any(catch.covers(error) for catch in self.catch)
+
+
+def _positive(value: float, field: str) -> None:
+    if not (math.isfinite(value) and value > 0):
+        raise InvalidInputError("a finite number of seconds above 0", field=field)
+
+
+def _not_negative(value: float, field: str) -> None:
+    if not (math.isfinite(value) and value >= 0):
+        raise InvalidInputError("a finite number of seconds, 0 or more", field=field)

@@ -1,0 +1,98 @@
+"""Structural checks of a workflow before any of it may run (ALAS section 3.2, well-formedness; PROTOCOL rule 5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import networkx as nx
+
+from sagagraph.errors import WorkflowError
+from sagagraph.workflow.condition import operations_named
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.operation import OperationSpec, references
+
+
+def check_workflow(specs: Sequence[OperationSpec]) -> None:
+    """Raises `WorkflowError` with every fault found, and a better order where there is one."""
+    faults = [*_naming_faults(specs)] or [*_cycle_faults(specs)] or [*_pivot_faults(specs), *_handler_faults(specs)]
+    if not faults:
+        return
+    order = better_order(specs)
+    hint = f"; an order that works: {' → '.join(order)}" if order else ""
+    raise WorkflowError("; ".join(faults) + hint)
+
+
+def dependency_digraph(edges: Iterable[tuple[str, tuple[str, ...]]]) -> nx.DiGraph[str]:
+    """A graph with an edge from each operation to those that depend on it."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for operation, prerequisites in edges:
+        graph.add_node(operation)
+        graph.add_edges_from((each, operation) for each in prerequisites)
+    return graph
+
+
+def better_order(specs: Sequence[OperationSpec]) -> tuple[str, ...] | None:
+    """An order that respects all data that flows between the operations, with the one pivot where rule 5 wants it; or None."""
+    pivots = [spec.id for spec in specs if spec.kind is ActionKind.PIVOT]
+    known = {spec.id for spec in specs}
+    if len(pivots) != 1 or len(known) != len(specs):
+        return None
+    graph = dependency_digraph((spec.id, tuple(known & _data_needs(spec))) for spec in specs)
+    for spec in specs:
+        if spec.kind is ActionKind.COMPENSATABLE:
+            graph.add_edge(spec.id, pivots[0])
+        elif spec.kind is ActionKind.RETRIABLE:
+            graph.add_edge(pivots[0], spec.id)
+    try:
+        return tuple(nx.lexicographical_topological_sort(graph))
+    except nx.NetworkXUnfeasible:
+        return None
+
+
+def _data_needs(spec: OperationSpec) -> set[str]:
+    named = operations_named(spec.condition) if spec.condition else frozenset()
+    return {*references(spec.inputs), *named}
+
+
+def _naming_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
+    counted = Counter(spec.id for spec in specs)
+    yield from (f"operation id {name!r} stands {times} times" for name, times in counted.items() if times > 1)
+    for spec in specs:
+        for each in spec.depends_on:
+            if each not in counted:
+                yield f"operation {spec.id!r} depends on {each!r}, which is not in the workflow"
+        for each in sorted(_data_needs(spec)):
+            if each not in spec.depends_on:
+                yield f"operation {spec.id!r} uses the outcome of {each!r} without depending on it"
+
+
+def _cycle_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
+    graph = dependency_digraph((spec.id, spec.depends_on) for spec in specs)
+    try:
+        cycle = nx.find_cycle(graph)
+    except nx.NetworkXNoCycle:
+        return
+    yield "operations wait for each other: " + " → ".join([str(cycle[0][0]), *(str(edge[1]) for edge in cycle)])
+
+
+def _pivot_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
+    pivots = [spec.id for spec in specs if spec.kind is ActionKind.PIVOT]
+    if len(pivots) > 1:
+        yield f"more than one pivot: {', '.join(pivots)}"
+        return
+    graph = dependency_digraph((spec.id, spec.depends_on) for spec in specs)
+    after = nx.descendants(graph, pivots[0]) if pivots else set()
+    for spec in specs:
+        if spec.kind is ActionKind.COMPENSATABLE and spec.id in after:
+            yield f"operation {spec.id!r} is compensatable but comes after the pivot {pivots[0]!r}"
+        elif spec.kind is ActionKind.RETRIABLE and spec.id not in after:
+            yield f"operation {spec.id!r} is retriable but does not come after a pivot"
+
+
+def _handler_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
+    needs = {spec.id: spec.depends_on for spec in specs}
+    for spec in specs:
+        for catch in spec.policy.catch:
+            if spec.id not in needs.get(catch.handler, ()):
+                yield f"operation {spec.id!r} names {catch.handler!r} as its handler, which does not depend on it"
