@@ -1,0 +1,1 @@
+"""Trips: flights, trains and hotels, planned, judged and booked."""

@@ -1,0 +1,80 @@
+"""What airlines, railways and hotels offer, as the reservation service describes it."""
+
+from datetime import date, time
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from sagagraph.domains.travel.money import Price
+
+
+class Cancellation(BaseModel):
+    """What it costs to change one's mind."""
+
+    model_config = ConfigDict(frozen=True)
+
+    free_until: AwareDatetime | None
+    """None: never free."""
+    fee: Price
+    """What a cancellation costs after that."""
+
+
+class _Offer(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    offer_id: str = Field(min_length=1)
+    price: Price
+    """For the whole party and the whole stay."""
+    currency: str
+    left: int = Field(ge=0)
+    """Seats or rooms that can still be had."""
+    cancellation: Cancellation
+
+
+class TransportOffer(_Offer):
+    carrier: str
+    number: str
+    origin: str
+    """Airport code, or the city of the station."""
+    destination: str
+    origin_city: str
+    destination_city: str
+    departs: AwareDatetime
+    """Local time at the origin, with its offset."""
+    arrives: AwareDatetime
+    """Local time at the destination, with its offset."""
+    duration_minutes: int = Field(ge=0)
+    stops: int = Field(ge=0)
+    via: tuple[str, ...] = ()
+    price_per_person: Price
+
+
+class FlightOffer(TransportOffer):
+    kind: Literal["flight"] = "flight"
+
+    @property
+    def is_direct(self) -> bool:
+        return self.stops == 0 and not self.via
+
+
+class TrainOffer(TransportOffer):
+    kind: Literal["train"] = "train"
+
+
+class HotelOffer(_Offer):
+    kind: Literal["hotel"] = "hotel"
+    name: str
+    city: str
+    stars: int = Field(ge=1, le=5)
+    check_in: date
+    check_out: date
+    check_in_from: time
+    check_out_until: time
+    nights: int = Field(ge=1)
+    rooms: int = Field(ge=1)
+    price_per_night: Price
+    """Of one room."""
+
+
+Transport = Annotated[FlightOffer | TrainOffer, Field(discriminator="kind")]
+Offer = Annotated[FlightOffer | TrainOffer | HotelOffer, Field(discriminator="kind")]

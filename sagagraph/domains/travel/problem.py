@@ -1,0 +1,281 @@
+"""What a traveller wants: a trip request, typed and checked."""
+
+import re
+from collections.abc import Mapping
+from datetime import date, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from itertools import pairwise
+from typing import Annotated, Any, Final, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+
+from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.money import Money
+from sagagraph.errors import InvalidInputError
+
+CURRENCIES: Final = ("USD",)
+LONGEST_STAY: Final = 365
+LARGEST_PARTY: Final = 99
+
+SHOWN_OF_A_VALUE: Final = 60
+
+
+class Direct(StrEnum):
+    """How much a traveller minds changing planes; trains are not meant."""
+
+    REQUIRED = "required"
+    PREFERRED = "preferred"
+    """A direct flight wherever one fits dates, stars and budget."""
+    ANY = "any"
+
+
+def _iso_day(value: object) -> object:
+    """Days are written as days: pydantic alone would take 20250605 for seconds since 1970."""
+    if isinstance(value, str):
+        return date.fromisoformat(value.strip())
+    if type(value) is date:
+        return value
+    raise ValueError("must be a day like '2025-06-05'")
+
+
+Day = Annotated[date, BeforeValidator(_iso_day)]
+Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_PARTY)]
+StarCount = Annotated[int, Field(strict=True, ge=1, le=5)]
+
+
+class Window(BaseModel):
+    """First and last day, both included."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    first: Day
+    last: Day
+
+    @model_validator(mode="after")
+    def _runs_forwards(self) -> Self:
+        if self.last < self.first:
+            raise ValueError(f"dates run backwards: {self.first} comes after {self.last}")
+        return self
+
+    @property
+    def nights(self) -> int:
+        return (self.last - self.first).days
+
+
+class Stop(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    city: str = Field(min_length=1)
+    nights: int = Field(strict=True, ge=1, le=LONGEST_STAY)
+
+
+class TripRequest(BaseModel):
+    """A trip that can be planned: nothing in it is missing or contradicts itself."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    origin: str = Field(min_length=1)
+    stops: tuple[Stop, ...] = Field(min_length=1)
+    """In the order of travel."""
+    return_to: str | None = Field(default_factory=lambda data: data["origin"])
+    """Where the last journey goes; None: one way, the trip ends at the last stop."""
+    window: Window | None = None
+    """The whole trip lies within it, first departure and last arrival included."""
+    depart: Day | None = Field(default=None, validate_default=True)
+    """The exact day of the first departure."""
+    travellers: Count = 1
+    rooms: Count = Field(default_factory=lambda data: -(-data["travellers"] // 2))
+    budget: Annotated[Money, Field(gt=0)] | None = None
+    """For the whole trip and everybody on it; None: no limit."""
+    currency: str = CURRENCIES[0]
+    stars: tuple[StarCount, StarCount] = (1, 5)
+    """Fewest and most stars of every hotel."""
+    direct: Direct = Direct.ANY
+
+    @property
+    def nights(self) -> int:
+        return sum(stop.nights for stop in self.stops)
+
+    @field_validator("stops")
+    @classmethod
+    def _each_leads_elsewhere(cls, stops: tuple[Stop, ...], info: ValidationInfo) -> tuple[Stop, ...]:
+        cities = [info.data.get("origin"), *(stop.city for stop in stops)]
+        for here, there in pairwise(cities):
+            if here == there:
+                raise ValueError(f"{there} follows {here}: two in a row are the same city")
+        return stops
+
+    @field_validator("return_to")
+    @classmethod
+    def _returns_elsewhere(cls, return_to: str | None, info: ValidationInfo) -> str | None:
+        stops: tuple[Stop, ...] = info.data.get("stops", ())
+        if stops and return_to == stops[-1].city:
+            raise ValueError(f"the trip is in {return_to} already; use null for a trip that ends there")
+        return return_to
+
+    @field_validator("window")
+    @classmethod
+    def _holds_the_nights(cls, window: Window | None, info: ValidationInfo) -> Window | None:
+        nights = sum(stop.nights for stop in info.data.get("stops", ()))
+        if window is not None and window.nights < nights:
+            raise ValueError(
+                f"{window.first} to {window.last} has room for {window.nights} nights, and the stops need {nights}"
+            )
+        return window
+
+    @field_validator("depart")
+    @classmethod
+    def _fits_the_window(cls, depart: date | None, info: ValidationInfo) -> date | None:
+        window: Window | None = info.data.get("window")
+        if depart is None:
+            if window is None and "window" in info.data:
+                raise ValueError("neither a window nor a day of departure is given")
+            return depart
+        if window is not None and not window.first <= depart <= window.last:
+            raise ValueError(f"{depart} is outside the window {window.first} to {window.last}")
+        nights = sum(stop.nights for stop in info.data.get("stops", ()))
+        if window is not None and (window.last - depart).days < nights:
+            raise ValueError(f"leaving on {depart}, {nights} nights do not end by {window.last}")
+        return depart
+
+    @field_validator("currency")
+    @classmethod
+    def _is_supported(cls, currency: str) -> str:
+        if currency not in CURRENCIES:
+            raise ValueError(
+                f"{currency[:SHOWN_OF_A_VALUE]!r} is not supported; {' and '.join(CURRENCIES)} is"
+            )
+        return currency
+
+    @field_validator("stars")
+    @classmethod
+    def _fewest_first(cls, stars: tuple[int, int]) -> tuple[int, int]:
+        if stars[0] > stars[1]:
+            raise ValueError(f"the range runs backwards: {stars[0]} to {stars[1]}")
+        return stars
+
+    def departure_days(self, today: date) -> tuple[date, ...]:
+        """Every day on which the trip may begin, if no journey took a night."""
+        if self.depart is not None:
+            return (self.depart,) if self.depart >= today else ()
+        if self.window is None:
+            return ()
+        first = max(self.window.first, today)
+        days = (self.window.last - first).days - self.nights
+        return tuple(first + timedelta(days=n) for n in range(days + 1))
+
+    def over_budget(self, total: Decimal) -> Decimal:
+        """By how much; zero where it is within the budget or there is none."""
+        return Decimal(0) if self.budget is None else max(Decimal(0), total - self.budget)
+
+
+def parse_request(json_value: object, *, cities: Gazetteer, today: date) -> TripRequest:
+    """A request from JSON. Cities may be written by any of their names; `"month": "2025-06"` stands for a window.
+
+    Raises:
+        InvalidInputError: one line that names the field.
+    """
+    if not isinstance(json_value, Mapping):
+        raise InvalidInputError("must be a JSON object", field="request")
+    request = checked_request(_with_known_cities(_with_window(json_value), cities))
+    _refuse_the_past(request, today)
+    return request
+
+
+def checked_request(fields: Mapping[str, Any]) -> TripRequest:
+    """
+    Raises:
+        InvalidInputError: what pydantic found first, in one line that names the field.
+    """
+    try:
+        return TripRequest.model_validate(fields)
+    except ValidationError as exc:
+        field, message = in_words(exc)[0]
+        raise InvalidInputError(message, field=field) from exc
+
+
+def in_words(error: ValidationError) -> tuple[tuple[str, str], ...]:
+    """(field, message) of everything that is wrong, each in one line, in the order of the fields."""
+    found = [each for each in error.errors() if each["type"] != "default_factory_not_called"]
+    return tuple((_path(each["loc"]), _message(each)) for each in found)
+
+
+def _path(loc: tuple[int | str, ...]) -> str:
+    """`stops[1].nights`"""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
+
+
+def _message(error: ErrorDetails) -> str:
+    match error["type"]:
+        case "missing":
+            return "is missing"
+        case "extra_forbidden":
+            return "is not a known field"
+        case "value_error":
+            return str(error["ctx"]["error"])
+        case _:
+            value = repr(error["input"])[:SHOWN_OF_A_VALUE]
+            return f"{error['msg']}, not {value}"
+
+
+def _with_window(fields: Mapping[str, Any]) -> dict[str, Any]:
+    rest = {name: value for name, value in fields.items() if name != "month"}
+    month = fields.get("month")
+    if month is None:
+        return rest
+    if rest.get("window") is not None:
+        raise InvalidInputError("give a month or a window, not both", field="month")
+    match = re.fullmatch(r"(\d{4})-(\d{2})", month) if isinstance(month, str) else None
+    if match is None or not 1 <= int(match[2]) <= 12 or int(match[1]) < 1:
+        raise InvalidInputError(
+            f"must be like '2025-06', not {repr(month)[:SHOWN_OF_A_VALUE]}", field="month"
+        )
+    return {**rest, "window": month_window(int(match[1]), int(match[2]))}
+
+
+def month_window(year: int, month: int) -> Window:
+    first = date(year, month, 1)
+    last = date(year, 12, 31) if month == 12 else date(year, month + 1, 1) - timedelta(days=1)
+    return Window(first=first, last=last)
+
+
+def _with_known_cities(fields: dict[str, Any], cities: Gazetteer) -> dict[str, Any]:
+    """The same fields with English city names; what is no name at all is left for the types to refuse."""
+
+    def known(value: object, field: str) -> object:
+        return cities.require(value, field=field).name if isinstance(value, str) else value
+
+    named = dict(fields)
+    for field in ("origin", "return_to"):
+        if field in named:
+            named[field] = known(named[field], field)
+    if isinstance(named.get("stops"), list):
+        named["stops"] = [
+            {**stop, "city": known(stop["city"], f"stops[{n}].city")}
+            if isinstance(stop, Mapping) and "city" in stop
+            else stop
+            for n, stop in enumerate(named["stops"])
+        ]
+    return named
+
+
+def _refuse_the_past(request: TripRequest, today: date) -> None:
+    if request.depart is not None and request.depart < today:
+        raise InvalidInputError(f"{request.depart} is in the past; today is {today}", field="depart")
+    if request.window is not None and request.window.last < today:
+        raise InvalidInputError(f"it ended on {request.window.last}; today is {today}", field="window")
+    if not request.departure_days(today):
+        raise InvalidInputError(
+            f"too few of its days are left for {request.nights} nights; today is {today}", field="window"
+        )

@@ -1,0 +1,202 @@
+"""`next_steps(saga, now)`: everything that is due, derived from the state alone. Pure.
+
+What has no effect outside comes as `Record`: the coordinator appends it and asks again, until only effects and waits are left.
+No step at all means that the saga is quiet: ended, held, stuck, or waiting for its body or a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sagagraph.saga.dependency import (
+    comes_after_pivot,
+    condition_holds,
+    is_closed,
+    is_done_with,
+    is_free,
+    is_past_pivot_gate,
+    is_undoable,
+    is_waiting,
+)
+from sagagraph.saga.events import (
+    Driver,
+    OperationGivenUp,
+    OperationSkipped,
+    SagaCommitted,
+    SagaCompensated,
+    SagaTurnedBack,
+)
+from sagagraph.saga.model import Operation, Saga, Stage
+from sagagraph.saga.settle import can_be_sealed_at_once, resettle, seal, settle
+from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.saga.step import CallAction, CallCompensation, Record, Reverse, Step, Verify, Wait
+from sagagraph.workflow.kind import ActionKind
+
+
+def next_steps(saga: Saga, now: float) -> tuple[Step, ...]:
+    match saga.stage:
+        case Stage.RUNNING:
+            return _going_forward(saga, now)
+        case Stage.COMPENSATING:
+            return _going_back(saga, now)
+        case Stage.REVERSING:
+            return (Reverse(),)
+        case Stage.COMMITTED if saga.cancel_by:
+            return (Reverse(),)
+        case _:
+            return ()
+
+
+def status_of(saga: Saga) -> SagaStatus:
+    """The public status. `held` and `stuck` are not facts of their own: they are what a quiet open saga is."""
+    match saga.stage:
+        case Stage.RUNNING if is_quiet(saga) and (saga.body_fault or _anyone_held(saga)):
+            return SagaStatus.HELD
+        case Stage.COMPENSATING if is_quiet(saga):
+            return SagaStatus.STUCK
+        case Stage.REVERSING:
+            return SagaStatus.COMPENSATING
+        case stage:
+            return SagaStatus(stage.value)
+
+
+def is_quiet(saga: Saga) -> bool:
+    """Nothing is under way and nothing is due, now or later."""
+    in_flight = any(operation.in_flight for operation in saga.operations.values())
+    return not in_flight and not next_steps(saga, saga.last_at)
+
+
+def _anyone_held(saga: Saga) -> bool:
+    blocked = (OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED)
+    return any(operation.status in blocked for operation in saga.operations.values())
+
+
+# -- forward ---------------------------------------------------------------------------------------------------------------------
+
+
+def _going_forward(saga: Saga, now: float) -> tuple[Step, ...]:
+    if turn := _turning_back(saga):
+        return (Record(turn),)
+    if saga.cancel_by and saga.pivot_has_landed:
+        return _finishing_before_reversal(saga, now)
+    steps = tuple(_forward_steps(saga, now))
+    if steps or not _is_complete(saga):
+        return steps
+    return (_verification(saga, committing=True),)
+
+
+def _turning_back(saga: Saga) -> SagaTurnedBack | None:
+    """Why the saga must compensate now, if it must: a cancel, a failure that nobody catches, a body that raised."""
+    if saga.pivot_is_open or saga.pivot_has_landed:
+        return None
+    if saga.cancel_by:
+        return SagaTurnedBack(f"cancelled by {saga.cancel_by}")
+    if saga.driver is Driver.BODY:
+        return SagaTurnedBack(saga.body_fault.message) if saga.body_fault else None
+    for operation in saga.in_order():
+        if _is_fatal(operation):
+            fault = operation.fault
+            return SagaTurnedBack(f"{operation.id}: {fault.message if fault else 'given up'}", operation.id)
+    return None
+
+
+def _is_fatal(operation: Operation) -> bool:
+    gave_up = operation.failed or (operation.given_up and operation.spec.kind is not ActionKind.PIVOT)
+    return gave_up and not operation.removed and not operation.spec.policy.catches(operation.error_code or "")
+
+
+def _forward_steps(saga: Saga, now: float) -> Iterator[Step]:
+    for operation in saga.in_order():
+        step = _backward_step(saga, operation, now) if operation.removed else _forward_step(saga, operation, now)
+        if step is not None:
+            yield step
+
+
+def _forward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
+    if operation.in_flight:
+        return None
+    match operation.status:
+        case OperationStatus.PLANNED:
+            return _start(saga, operation, now)
+        case OperationStatus.IN_DOUBT if operation.given_up:
+            return seal(operation, now, may_claim=False)
+        case OperationStatus.IN_DOUBT if _must_give_way(saga, operation):
+            return Record(OperationGivenUp(operation.id, "a cancel is waiting for the pivot"))
+        case OperationStatus.IN_DOUBT:
+            return settle(operation, now, after_pivot=comes_after_pivot(saga, operation.id))
+        case OperationStatus.COMPENSATING if operation.undo:
+            return resettle(operation, operation.undo, now)
+        case _:
+            return None
+
+
+def _must_give_way(saga: Saga, operation: Operation) -> bool:
+    return saga.cancel_by is not None and operation.id == saga.pivot and can_be_sealed_at_once(operation)
+
+
+def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
+    if saga.cancel_by or saga.body_fault or is_waiting(saga, operation):
+        return None
+    if not condition_holds(saga, operation):
+        return Record(OperationSkipped(operation.id, "its condition does not hold"))
+    if operation.spec.kind is ActionKind.PIVOT and not is_past_pivot_gate(saga, operation):
+        return None
+    return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id)
+
+
+def _is_complete(saga: Saga) -> bool:
+    if saga.driver is Driver.BODY and not saga.body_completed:
+        return False
+    return all(is_done_with(operation) for operation in saga.operations.values())
+
+
+def _finishing_before_reversal(saga: Saga, now: float) -> tuple[Step, ...]:
+    """What is under way settles; what is in doubt after the pivot is settled if it can be; nothing new starts."""
+    steps = tuple(_forward_steps(saga, now))
+    in_flight = any(operation.in_flight for operation in saga.operations.values())
+    return steps if steps or in_flight else (Reverse(),)
+
+
+# -- back ------------------------------------------------------------------------------------------------------------------------
+
+
+def _going_back(saga: Saga, now: float) -> tuple[Step, ...]:
+    if any(_is_calling_forward(operation) for operation in saga.operations.values()):
+        return ()  # compensation starts after the calls of this process have settled
+    steps = tuple(step for each in saga.in_order() if (step := _backward_step(saga, each, now)) is not None)
+    if steps or not all(is_closed(operation) for operation in saga.operations.values()):
+        return steps
+    return (_verification(saga, committing=False),)
+
+
+def _is_calling_forward(operation: Operation) -> bool:
+    return operation.status is OperationStatus.STARTED and operation.in_flight and not operation.claiming
+
+
+def _backward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
+    if operation.in_flight or is_closed(operation) or not is_free(saga, operation.id):
+        return None
+    match operation.status:
+        case OperationStatus.IN_DOUBT:
+            return seal(operation, now, may_claim=is_undoable(operation))
+        case OperationStatus.SUCCEEDED if is_undoable(operation):
+            return CallCompensation(operation.id)
+        case OperationStatus.COMPENSATING if operation.undo:
+            return resettle(operation, operation.undo, now)
+        case _:
+            return None
+
+
+# -- the end ---------------------------------------------------------------------------------------------------------------------
+
+
+def _verification(saga: Saga, *, committing: bool) -> Step:
+    """Rule 9: probe what can be probed; with nothing to probe, the end can be declared at once."""
+    touched = [each for each in saga.in_order() if each.total_attempts and each.has_effect]
+    probed = tuple(each.id for each in touched if each.spec.has_probe)
+    unverified = tuple(each.id for each in touched if not each.spec.has_probe)
+    if probed:
+        return Verify(probed, unverified, committing)
+    return Record(SagaCommitted(unverified) if committing else SagaCompensated(unverified))
+
+

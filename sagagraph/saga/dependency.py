@@ -1,0 +1,98 @@
+"""Who depends on whom, over all plan versions (PROTOCOL rule 4; SagaLLM section 3.2.2)."""
+
+from __future__ import annotations
+
+import networkx as nx
+
+from sagagraph.saga.model import Operation, Saga
+from sagagraph.saga.status import OperationStatus
+from sagagraph.workflow.condition import holds
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.wellformed import dependency_digraph
+
+_CLOSED = frozenset(
+    {
+        OperationStatus.PLANNED,
+        OperationStatus.FAILED,
+        OperationStatus.COMPENSATED,
+        OperationStatus.VOIDED,
+        OperationStatus.SKIPPED,
+    }
+)
+_SETTLED = frozenset(
+    {
+        OperationStatus.SUCCEEDED,
+        OperationStatus.FAILED,
+        OperationStatus.VOIDED,
+        OperationStatus.SKIPPED,
+        OperationStatus.COMPENSATED,
+    }
+)
+
+
+def is_closed(operation: Operation) -> bool:
+    """Nothing of it is live outside, and nothing of it can become live."""
+    if operation.in_flight:
+        return False
+    return operation.status in _CLOSED or not operation.has_effect
+
+
+def descendants(saga: Saga, name: str) -> frozenset[str]:
+    """All that depends on `name`, directly or not, through skipped and removed operations."""
+    found: set[str] = set()
+    frontier = [name]
+    while frontier:
+        for dependent in saga.dependents.get(frontier.pop(), ()):
+            if dependent not in found:
+                found.add(dependent)
+                frontier.append(dependent)
+    return frozenset(found)
+
+
+def is_free(saga: Saga, name: str) -> bool:
+    """All its dependents are closed, so it may be undone."""
+    return all(is_closed(saga.operations[each]) for each in descendants(saga, name))
+
+
+def comes_after_pivot(saga: Saga, name: str) -> bool:
+    return saga.pivot is not None and name in descendants(saga, saga.pivot)
+
+
+def is_waiting(saga: Saga, operation: Operation) -> bool:
+    """Something that it depends on has not settled."""
+    return any(saga.operations[each].status not in _SETTLED for each in operation.spec.depends_on)
+
+
+def condition_holds(saga: Saga, operation: Operation) -> bool:
+    """The truth of its condition `c_ij`, once it is no longer waiting."""
+    if operation.spec.condition is None:
+        return all(saga.operations[each].succeeded for each in operation.spec.depends_on)
+    return holds(operation.spec.condition, saga.operations)
+
+
+def is_past_pivot_gate(saga: Saga, pivot: Operation) -> bool:
+    """Everything that does not come after the pivot has committed, or holds nothing (PROTOCOL rule 5)."""
+    after = descendants(saga, pivot.id)
+    others = (each for name, each in saga.operations.items() if name != pivot.id and name not in after)
+    return all(is_done_with(each) for each in others)
+
+
+def is_done_with(operation: Operation) -> bool:
+    """Going forward, nothing more is to be done about it: it committed, or it holds nothing and will not be tried again."""
+    if operation.removed:
+        return is_closed(operation)
+    return operation.succeeded or (is_closed(operation) and operation.status is not OperationStatus.PLANNED)
+
+
+def graph_of(saga: Saga) -> nx.DiGraph[str]:
+    """The dependency graph D with an edge from each operation to its dependents."""
+    return dependency_digraph((operation.id, operation.spec.depends_on) for operation in saga.in_order())
+
+
+def undo_order(saga: Saga) -> tuple[str, ...]:
+    """The operations in an order in which they could be undone: dependents first."""
+    return tuple(reversed(tuple(nx.lexicographical_topological_sort(graph_of(saga)))))
+
+
+def is_undoable(operation: Operation) -> bool:
+    return operation.spec.kind is ActionKind.COMPENSATABLE

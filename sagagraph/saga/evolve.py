@@ -1,0 +1,541 @@
+"""`evolve(saga, entry)`: what a journalled fact changes. Pure, total over well-formed journals, and never asks why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from immutables import Map
+
+from sagagraph.errors import JournalError
+from sagagraph.saga import events as e
+from sagagraph.saga.model import Operation, Saga, Stage, Undo, UndoCall
+from sagagraph.saga.status import OperationStatus
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.operation import OperationSpec
+
+
+def fold(saga_id: str, entries: Iterable[e.Entry]) -> Saga:
+    """The state after `entries`. Raises `JournalError` for a journal with a gap, or one that does not begin with its beginning."""
+    saga: Saga | None = None
+    for entry in entries:
+        saga = begin(saga_id, entry) if saga is None else evolve(saga, entry)
+    if saga is None:
+        raise JournalError(f"saga {saga_id!r}: its journal is empty", saga_id=saga_id)
+    return saga
+
+
+def begin(saga_id: str, entry: e.Entry) -> Saga:
+    event = entry.event
+    if entry.version != 1 or not isinstance(event, e.SagaBegun):
+        raise JournalError(f"saga {saga_id!r}: its journal does not begin with SagaBegun", saga_id=saga_id)
+    stage = Stage.RUNNING if event.driver is e.Driver.BODY else Stage.PLANNING
+    return Saga(
+        id=saga_id,
+        driver=event.driver,
+        domain=event.domain,
+        request=event.request,
+        stage=stage,
+        version=1,
+        epoch=entry.epoch,
+        begun_at=entry.at,
+        last_at=entry.at,
+    )
+
+
+def evolve(saga: Saga, entry: e.Entry) -> Saga:
+    if entry.version != saga.version + 1 or entry.epoch < saga.epoch:
+        raise JournalError(
+            f"saga {saga.id!r}: after version {saga.version} of epoch {saga.epoch} its journal goes on with "
+            f"version {entry.version} of epoch {entry.epoch}",
+            saga_id=saga.id,
+        )
+    changed = _APPLY[type(entry.event)](saga, entry.event, entry.at)
+    return replace(changed, version=entry.version, epoch=entry.epoch, last_at=entry.at)
+
+
+# -- the saga and its plan -----------------------------------------------------------------------------------------------------
+
+
+def _begun_again(saga: Saga, _event: e.SagaBegun, _at: float) -> Saga:
+    raise JournalError(f"saga {saga.id!r}: its journal begins twice", saga_id=saga.id)
+
+
+def _lease_taken(saga: Saga, _event: e.LeaseTaken, _at: float) -> Saga:
+    operations = saga.operations
+    for name, operation in operations.items():
+        taken_over = _taken_over(operation)
+        if taken_over is not operation:
+            operations = operations.set(name, taken_over)
+    return replace(saga, operations=operations)
+
+
+def _taken_over(operation: Operation) -> Operation:
+    """What a new worker may assume: what was under way is in doubt, and what waited for somebody may be looked at again."""
+    match operation.status:
+        case OperationStatus.STARTED:
+            return replace(_looked_at_again(_in_doubt(operation)), allowed_from=operation.total_attempts)
+        case OperationStatus.IN_DOUBT | OperationStatus.HELD:
+            return replace(
+                _looked_at_again(operation), status=_reopened(operation), allowed_from=operation.total_attempts
+            )
+        case OperationStatus.COMPENSATING | OperationStatus.COMPENSATION_FAILED:
+            undo = _undo_of(operation)
+            lost = undo.lost + 1 if operation.in_flight else undo.lost
+            return replace(
+                _looked_at_again(operation),
+                status=OperationStatus.COMPENSATING,
+                in_flight=False,
+                undo=replace(undo, lost=lost, allowed_from=undo.attempts),
+            )
+        case _:
+            return operation
+
+
+def _reopened(operation: Operation) -> OperationStatus:
+    """A hold after a definite refusal is tried again; every other one is still in doubt."""
+    return OperationStatus.IN_DOUBT if operation.lost else OperationStatus.PLANNED
+
+
+def _looked_at_again(operation: Operation) -> Operation:
+    return replace(operation, probe=None, unknown_probes=0, claims=0, not_before=0.0, hold="")
+
+
+def _in_doubt(operation: Operation) -> Operation:
+    return replace(
+        operation,
+        status=OperationStatus.IN_DOUBT,
+        lost=operation.lost + 1,
+        in_flight=False,
+        claiming=False,
+        probe=None,
+        unknown_probes=0,
+    )
+
+
+def _plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
+    plan = replace(
+        saga.plan,
+        hash=event.plan_hash,
+        content=event.plan,
+        cost=event.cost,
+        verdict=event.verdict,
+        alternatives=event.alternatives,
+        reasons=event.reasons,
+        approved_by=None,
+    )
+    return replace(saga, plan=plan)
+
+
+def _plan_found_infeasible(saga: Saga, event: e.PlanFoundInfeasible, _at: float) -> Saga:
+    return replace(saga, stage=Stage.INFEASIBLE, plan=replace(saga.plan, infeasible=event.reasons))
+
+
+def _approval_asked(saga: Saga, _event: e.ApprovalAsked, _at: float) -> Saga:
+    return replace(saga, stage=Stage.AWAITING_APPROVAL)
+
+
+def _plan_approved(saga: Saga, event: e.PlanApproved, _at: float) -> Saga:
+    return replace(saga, stage=Stage.PLANNING, plan=replace(saga.plan, approved_by=event.by))
+
+
+def _plan_rejected(saga: Saga, event: e.PlanRejected, _at: float) -> Saga:
+    return replace(saga, stage=Stage.REJECTED, turned_back_by=event.reason or f"rejected by {event.by}")
+
+
+def _plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
+    saga = replace(saga, stage=Stage.RUNNING, plan=replace(saga.plan, version=event.plan_version))
+    for name in event.removed:
+        saga = _removed(saga, name)
+    for spec in event.operations:
+        saga = _minted(saga, spec)
+    return saga
+
+
+def _operation_planned(saga: Saga, event: e.OperationPlanned, _at: float) -> Saga:
+    return _minted(saga, event.operation)
+
+
+def _minted(saga: Saga, spec: OperationSpec) -> Saga:
+    operation = Operation(spec=spec, ordinal=len(saga.operations), plan_version=saga.plan.version)
+    dependents = saga.dependents
+    for prerequisite in spec.depends_on:
+        dependents = dependents.set(prerequisite, (*dependents.get(prerequisite, ()), spec.id))
+    return replace(
+        saga,
+        operations=saga.operations.set(spec.id, operation),
+        dependents=dependents,
+        pivot=spec.id if spec.kind is ActionKind.PIVOT else saga.pivot,
+    )
+
+
+def _removed(saga: Saga, name: str) -> Saga:
+    operation = saga.operations[name]
+    return _put(saga, replace(_reconsidered(operation), removed=True))
+
+
+# -- forward ---------------------------------------------------------------------------------------------------------------------
+
+
+def _attempt_started(saga: Saga, event: e.AttemptStarted, at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    first = operation.attempts == 0 or event.generation != operation.generation
+    return _put(
+        saga,
+        replace(
+            operation,
+            status=OperationStatus.STARTED,
+            generation=event.generation,
+            attempts=event.attempt,
+            total_attempts=operation.total_attempts + 1,
+            in_flight=True,
+            claiming=event.claim,
+            claims=operation.claims + event.claim,
+            first_call_at=at if first else operation.first_call_at,
+            begun_at=operation.begun_at or at,
+            deadline=max(event.deadline, 0.0 if first else operation.deadline),
+            probe=None,
+            unknown_probes=0,
+        ),
+    )
+
+
+def _operation_succeeded(saga: Saga, event: e.OperationSucceeded, at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    return _put(
+        saga,
+        replace(
+            operation,
+            status=OperationStatus.SUCCEEDED,
+            in_flight=False,
+            claiming=False,
+            output=event.output,
+            verdicts=event.verdicts,
+            via=event.via,
+            fault=None,
+            hold="",
+            ended_at=at,
+        ),
+    )
+
+
+def _attempt_refused(saga: Saga, event: e.AttemptRefused, _at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    return _put(
+        saga,
+        replace(
+            operation,
+            status=OperationStatus.PLANNED,
+            generation=operation.generation + 1,
+            attempts=0,
+            lost=0,
+            deadline=0.0,
+            in_flight=False,
+            claiming=False,
+            fault=event.fault,
+            not_before=event.retry_at,
+        ),
+    )
+
+
+def _operation_failed(saga: Saga, event: e.OperationFailed, at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    return _put(
+        saga,
+        replace(
+            operation,
+            status=OperationStatus.FAILED,
+            in_flight=False,
+            claiming=False,
+            fault=event.fault,
+            via=event.via,
+            hold="",
+            ended_at=at,
+        ),
+    )
+
+
+def _attempt_lost(saga: Saga, event: e.AttemptLost, _at: float) -> Saga:
+    operation = _in_doubt(saga.operations[event.operation])
+    return _put(saga, replace(operation, fault=event.fault, not_before=event.retry_at))
+
+
+def _operation_probed(saga: Saga, event: e.OperationProbed, at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    unknown = operation.unknown_probes + (event.answer is e.ProbeAnswer.UNKNOWN)
+    return _put(
+        saga,
+        replace(operation, probe=event.answer, probed_at=at, unknown_probes=unknown, not_before=event.retry_at),
+    )
+
+
+def _operation_given_up(saga: Saga, event: e.OperationGivenUp, _at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    if event.fault:
+        operation = replace(operation, fault=event.fault)
+    return _put(
+        saga,
+        replace(operation, status=OperationStatus.IN_DOUBT, in_flight=False, claiming=False, given_up=True, not_before=0.0),
+    )
+
+
+def _operation_held(saga: Saga, event: e.OperationHeld, _at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    return _put(
+        saga,
+        replace(
+            operation,
+            status=OperationStatus.HELD,
+            in_flight=False,
+            claiming=False,
+            hold=event.reason,
+            lost=operation.lost + (operation.status in _SETTLED),
+        ),
+    )
+
+
+_SETTLED = frozenset({OperationStatus.SUCCEEDED, OperationStatus.FAILED, OperationStatus.VOIDED})
+"""Held nevertheless, because a probe contradicted them: they are in doubt again."""
+
+
+def _operation_skipped(saga: Saga, event: e.OperationSkipped, at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    return _put(saga, replace(operation, status=OperationStatus.SKIPPED, hold=event.reason, ended_at=at))
+
+
+# -- back ------------------------------------------------------------------------------------------------------------------------
+
+
+def _void_started(saga: Saga, event: e.VoidStarted, at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    undo = operation.undo or Undo(UndoCall.VOID, first_call_at=at)
+    return _put(saga, _undoing(operation, replace(undo, attempts=event.attempt)))
+
+
+def _compensation_started(saga: Saga, event: e.CompensationStarted, at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    undo = operation.undo
+    if undo is None or undo.call is not UndoCall.COMPENSATION:
+        undo = Undo(UndoCall.COMPENSATION)
+    begun = replace(undo, generation=event.generation, attempts=event.attempt, first_call_at=undo.first_call_at or at)
+    return _put(saga, _undoing(operation, begun))
+
+
+def _undoing(operation: Operation, undo: Undo) -> Operation:
+    return replace(operation, status=OperationStatus.COMPENSATING, in_flight=True, undo=undo, probe=None)
+
+
+def _compensation_refused(saga: Saga, event: e.CompensationRefused, _at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    undo = _undo_of(operation)
+    return _put(
+        saga,
+        replace(
+            operation,
+            in_flight=False,
+            fault=event.fault,
+            not_before=event.retry_at,
+            undo=_next_generation(undo),
+        ),
+    )
+
+
+def _next_generation(undo: Undo) -> Undo:
+    return replace(undo, generation=undo.generation + 1, lost=0, first_call_at=0.0)
+
+
+def _compensation_lost(saga: Saga, event: e.CompensationLost, _at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    undo = _undo_of(operation)
+    return _put(
+        saga,
+        replace(
+            operation,
+            in_flight=False,
+            fault=event.fault,
+            not_before=event.retry_at,
+            probe=None,
+            undo=replace(undo, lost=undo.lost + 1),
+        ),
+    )
+
+
+def _operation_voided(saga: Saga, event: e.OperationVoided, at: float) -> Saga:
+    return _put(saga, _undone(saga.operations[event.operation], OperationStatus.VOIDED, event.output, event.via, at))
+
+
+def _operation_compensated(saga: Saga, event: e.OperationCompensated, at: float) -> Saga:
+    return _put(
+        saga, _undone(saga.operations[event.operation], OperationStatus.COMPENSATED, event.output, event.via, at)
+    )
+
+
+def _undone(operation: Operation, status: OperationStatus, output: Any, via: e.Via, at: float) -> Operation:
+    return replace(operation, status=status, in_flight=False, undo_output=output, via=via, hold="", ended_at=at)
+
+
+def _compensation_failed(saga: Saga, event: e.CompensationFailed, _at: float) -> Saga:
+    operation = saga.operations[event.operation]
+    return _put(
+        saga,
+        replace(
+            operation,
+            status=OperationStatus.COMPENSATION_FAILED,
+            in_flight=False,
+            fault=event.fault,
+            hold=event.fault.message,
+        ),
+    )
+
+
+# -- people and the end ------------------------------------------------------------------------------------------------------------
+
+
+def _cancel_requested(saga: Saga, event: e.CancelRequested, _at: float) -> Saga:
+    saga = replace(_consumed(saga, event.request), cancel_by=event.by)
+    pivot = saga.pivot_operation
+    return saga if pivot is None else _put(saga, _reconsidered(pivot))
+
+
+def _operation_resolved(saga: Saga, event: e.OperationResolved, at: float) -> Saga:
+    saga = _consumed(saga, event.request)
+    operation = saga.operations[event.operation]
+    match event.resolution:
+        case e.Resolution.COMPENSATED:
+            settled = _undone(operation, OperationStatus.COMPENSATED, event.output, e.Via.PERSON, at)
+        case e.Resolution.LANDED:
+            output = operation.output if event.output is None else event.output
+            undo = operation.undo and replace(_next_generation(operation.undo), allowed_from=operation.undo.attempts)
+            settled = replace(
+                operation, status=OperationStatus.SUCCEEDED, output=output, via=e.Via.PERSON, hold="", undo=undo
+            )
+        case e.Resolution.ABSENT:
+            settled = replace(
+                operation,
+                status=OperationStatus.PLANNED,
+                generation=operation.generation + 1,
+                attempts=0,
+                lost=0,
+                deadline=0.0,
+                allowed_from=operation.total_attempts,
+                given_up=False,
+                hold="",
+                not_before=0.0,
+                undo=None,
+            )
+    return _put(saga, settled)
+
+
+def _request_refused(saga: Saga, event: e.RequestRefused, _at: float) -> Saga:
+    return _consumed(saga, event.request)
+
+
+def _consumed(saga: Saga, request: int | None) -> Saga:
+    return saga if request is None else replace(saga, last_request=max(request, saga.last_request))
+
+
+def _saga_turned_back(saga: Saga, event: e.SagaTurnedBack, _at: float) -> Saga:
+    operations = saga.operations
+    for name, operation in operations.items():
+        reconsidered = _reconsidered(operation)
+        if reconsidered is not operation:
+            operations = operations.set(name, reconsidered)
+    return replace(saga, stage=Stage.COMPENSATING, turned_back_by=event.cause, operations=operations)
+
+
+def _reconsidered(operation: Operation) -> Operation:
+    """Going back allows what going forward did not (a void, a claim): what was held is looked at once more."""
+    if operation.status is not OperationStatus.HELD:
+        return operation
+    return replace(_looked_at_again(operation), status=_reopened(operation), allowed_from=operation.total_attempts)
+
+
+def _body_completed(saga: Saga, event: e.BodyCompleted, _at: float) -> Saga:
+    for name in event.removed:
+        saga = _removed(saga, name)
+    return replace(saga, body_completed=True, body_fault=None)
+
+
+def _body_failed(saga: Saga, event: e.BodyFailed, _at: float) -> Saga:
+    return replace(saga, body_fault=event.fault)
+
+
+def _saga_committed(saga: Saga, event: e.SagaCommitted, _at: float) -> Saga:
+    return replace(saga, stage=Stage.COMMITTED, unverified=event.unverified)
+
+
+def _saga_compensated(saga: Saga, event: e.SagaCompensated, at: float) -> Saga:
+    operations = saga.operations
+    for name, operation in operations.items():
+        if operation.status is OperationStatus.PLANNED:
+            never = replace(operation, status=OperationStatus.SKIPPED, hold="the saga ended before it", ended_at=at)
+            operations = operations.set(name, never)
+    return replace(saga, stage=Stage.COMPENSATED, unverified=event.unverified, operations=operations)
+
+
+def _reversal_begun(saga: Saga, event: e.ReversalBegun, _at: float) -> Saga:
+    return replace(saga, stage=Stage.REVERSING, reversal=event.saga)
+
+
+def _cancel_refused(saga: Saga, _event: e.CancelRefused, _at: float) -> Saga:
+    return replace(saga, cancel_by=None)
+
+
+def _saga_reversed(saga: Saga, event: e.SagaReversed, at: float) -> Saga:
+    operations: Map[str, Operation] = saga.operations
+    for name, operation in operations.items():
+        if operation.status is OperationStatus.SUCCEEDED and operation.has_effect:
+            gone = replace(operation, status=OperationStatus.COMPENSATED, ended_at=at)
+            operations = operations.set(name, gone)
+    return replace(saga, stage=Stage.COMPENSATED, residue=event.residue, operations=operations)
+
+
+def _put(saga: Saga, operation: Operation) -> Saga:
+    return replace(saga, operations=saga.operations.set(operation.id, operation))
+
+
+def _undo_of(operation: Operation) -> Undo:
+    if operation.undo is None:
+        raise JournalError(f"operation {operation.id!r}: a compensation ends that never started", operation_id=operation.id)
+    return operation.undo
+
+
+_APPLY: dict[type, Callable[[Saga, Any, float], Saga]] = {
+    e.SagaBegun: _begun_again,
+    e.LeaseTaken: _lease_taken,
+    e.PlanProposed: _plan_proposed,
+    e.PlanFoundInfeasible: _plan_found_infeasible,
+    e.ApprovalAsked: _approval_asked,
+    e.PlanApproved: _plan_approved,
+    e.PlanRejected: _plan_rejected,
+    e.PlanAccepted: _plan_accepted,
+    e.OperationPlanned: _operation_planned,
+    e.AttemptStarted: _attempt_started,
+    e.OperationSucceeded: _operation_succeeded,
+    e.AttemptRefused: _attempt_refused,
+    e.OperationFailed: _operation_failed,
+    e.AttemptLost: _attempt_lost,
+    e.OperationProbed: _operation_probed,
+    e.OperationGivenUp: _operation_given_up,
+    e.OperationHeld: _operation_held,
+    e.OperationSkipped: _operation_skipped,
+    e.VoidStarted: _void_started,
+    e.OperationVoided: _operation_voided,
+    e.CompensationStarted: _compensation_started,
+    e.CompensationRefused: _compensation_refused,
+    e.CompensationLost: _compensation_lost,
+    e.OperationCompensated: _operation_compensated,
+    e.CompensationFailed: _compensation_failed,
+    e.CancelRequested: _cancel_requested,
+    e.OperationResolved: _operation_resolved,
+    e.RequestRefused: _request_refused,
+    e.SagaTurnedBack: _saga_turned_back,
+    e.BodyCompleted: _body_completed,
+    e.BodyFailed: _body_failed,
+    e.SagaCommitted: _saga_committed,
+    e.SagaCompensated: _saga_compensated,
+    e.ReversalBegun: _reversal_begun,
+    e.CancelRefused: _cancel_refused,
+    e.SagaReversed: _saga_reversed,
+}

@@ -1,0 +1,212 @@
+"""The state of a saga, folded from its journal. Frozen; `evolve` makes the next one."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from urllib.parse import quote
+
+from immutables import Map
+
+from sagagraph.saga.events import Driver, Fault, ProbeAnswer, Via
+from sagagraph.saga.status import OperationStatus
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.operation import OperationSpec
+from sagagraph.workflow.policy import KeyFormat
+
+_KEY_NAMESPACE = uuid.UUID("5a6a6e0e-7d0c-5d7e-9a54-0b7d1c2f3a41")
+
+
+class Stage(StrEnum):
+    """Where a saga is; the public status is derived from it and from its operations."""
+
+    PLANNING = "planning"
+    AWAITING_APPROVAL = "awaiting_approval"
+    RUNNING = "running"
+    COMPENSATING = "compensating"
+    REVERSING = "reversing"
+    COMMITTED = "committed"
+    COMPENSATED = "compensated"
+    REJECTED = "rejected"
+    INFEASIBLE = "infeasible"
+
+
+class UndoCall(StrEnum):
+    VOID = "void"
+    COMPENSATION = "compensation"
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """The calls that undo an operation."""
+
+    call: UndoCall
+    generation: int = 1
+    attempts: int = 0
+    """Over all generations."""
+    allowed_from: int = 0
+    """Attempts that do not count against the policy any more: a new worker, or a person, began afresh."""
+    lost: int = 0
+    """Attempts of this generation that ended without a definite answer."""
+    first_call_at: float = 0.0
+    """Of this generation; 0 before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation and all that is known of its calls. Counters are of the current `generation` unless they say otherwise."""
+
+    spec: OperationSpec
+    ordinal: int
+    plan_version: int
+    status: OperationStatus = OperationStatus.PLANNED
+    generation: int = 1
+    attempts: int = 0
+    total_attempts: int = 0
+    """Over all generations."""
+    allowed_from: int = 0
+    """`total_attempts` that do not count against the policy any more."""
+    lost: int = 0
+    """Attempts that ended without a definite answer."""
+    in_flight: bool = False
+    """This epoch's worker waits for the answer of a call, forward or back."""
+    claiming: bool = False
+    """The call in flight is made only to be undone."""
+    claims: int = 0
+    first_call_at: float = 0.0
+    begun_at: float = 0.0
+    """The first call of any generation."""
+    deadline: float = 0.0
+    """The latest of this generation's."""
+    not_before: float = 0.0
+    probe: ProbeAnswer | None = None
+    """The last answer since the last call went out."""
+    probed_at: float = 0.0
+    unknown_probes: int = 0
+    given_up: bool = False
+    removed: bool = False
+    output: Any = None
+    via: Via | None = None
+    fault: Fault | None = None
+    hold: str = ""
+    undo: Undo | None = None
+    undo_output: Any = None
+    verdicts: tuple[Any, ...] = ()
+    ended_at: float = 0.0
+
+    @property
+    def id(self) -> str:
+        return self.spec.id
+
+    @property
+    def has_effect(self) -> bool:
+        return self.spec.kind is not ActionKind.READ_ONLY
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status is OperationStatus.SUCCEEDED
+
+    @property
+    def failed(self) -> bool:
+        return self.status in (OperationStatus.FAILED, OperationStatus.VOIDED)
+
+    @property
+    def error_code(self) -> str | None:
+        return self.fault.code if self.fault else None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanState:
+    """What was proposed and decided. `version` counts accepted plans, from 1."""
+
+    version: int = 0
+    hash: str | None = None
+    content: Any = None
+    cost: Any = None
+    verdict: Any = None
+    alternatives: tuple[Any, ...] = ()
+    reasons: tuple[str, ...] = ()
+    approved_by: str | None = None
+    infeasible: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Saga:
+    id: str
+    driver: Driver
+    domain: str
+    request: Any
+    stage: Stage
+    version: int
+    epoch: int
+    begun_at: float
+    last_at: float
+    operations: Map[str, Operation] = Map()
+    dependents: Map[str, tuple[str, ...]] = Map()
+    """Operation → the operations of any plan version that depend on it directly."""
+    pivot: str | None = None
+    plan: PlanState = PlanState()
+    cancel_by: str | None = None
+    turned_back_by: str | None = None
+    """Why it compensates."""
+    body_completed: bool = False
+    body_fault: Fault | None = None
+    last_request: int = 0
+    """The highest request row consumed."""
+    reversal: str | None = None
+    unverified: tuple[str, ...] = ()
+    residue: tuple[str, ...] = ()
+
+    def in_order(self) -> Iterator[Operation]:
+        """The operations in the order in which they were planned."""
+        return iter(sorted(self.operations.values(), key=lambda operation: operation.ordinal))
+
+    @property
+    def outputs(self) -> Mapping[str, Any]:
+        return {name: operation.output for name, operation in self.operations.items() if operation.succeeded}
+
+    @property
+    def pivot_operation(self) -> Operation | None:
+        return self.operations[self.pivot] if self.pivot else None
+
+    @property
+    def pivot_has_landed(self) -> bool:
+        pivot = self.pivot_operation
+        return pivot is not None and pivot.status is OperationStatus.SUCCEEDED
+
+    @property
+    def pivot_is_open(self) -> bool:
+        """It may be, or become, landed: no compensation starts meanwhile (PROTOCOL rule 5)."""
+        pivot = self.pivot_operation
+        return pivot is not None and pivot.status in _OPEN_PIVOT
+
+
+_OPEN_PIVOT = frozenset(
+    {
+        OperationStatus.STARTED,
+        OperationStatus.IN_DOUBT,
+        OperationStatus.HELD,
+        OperationStatus.COMPENSATING,
+        OperationStatus.COMPENSATION_FAILED,
+    }
+)
+
+
+def operation_key(saga_id: str, operation: Operation, generation: int | None = None) -> str:
+    """The identity of an operation's effect: the same for every ambiguous repetition of it (PROTOCOL rule 2)."""
+    return _written(operation, saga_id, operation.id, generation or operation.generation)
+
+
+def undo_key(saga_id: str, operation: Operation, undo_generation: int) -> str:
+    """The identity of a compensation: bound to the generation that it undoes."""
+    return _written(operation, saga_id, operation.id, operation.generation, "undo", undo_generation)
+
+
+def _written(operation: Operation, *parts: str | int) -> str:
+    path = "/".join(quote(str(part), safe=" :~@") for part in parts)  # a slash inside an id must not make two keys one
+    if operation.spec.policy.idempotency_key is KeyFormat.UUID:
+        return str(uuid.uuid5(_KEY_NAMESPACE, path))
+    return path

@@ -1,0 +1,31 @@
+"""Money: whole cents inside, a JSON number with at most two decimals outside."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+CURRENCY = "USD"
+_MOST = Decimal(1_000_000_000)
+
+Cents = int
+
+
+def as_amount(cents: Cents) -> float:
+    return cents / 100
+
+
+def cents_of(amount: object) -> Cents:
+    """The cents of an amount as JSON gives it.
+
+    Raises:
+        ValueError: not a number, not finite, negative, absurdly large, or with more than two decimals.
+    """
+    if isinstance(amount, bool) or not isinstance(amount, int | float):
+        raise ValueError("must be a number")
+    # By way of str: 0.1 means what was written, not the nearest binary fraction.
+    exact = Decimal(str(amount))
+    if not exact.is_finite() or not 0 <= exact <= _MOST:
+        raise ValueError(f"must be an amount between 0 and {_MOST:,}")
+    if exact * 100 % 1:
+        raise ValueError("must have at most two decimals")
+    return int(exact * 100)

@@ -1,0 +1,87 @@
+"""The world: what is on offer. The same question always has the same answer; bookings are kept elsewhere."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Literal
+
+from sagagraph.sandbox.cities import City, city_of_airport
+from sagagraph.sandbox.flights import flights_between
+from sagagraph.sandbox.hotels import hotels_in
+from sagagraph.sandbox.trains import trains_between
+
+if TYPE_CHECKING:
+    from sagagraph.sandbox.offers import Offer, OfferKind
+
+_YEARS = range(2000, 2100)
+"""Nothing is on offer outside them, which also keeps every time that is computed within what a datetime can hold."""
+_DAY = r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
+_JOURNEY_ID = re.compile(rf"(flight|train)\.([A-Z]{{3}})-([A-Z]{{3}})\.{_DAY}\.[A-Z0-9]+\.x([1-9][0-9]{{0,2}})")
+_STAY_ID = re.compile(rf"hotel\.([A-Z]{{3}})-[0-9]\.{_DAY}\.{_DAY}\.x([1-9][0-9]{{0,2}})")
+
+
+@dataclass(frozen=True)
+class JourneyQuestion:
+    kind: Literal["flight", "train"]
+    origin: City
+    destination: City
+    day: date
+    travellers: int
+
+    def offers(self) -> list[Offer]:
+        if self.day.year not in _YEARS:
+            return []
+        search = flights_between if self.kind == "flight" else trains_between
+        return search(self.origin, self.destination, self.day, self.travellers)
+
+
+@dataclass(frozen=True)
+class StayQuestion:
+    city: City
+    check_in: date
+    check_out: date
+    rooms: int
+
+    @property
+    def kind(self) -> OfferKind:
+        return "hotel"
+
+    @property
+    def day(self) -> date:
+        return self.check_in
+
+    def offers(self) -> list[Offer]:
+        if self.check_in.year not in _YEARS or self.check_out.year not in _YEARS:
+            return []
+        return hotels_in(self.city, self.check_in, self.check_out, self.rooms)
+
+
+Question = JourneyQuestion | StayQuestion
+
+
+def find_offer(offer_id: str) -> Offer | None:
+    """The offer of this id, for the quantity that the id names; None where nobody ever offered that."""
+    question = _question_behind(offer_id)
+    if question is None:
+        return None
+    return next((offer for offer in question.offers() if offer.offer_id == offer_id), None)
+
+
+def _question_behind(offer_id: str) -> Question | None:
+    try:
+        if match := _JOURNEY_ID.fullmatch(offer_id):
+            kind, origin, destination, day, travellers = match.groups()
+            ends = city_of_airport(origin), city_of_airport(destination)
+            if ends[0] and ends[1]:
+                journey: Literal["flight", "train"] = "flight" if kind == "flight" else "train"
+                return JourneyQuestion(journey, ends[0], ends[1], date.fromisoformat(day), int(travellers))
+        if match := _STAY_ID.fullmatch(offer_id):
+            airport, check_in, check_out, rooms = match.groups()
+            if city := city_of_airport(airport):
+                days = date.fromisoformat(check_in), date.fromisoformat(check_out)
+                return StayQuestion(city, *days, int(rooms))
+    except ValueError:  # the thirtieth of February
+        pass
+    return None
