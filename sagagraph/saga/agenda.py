@@ -71,7 +71,7 @@ def _anyone_held(saga: Saga) -> bool:
     return any(operation.status in blocked for operation in saga.operations.values())
 
 
-# -- forward ---------------------------------------------------------------------------------------------------------------------
+# -- forward --------------------------------------------------------------------------------------------------------
 
 
 def _going_forward(saga: Saga, now: float) -> tuple[Step, ...]:
@@ -102,7 +102,9 @@ def _turning_back(saga: Saga) -> SagaTurnedBack | None:
 
 def _is_fatal(operation: Operation) -> bool:
     gave_up = operation.failed or (operation.given_up and operation.spec.kind is not ActionKind.PIVOT)
-    return gave_up and not operation.removed and not operation.spec.policy.catches(operation.error_code or "")
+    if operation.removed and not operation.rejected:
+        return False
+    return gave_up and not operation.spec.policy.catches(operation.error_code or "")
 
 
 def _forward_steps(saga: Saga, now: float) -> Iterator[Step]:
@@ -157,7 +159,7 @@ def _finishing_before_reversal(saga: Saga, now: float) -> tuple[Step, ...]:
     return steps if steps or in_flight else (Reverse(),)
 
 
-# -- back ------------------------------------------------------------------------------------------------------------------------
+# -- back --------------------------------------------------------------------------------------------------------
 
 
 def _going_back(saga: Saga, now: float) -> tuple[Step, ...]:
@@ -187,7 +189,7 @@ def _backward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
             return None
 
 
-# -- the end ---------------------------------------------------------------------------------------------------------------------
+# -- the end --------------------------------------------------------------------------------------------------------
 
 
 def _verification(saga: Saga, *, committing: bool) -> Step:
@@ -198,5 +200,3 @@ def _verification(saga: Saga, *, committing: bool) -> Step:
     if probed:
         return Verify(probed, unverified, committing)
     return Record(SagaCommitted(unverified) if committing else SagaCompensated(unverified))
-
-

@@ -57,7 +57,7 @@ class Fault:
     message: str
 
 
-# -- the saga and its plan -----------------------------------------------------------------------------------------------------
+# -- the saga and its plan ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class OperationPlanned:
     operation: OperationSpec
 
 
-# -- forward ---------------------------------------------------------------------------------------------------------------------
+# -- forward --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +147,17 @@ class OperationSucceeded:
     output: Any
     via: Via = Via.REPLY
     verdicts: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRejected:
+    """It landed, and a validator found its output INVALID: it does not count, and is undone."""
+
+    operation: str
+    output: Any
+    fault: Fault
+    via: Via
+    verdicts: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +218,7 @@ class OperationSkipped:
     reason: str
 
 
-# -- back ------------------------------------------------------------------------------------------------------------------------
+# -- back --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +278,7 @@ class CompensationFailed:
     fault: Fault
 
 
-# -- people and the end ------------------------------------------------------------------------------------------------------------
+# -- people and the end ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +368,7 @@ Event = (
     | OperationPlanned
     | AttemptStarted
     | OperationSucceeded
+    | OperationRejected
     | AttemptRefused
     | OperationFailed
     | AttemptLost

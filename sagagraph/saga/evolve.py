@@ -55,7 +55,7 @@ def evolve(saga: Saga, entry: e.Entry) -> Saga:
     return replace(changed, version=entry.version, epoch=entry.epoch, last_at=entry.at)
 
 
-# -- the saga and its plan -----------------------------------------------------------------------------------------------------
+# -- the saga and its plan ---------------------------------------------------------------------------------------------
 
 
 def _begun_again(saga: Saga, _event: e.SagaBegun, _at: float) -> Saga:
@@ -77,9 +77,7 @@ def _taken_over(operation: Operation) -> Operation:
         case OperationStatus.STARTED:
             return replace(_looked_at_again(_in_doubt(operation)), allowed_from=operation.total_attempts)
         case OperationStatus.IN_DOUBT | OperationStatus.HELD:
-            return replace(
-                _looked_at_again(operation), status=_reopened(operation), allowed_from=operation.total_attempts
-            )
+            return replace(_looked_at_again(operation), status=_reopened(operation), allowed_from=operation.total_attempts)
         case OperationStatus.COMPENSATING | OperationStatus.COMPENSATION_FAILED:
             undo = _undo_of(operation)
             lost = undo.lost + 1 if operation.in_flight else undo.lost
@@ -175,7 +173,7 @@ def _removed(saga: Saga, name: str) -> Saga:
     return _put(saga, replace(_reconsidered(operation), removed=True))
 
 
-# -- forward ---------------------------------------------------------------------------------------------------------------------
+# -- forward --------------------------------------------------------------------------------------------------------
 
 
 def _attempt_started(saga: Saga, event: e.AttemptStarted, at: float) -> Saga:
@@ -218,6 +216,13 @@ def _operation_succeeded(saga: Saga, event: e.OperationSucceeded, at: float) -> 
             ended_at=at,
         ),
     )
+
+
+def _operation_rejected(saga: Saga, event: e.OperationRejected, at: float) -> Saga:
+    landed = e.OperationSucceeded(event.operation, event.output, event.via, event.verdicts)
+    saga = _operation_succeeded(saga, landed, at)
+    rejected = replace(saga.operations[event.operation], rejected=True, removed=True, fault=event.fault)
+    return _put(saga, rejected)
 
 
 def _attempt_refused(saga: Saga, event: e.AttemptRefused, _at: float) -> Saga:
@@ -304,7 +309,7 @@ def _operation_skipped(saga: Saga, event: e.OperationSkipped, at: float) -> Saga
     return _put(saga, replace(operation, status=OperationStatus.SKIPPED, hold=event.reason, ended_at=at))
 
 
-# -- back ------------------------------------------------------------------------------------------------------------------------
+# -- back --------------------------------------------------------------------------------------------------------
 
 
 def _void_started(saga: Saga, event: e.VoidStarted, at: float) -> Saga:
@@ -366,9 +371,7 @@ def _operation_voided(saga: Saga, event: e.OperationVoided, at: float) -> Saga:
 
 
 def _operation_compensated(saga: Saga, event: e.OperationCompensated, at: float) -> Saga:
-    return _put(
-        saga, _undone(saga.operations[event.operation], OperationStatus.COMPENSATED, event.output, event.via, at)
-    )
+    return _put(saga, _undone(saga.operations[event.operation], OperationStatus.COMPENSATED, event.output, event.via, at))
 
 
 def _undone(operation: Operation, status: OperationStatus, output: Any, via: e.Via, at: float) -> Operation:
@@ -389,7 +392,7 @@ def _compensation_failed(saga: Saga, event: e.CompensationFailed, _at: float) ->
     )
 
 
-# -- people and the end ------------------------------------------------------------------------------------------------------------
+# -- people and the end ------------------------------------------------------------------------------------------------
 
 
 def _cancel_requested(saga: Saga, event: e.CancelRequested, _at: float) -> Saga:
@@ -407,9 +410,7 @@ def _operation_resolved(saga: Saga, event: e.OperationResolved, at: float) -> Sa
         case e.Resolution.LANDED:
             output = operation.output if event.output is None else event.output
             undo = operation.undo and replace(_next_generation(operation.undo), allowed_from=operation.undo.attempts)
-            settled = replace(
-                operation, status=OperationStatus.SUCCEEDED, output=output, via=e.Via.PERSON, hold="", undo=undo
-            )
+            settled = replace(operation, status=OperationStatus.SUCCEEDED, output=output, via=e.Via.PERSON, hold="", undo=undo)
         case e.Resolution.ABSENT:
             settled = replace(
                 operation,
@@ -513,6 +514,7 @@ _APPLY: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.OperationPlanned: _operation_planned,
     e.AttemptStarted: _attempt_started,
     e.OperationSucceeded: _operation_succeeded,
+    e.OperationRejected: _operation_rejected,
     e.AttemptRefused: _attempt_refused,
     e.OperationFailed: _operation_failed,
     e.AttemptLost: _attempt_lost,

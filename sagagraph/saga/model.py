@@ -88,6 +88,9 @@ class Operation:
     unknown_probes: int = 0
     given_up: bool = False
     removed: bool = False
+    """A later plan does without it: it is undone while the saga goes on."""
+    rejected: bool = False
+    """It landed, but a validator found its output INVALID."""
     output: Any = None
     via: Via | None = None
     fault: Fault | None = None
@@ -107,11 +110,11 @@ class Operation:
 
     @property
     def succeeded(self) -> bool:
-        return self.status is OperationStatus.SUCCEEDED
+        return self.status is OperationStatus.SUCCEEDED and not self.rejected
 
     @property
     def failed(self) -> bool:
-        return self.status in (OperationStatus.FAILED, OperationStatus.VOIDED)
+        return self.rejected or self.status in (OperationStatus.FAILED, OperationStatus.VOIDED)
 
     @property
     def error_code(self) -> str | None:
@@ -133,6 +136,10 @@ class PlanState:
     infeasible: tuple[str, ...] = ()
 
 
+_NO_OPERATIONS: Map[str, Operation] = Map()
+_NO_DEPENDENTS: Map[str, tuple[str, ...]] = Map()
+
+
 @dataclass(frozen=True, slots=True)
 class Saga:
     id: str
@@ -144,8 +151,8 @@ class Saga:
     epoch: int
     begun_at: float
     last_at: float
-    operations: Map[str, Operation] = Map()
-    dependents: Map[str, tuple[str, ...]] = Map()
+    operations: Map[str, Operation] = _NO_OPERATIONS
+    dependents: Map[str, tuple[str, ...]] = _NO_DEPENDENTS
     """Operation → the operations of any plan version that depend on it directly."""
     pivot: str | None = None
     plan: PlanState = PlanState()

@@ -170,5 +170,3 @@ def _remembers_undo_key(operation: Operation, undo: Undo, now: float) -> bool:
 
 def _probed(operation: Operation) -> str:
     return f"its probe says {operation.probe.value}" if operation.probe else "it has no probe"
-
-

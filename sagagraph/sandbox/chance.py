@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import TypeVar
 
 _SEED = "sagagraph-sandbox-1"
 _T = TypeVar("_T")

@@ -69,7 +69,7 @@ _TABLE = (
 @cache
 def all_cities() -> tuple[City, ...]:
     """Every city; coordinates and time zone are those of its airport."""
-    import airportsdata  # noqa: PLC0415 - reads a large table: only a service that is asked for places pays for it
+    import airportsdata  # Here, because it brings a large table: only who asks for places pays for it.
 
     airports = airportsdata.load("IATA")
     return tuple(

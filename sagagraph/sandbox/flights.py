@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from sagagraph.sandbox.chance import draw, draw_between, pick
-from sagagraph.sandbox.cities import City, Region, all_cities, distance_km
+from sagagraph.sandbox.cities import City, all_cities, distance_km
 from sagagraph.sandbox.offers import Offer, Stock
 from sagagraph.sandbox.seasons import season_factor
 from sagagraph.sandbox.timetable import Times, departure_minute
-
-if TYPE_CHECKING:
-    from datetime import date
 
 _CARRIERS = (
     ("Meridian Air", "MD", 1.0),
     ("Polar Line", "PO", 0.92),
     ("Blue Heron", "BH", 1.05),
-    ("Aurelia Airways", "AU", 1.4),
+    ("Aurelia Airways", "AU", 1.7),
 )
 _WORLDWIDE = frozenset({"LHR", "FRA"})
 """Have a direct flight to every city, so that every pair of cities has a connection."""
@@ -87,17 +84,15 @@ def _offer(route: _Route, origin: City, destination: City, day: date, travellers
 def _routes(origin: City, destination: City) -> tuple[_Route, ...]:
     if origin == destination:
         return ()
-    ways: list[tuple[City, ...]] = [()] * _direct_departures(origin, destination)
-    for hub in _hubs(origin, destination):
-        ways += [(hub,)] * _DEPARTURES_PER_HUB
-    directs = ways.count(())
-    return tuple(
-        _route(origin, via, destination, slot, slot if not via else slot - directs, directs if not via else len(ways) - directs)
-        for slot, via in enumerate(ways)
+    directs = _direct_departures(origin, destination)
+    hubs = _hubs(origin, destination) * _DEPARTURES_PER_HUB
+    return (
+        *(_route(origin, (), destination, slot=turn, turn=turn, turns=directs) for turn in range(directs)),
+        *(_route(origin, (hub,), destination, slot=directs + turn, turn=turn, turns=len(hubs)) for turn, hub in enumerate(hubs)),
     )
 
 
-def _route(origin: City, via: tuple[City, ...], destination: City, slot: int, turn: int, turns: int) -> _Route:
+def _route(origin: City, via: tuple[City, ...], destination: City, *, slot: int, turn: int, turns: int) -> _Route:
     """`slot` makes the number unique on its pair of cities; `turn` of `turns` spreads its like over the day."""
     pair = (origin.airport, destination.airport)
     carrier, code, level = pick(_CARRIERS, "carrier", *pair, slot)
@@ -142,9 +137,7 @@ def _hubs(origin: City, destination: City) -> list[City]:
 
     def is_possible(hub: City) -> bool:
         ends = (origin, destination)
-        return hub not in ends and all(
-            _has_direct(hub, end) and distance_km(hub, end) >= _SHORTEST_LEG_KM for end in ends
-        )
+        return hub not in ends and all(_has_direct(hub, end) and distance_km(hub, end) >= _SHORTEST_LEG_KM for end in ends)
 
     possible = [city for city in all_cities() if city.is_hub and is_possible(city)]
     possible.sort(key=lambda hub: distance_km(origin, hub) + distance_km(hub, destination))

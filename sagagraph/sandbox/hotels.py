@@ -19,7 +19,7 @@ _NAMES_AND_STARS = (
     ("The Opera", 4),
     ("Grand Palace", 5),
 )
-_DOLLARS_BY_STARS = {2: 75, 3: 115, 4: 165, 5: 340}
+_DOLLARS_BY_STARS = {2: 75, 3: 115, 4: 165, 5: 520}
 _WEEKEND = (4, 5)
 """The nights from Friday and from Saturday."""
 _CHECK_IN, _CHECK_OUT = time(15), time(11)

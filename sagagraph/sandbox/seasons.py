@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from datetime import date
+from datetime import date
 
 _BY_MONTH = (0.9, 0.9, 0.95, 1.05, 1.1, 1.2, 1.25, 1.25, 1.1, 1.0, 0.9, 1.1)
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagagraph.sandbox.chance import draw_between
-
-if TYPE_CHECKING:
-    from sagagraph.sandbox.cities import City
+from sagagraph.sandbox.cities import City
 
 _FIRST_MINUTE, _LAST_MINUTE = 6 * 60, 22 * 60
 

@@ -38,9 +38,7 @@ def _offer(origin: City, destination: City, day: date, travellers: int, turn: in
     number = f"{code}{draw_between(10, 99, 'train', *pair, turn)}{turn}"
     base_id = f"train.{origin.airport}-{destination.airport}.{day}.{number}"
     kilometres = distance_km(origin, destination)
-    times = Times.of(
-        origin, destination, day, departure_minute(turn, turns, "train", *pair), _minutes(kilometres, speed)
-    )
+    times = Times.of(origin, destination, day, departure_minute(turn, turns, "train", *pair), _minutes(kilometres, speed))
     factor = season_factor(day) * _BY_WEEKDAY[day.weekday()] * (0.8 + 0.6 * draw("fare", base_id))
     return Offer(
         kind="train",

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from sagagraph.sandbox.cities import City, city_of_airport
+from sagagraph.sandbox.clock import YEARS
 from sagagraph.sandbox.flights import flights_between
 from sagagraph.sandbox.hotels import hotels_in
+from sagagraph.sandbox.offers import Offer, OfferKind
 from sagagraph.sandbox.trains import trains_between
 
-if TYPE_CHECKING:
-    from sagagraph.sandbox.offers import Offer, OfferKind
-
-_YEARS = range(2000, 2100)
-"""Nothing is on offer outside them, which also keeps every time that is computed within what a datetime can hold."""
 _DAY = r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
 _JOURNEY_ID = re.compile(rf"(flight|train)\.([A-Z]{{3}})-([A-Z]{{3}})\.{_DAY}\.[A-Z0-9]+\.x([1-9][0-9]{{0,2}})")
 _STAY_ID = re.compile(rf"hotel\.([A-Z]{{3}})-[0-9]\.{_DAY}\.{_DAY}\.x([1-9][0-9]{{0,2}})")
@@ -30,8 +27,12 @@ class JourneyQuestion:
     day: date
     travellers: int
 
+    @property
+    def first_day(self) -> date:
+        return self.day
+
     def offers(self) -> list[Offer]:
-        if self.day.year not in _YEARS:
+        if self.day.year not in YEARS:
             return []
         search = flights_between if self.kind == "flight" else trains_between
         return search(self.origin, self.destination, self.day, self.travellers)
@@ -49,11 +50,11 @@ class StayQuestion:
         return "hotel"
 
     @property
-    def day(self) -> date:
+    def first_day(self) -> date:
         return self.check_in
 
     def offers(self) -> list[Offer]:
-        if self.check_in.year not in _YEARS or self.check_out.year not in _YEARS:
+        if self.check_in.year not in YEARS or self.check_out.year not in YEARS:
             return []
         return hotels_in(self.city, self.check_in, self.check_out, self.rooms)
 

@@ -80,6 +80,7 @@ class Not:
 
 Condition = Succeeded | Failed | OutputIs | All | AnyOf | Not
 
+
 def operations_named(condition: Condition) -> frozenset[str]:
     match condition:
         case Succeeded(operation) | Failed(operation) | OutputIs(operation):

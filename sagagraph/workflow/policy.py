@@ -11,6 +11,16 @@ from sagagraph.errors import InvalidInputError
 ANY_ERROR = "*"
 
 
+def _positive(value: float, field: str) -> None:
+    if not (math.isfinite(value) and value > 0):
+        raise InvalidInputError("a finite number of seconds above 0", field=field)
+
+
+def _not_negative(value: float, field: str) -> None:
+    if not (math.isfinite(value) and value >= 0):
+        raise InvalidInputError("a finite number of seconds, 0 or more", field=field)
+
+
 class BackoffMode(StrEnum):
     FIXED = "fixed"
     EXPONENTIAL = "exponential"
@@ -42,7 +52,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """The wait before attempt n+1: `base_s` (fixed), or `base_s` doubled n-1 times up to `cap_s`, shortened by up to `jitter` of itself."""
+    """The wait before attempt n+1: `base_s`, doubled n-1 times up to `cap_s` if exponential, shortened by up to `jitter` of itself."""
 
     mode: BackoffMode = BackoffMode.EXPONENTIAL
     base_s: float = 0.1
@@ -87,7 +97,7 @@ class CompensationPolicy:
 
 @dataclass(frozen=True, slots=True)
 class LoopGuards:
-    """Bounds on all tries of one operation together: `max_iterations` attempts over all generations, `deadline_s` from the first."""
+    """Bounds on all tries of one operation: `max_iterations` attempts over all generations, `deadline_s` from the first."""
 
     max_iterations: int = 100
     deadline_s: float = 3600.0
@@ -115,13 +125,3 @@ class Policy:
 
     def catches(self, error: str) -> bool:
         return any(catch.covers(error) for catch in self.catch)
-
-
-def _positive(value: float, field: str) -> None:
-    if not (math.isfinite(value) and value > 0):
-        raise InvalidInputError("a finite number of seconds above 0", field=field)
-
-
-def _not_negative(value: float, field: str) -> None:
-    if not (math.isfinite(value) and value >= 0):
-        raise InvalidInputError("a finite number of seconds, 0 or more", field=field)

@@ -115,14 +115,12 @@ class City(BaseModel):
         """Along the great circle."""
         here, there = math.radians(self.latitude), math.radians(other.latitude)
         across = math.radians(other.longitude - self.longitude)
-        haversine = (
-            math.sin((there - here) / 2) ** 2 + math.cos(here) * math.cos(there) * math.sin(across / 2) ** 2
-        )
+        haversine = math.sin((there - here) / 2) ** 2 + math.cos(here) * math.cos(there) * math.sin(across / 2) ** 2
         return 2 * EARTH_RADIUS_KM * math.asin(min(1.0, math.sqrt(haversine)))
 
 
 class Gazetteer:
-    """Every city by every name of it. Nothing is matched approximately: what is only close is suggested, never taken."""
+    """Every city by every name of it. What is only close to a name is suggested, never taken."""
 
     def __init__(self, cities: Iterable[City]) -> None:
         self.cities: tuple[City, ...] = tuple(cities)
@@ -157,6 +155,9 @@ class Gazetteer:
 
     def unknown(self, name: str) -> str:
         """One line for a person who named a city that does not exist here."""
+        in_country = [city.name for city in self.cities if name_key(city.country) == name_key(name)]
+        if in_country:
+            return f"{name} is a country; cities there are {', '.join(sorted(in_country)[:5])}"
         close = self.suggestions(name)
         hint = f"; did you mean {' or '.join(close)}?" if close else ""
         return f"no city called {name[:60]!r} is known{hint}"
@@ -180,9 +181,7 @@ class Gazetteer:
             return None
 
     def _similar(self, name: str, at_least: float) -> tuple[str, ...]:
-        hits = process.extract(
-            name_key(name), self._by_name.keys(), scorer=fuzz.ratio, score_cutoff=at_least, limit=12
-        )
+        hits = process.extract(name_key(name), self._by_name.keys(), scorer=fuzz.ratio, score_cutoff=at_least, limit=12)
         ranked = sorted(hits, key=lambda hit: (-hit[1], hit[0]))
         return tuple(dict.fromkeys(self._by_name[key].name for key, _, _ in ranked))[:3]
 

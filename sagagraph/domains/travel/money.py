@@ -16,7 +16,7 @@ Money = Annotated[
     Field(max_digits=15, decimal_places=2, allow_inf_nan=False),
     PlainSerializer(as_json_number, return_type=int | float, when_used="json"),
 ]
-"""An amount with at most two decimals; a JSON number is read by its digits, never through binary arithmetic."""
+"""An amount with at most two decimals; a JSON number is read by its digits, not as a binary fraction."""
 
 Price = Annotated[Money, Field(ge=0)]
 

@@ -27,6 +27,8 @@ from sagagraph.errors import InvalidInputError
 CURRENCIES: Final = ("USD",)
 LONGEST_STAY: Final = 365
 LARGEST_PARTY: Final = 99
+LAST_YEAR: Final = 2099
+"""Room for every stay after every day of departure: dates end in 9999."""
 
 SHOWN_OF_A_VALUE: Final = 60
 
@@ -43,10 +45,13 @@ class Direct(StrEnum):
 def _iso_day(value: object) -> object:
     """Days are written as days: pydantic alone would take 20250605 for seconds since 1970."""
     if isinstance(value, str):
-        return date.fromisoformat(value.strip())
-    if type(value) is date:
-        return value
-    raise ValueError("must be a day like '2025-06-05'")
+        try:
+            value = date.fromisoformat(value.strip())
+        except ValueError:
+            raise ValueError(f"must be a day like '2025-06-05', not {_shown(value)}") from None
+    if type(value) is not date or value.year > LAST_YEAR:
+        raise ValueError(f"must be a day like '2025-06-05', not {_shown(value)}")
+    return value
 
 
 Day = Annotated[date, BeforeValidator(_iso_day)]
@@ -129,9 +134,7 @@ class TripRequest(BaseModel):
     def _holds_the_nights(cls, window: Window | None, info: ValidationInfo) -> Window | None:
         nights = sum(stop.nights for stop in info.data.get("stops", ()))
         if window is not None and window.nights < nights:
-            raise ValueError(
-                f"{window.first} to {window.last} has room for {window.nights} nights, and the stops need {nights}"
-            )
+            raise ValueError(f"{window.first} to {window.last} has room for {window.nights} nights; the stops need {nights}")
         return window
 
     @field_validator("depart")
@@ -153,9 +156,7 @@ class TripRequest(BaseModel):
     @classmethod
     def _is_supported(cls, currency: str) -> str:
         if currency not in CURRENCIES:
-            raise ValueError(
-                f"{currency[:SHOWN_OF_A_VALUE]!r} is not supported; {' and '.join(CURRENCIES)} is"
-            )
+            raise ValueError(f"{_shown(currency)} is not supported; {' and '.join(CURRENCIES)} is")
         return currency
 
     @field_validator("stars")
@@ -181,7 +182,7 @@ class TripRequest(BaseModel):
 
 
 def parse_request(json_value: object, *, cities: Gazetteer, today: date) -> TripRequest:
-    """A request from JSON. Cities may be written by any of their names; `"month": "2025-06"` stands for a window.
+    """A request from JSON. Cities go by any of their names; `"month": "2025-06"` stands for a window.
 
     Raises:
         InvalidInputError: one line that names the field.
@@ -224,9 +225,19 @@ def _message(error: ErrorDetails) -> str:
             return "is not a known field"
         case "value_error":
             return str(error["ctx"]["error"])
+        case "too_short":
+            return "is empty"
+        case "tuple_type":
+            return f"must be a list, not {_shown(error['input'])}"
+        case "decimal_type" | "decimal_parsing":
+            return f"must be a number, not {_shown(error['input'])}"
         case _:
-            value = repr(error["input"])[:SHOWN_OF_A_VALUE]
-            return f"{error['msg']}, not {value}"
+            rule = error["msg"].replace("Decimal input", "it").replace("Input should be", "must be")
+            return f"{rule}, not {_shown(error['input'])}"
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:SHOWN_OF_A_VALUE]
 
 
 def _with_window(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,9 +249,7 @@ def _with_window(fields: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidInputError("give a month or a window, not both", field="month")
     match = re.fullmatch(r"(\d{4})-(\d{2})", month) if isinstance(month, str) else None
     if match is None or not 1 <= int(match[2]) <= 12 or int(match[1]) < 1:
-        raise InvalidInputError(
-            f"must be like '2025-06', not {repr(month)[:SHOWN_OF_A_VALUE]}", field="month"
-        )
+        raise InvalidInputError(f"must be like '2025-06', not {_shown(month)}", field="month")
     return {**rest, "window": month_window(int(match[1]), int(match[2]))}
 
 
@@ -262,9 +271,7 @@ def _with_known_cities(fields: dict[str, Any], cities: Gazetteer) -> dict[str, A
             named[field] = known(named[field], field)
     if isinstance(named.get("stops"), list):
         named["stops"] = [
-            {**stop, "city": known(stop["city"], f"stops[{n}].city")}
-            if isinstance(stop, Mapping) and "city" in stop
-            else stop
+            {**stop, "city": known(stop["city"], f"stops[{n}].city")} if isinstance(stop, Mapping) and "city" in stop else stop
             for n, stop in enumerate(named["stops"])
         ]
     return named
@@ -276,6 +283,4 @@ def _refuse_the_past(request: TripRequest, today: date) -> None:
     if request.window is not None and request.window.last < today:
         raise InvalidInputError(f"it ended on {request.window.last}; today is {today}", field="window")
     if not request.departure_days(today):
-        raise InvalidInputError(
-            f"too few of its days are left for {request.nights} nights; today is {today}", field="window"
-        )
+        raise InvalidInputError(f"too few of its days are left for {request.nights} nights; today is {today}", field="window")

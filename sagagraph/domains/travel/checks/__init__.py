@@ -1,0 +1,1 @@
+"""The rules that a trip must keep, each a small function from a case to what breaks it there."""

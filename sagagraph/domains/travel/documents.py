@@ -1,0 +1,118 @@
+"""What a traveller takes along: the itinerary as a calendar file and as text."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from icalendar import Calendar, Event
+
+from sagagraph.domains.travel.money import money_text
+from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.plan import plan_hash
+from sagagraph.domains.travel.wording import day_text, duration_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+
+    from sagagraph.domains.travel.offers import TransportOffer
+    from sagagraph.domains.travel.plan import Itinerary, Leg
+
+PRODUCT: Final = "-//SagaGraph//Trip//EN"
+
+
+def itinerary_ics(itinerary: Itinerary, reservations: Mapping[str, str], *, created: datetime) -> bytes:
+    """A calendar with one event for each leg; the same input gives the same bytes.
+
+    `reservations`: reservation id by leg label. Journeys are in UTC, which every calendar shows in the local time of
+    its reader; stays are whole days.
+    """
+    calendar = Calendar()
+    calendar.add("prodid", PRODUCT)
+    calendar.add("version", "2.0")
+    plan = plan_hash(itinerary)
+    for leg in itinerary.legs:
+        calendar.add_component(_event(leg, plan, reservations.get(leg.label), created))
+    return bytes(calendar.to_ical())
+
+
+def itinerary_text(itinerary: Itinerary, reservations: Mapping[str, str]) -> str:
+    """One block for each leg, with its reservation where it has one, and the total."""
+    blocks = [_block(leg, reservations.get(leg.label)) for leg in itinerary.legs]
+    blocks.append(f"Total: {money_text(itinerary.total)} {itinerary.currency}")
+    return "\n\n".join([_title(itinerary), *blocks]) + "\n"
+
+
+def _event(leg: Leg, plan: str, reservation: str | None, created: datetime) -> Event:
+    event = Event()
+    event.add("uid", f"{reservation or f'{plan}-{leg.label}'}@sagagraph")
+    event.add("dtstamp", created.astimezone(UTC))
+    begins, ends = _times(leg)
+    event.add("dtstart", begins)
+    event.add("dtend", ends)
+    event.add("summary", _headline(leg))
+    event.add("location", leg.offer.city if isinstance(leg.offer, HotelOffer) else leg.offer.origin)
+    event.add("description", _block(leg, reservation))
+    return event
+
+
+def _times(leg: Leg) -> tuple[datetime, datetime] | tuple[date, date]:
+    offer = leg.offer
+    if isinstance(offer, HotelOffer):
+        return offer.check_in, offer.check_out
+    return offer.departs.astimezone(UTC), offer.arrives.astimezone(UTC)
+
+
+def _title(itinerary: Itinerary) -> str:
+    request = itinerary.request
+    cities = [request.origin, *(stop.city for stop in request.stops), *filter(None, [request.return_to])]
+    first, last = itinerary.legs[0].begins, itinerary.legs[-1].ends
+    return f"{' → '.join(cities)}\n{day_text(first)} to {day_text(last)}"
+
+
+def _headline(leg: Leg) -> str:
+    offer = leg.offer
+    if isinstance(offer, HotelOffer):
+        return f"{offer.name}, {offer.city}"
+    return f"{offer.carrier} {offer.number}: {offer.origin} → {offer.destination}"
+
+
+def _block(leg: Leg, reservation: str | None) -> str:
+    offer = leg.offer
+    lines = [f"{leg.label}  {_headline(leg)}"]
+    lines += _stay_lines(offer) if isinstance(offer, HotelOffer) else _journey_lines(offer)
+    lines.append(money_text(offer.price))
+    lines.append(_cancellation_line(leg))
+    if reservation is not None:
+        lines.append(f"Reservation {reservation}")
+    return "\n    ".join(lines)
+
+
+def _journey_lines(offer: TransportOffer) -> list[str]:
+    over = f", via {', '.join(offer.via)}" if offer.via else ""
+    return [
+        f"leaves {offer.origin_city} {_moment(offer.departs)}",
+        f"arrives {offer.destination_city} {_moment(offer.arrives)}",
+        f"{duration_text(offer.duration_minutes)}{over}",
+    ]
+
+
+def _stay_lines(offer: HotelOffer) -> list[str]:
+    return [
+        f"{offer.stars} stars, {offer.rooms} × room, {offer.nights} × night",
+        f"check in {day_text(offer.check_in)} from {offer.check_in_from:%H:%M}",
+        f"check out {day_text(offer.check_out)} until {offer.check_out_until:%H:%M}",
+    ]
+
+
+def _cancellation_line(leg: Leg) -> str:
+    cancellation = leg.offer.cancellation
+    fee = f"cancelling costs {money_text(cancellation.fee)}"
+    free_until = cancellation.free_until
+    return fee if free_until is None else f"{fee} after {_moment(free_until)}, nothing before"
+
+
+def _moment(moment: datetime) -> str:
+    """Local time of the place, with its offset."""
+    return f"{day_text(moment.date())} {moment:%H:%M} (UTC{moment.isoformat()[-6:]})"

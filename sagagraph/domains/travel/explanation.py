@@ -1,0 +1,257 @@
+"""Why a trip was proposed, what was dropped, and why no trip can be had: in words that name numbers."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from sagagraph.domains.travel.market import (
+    MOST_DEPARTURE_DAYS,
+    can_be_boarded,
+    is_sensible_train,
+    journeys_of,
+)
+from sagagraph.domains.travel.money import money_text
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
+from sagagraph.domains.travel.problem import Direct
+from sagagraph.domains.travel.search import Wish, best_path, paths_by_last_day
+from sagagraph.domains.travel.wording import count_text, day_text, duration_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sagagraph.domains.travel.market import Market
+    from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.search import Path
+
+
+# -- why this one --------------------------------------------------------------------------------------------------------------
+
+
+def reasons(request: TripRequest, market: Market, path: Path, titles: list[str], others: tuple[Path, ...]) -> tuple[str, ...]:
+    """`others`: every path that is proposed, this one among them."""
+    cheapest = min(other.cents for other in others)
+    fastest = min(_minutes_of(other) for other in others)
+    said = [f"{', '.join(titles)}: {_money(path.cents)}, {duration_text(_minutes_of(path))} under way"]
+    if path.cents > cheapest:
+        said.append(f"{_money(path.cents - cheapest)} more than the cheapest")
+    if _minutes_of(path) > fastest:
+        said.append(f"{duration_text(_minutes_of(path) - fastest)} longer under way than the fastest")
+    if request.budget is not None:
+        said.append(f"{money_text(request.budget - _amount(path.cents))} below the budget of {money_text(request.budget)}")
+    if request.direct is not Direct.ANY:
+        said += _on_directness(request, market, path)
+    return tuple(said)
+
+
+def _on_directness(request: TripRequest, market: Market, path: Path) -> Iterator[str]:
+    flights = [
+        (journey, offer)
+        for journey, offer in enumerate(offer for offer in path.offers if isinstance(offer, TransportOffer))
+        if isinstance(offer, FlightOffer)
+    ]
+    if flights and all(offer.is_direct for _, offer in flights):
+        yield "all flights are direct"
+    for journey, offer in flights:
+        if not offer.is_direct:
+            why = (
+                "a direct one costs more or does not fit"
+                if _has_direct(request, market, journey)
+                else "no direct one is on offer"
+            )
+            yield (
+                f"{offer.origin_city} to {offer.destination_city} with {count_text(offer.stops, 'stop')}"
+                f" in {', '.join(offer.via)}: {why}"
+            )
+
+
+def _has_direct(request: TripRequest, market: Market, journey: int) -> bool:
+    return any(isinstance(offer, FlightOffer) and offer.is_direct for offer in _boardable(request, market, journey))
+
+
+# -- what was dropped ----------------------------------------------------------------------------------------------------------
+
+
+def considered(request: TripRequest, market: Market) -> tuple[str, ...]:
+    return (
+        *_on_departures(request, market),
+        *_on_trains(request, market),
+        *_on_dropped_flights(request, market),
+        *_on_dropped_hotels(request, market),
+        *_on_what_is_full(request, market),
+    )
+
+
+def _on_departures(request: TripRequest, market: Market) -> Iterator[str]:
+    days = market.departure_days
+    if len(days) > 1:
+        share = "some" if len(days) == MOST_DEPARTURE_DAYS and _has_more_days(request, market) else "all"
+        yield f"compared {len(days)} days of departure, {share} from {day_text(days[0])} to {day_text(days[-1])}"
+
+
+def _has_more_days(request: TripRequest, market: Market) -> bool:
+    return len(request.departure_days(market.departure_days[0])) > len(market.departure_days)
+
+
+def _on_trains(request: TripRequest, market: Market) -> Iterator[str]:
+    for journey, (here, there) in enumerate(journeys_of(request)):
+        trains = [offer for offer in _boardable(request, market, journey) if isinstance(offer, TrainOffer)]
+        sensible = [train.duration_minutes for train in trains if is_sensible_train(train)]
+        if sensible:
+            yield f"{here} to {there}: no flights looked for, as the train takes {duration_text(min(sensible))}"
+        elif trains:
+            fastest = min(train.duration_minutes for train in trains)
+            yield f"{here} to {there}: trains dropped, as the fastest takes {duration_text(fastest)}"
+
+
+def _on_dropped_flights(request: TripRequest, market: Market) -> Iterator[str]:
+    if request.direct is not Direct.REQUIRED:
+        return
+    for journey, (here, there) in enumerate(journeys_of(request)):
+        flights = [offer for offer in _boardable(request, market, journey) if isinstance(offer, FlightOffer)]
+        dropped = sum(not flight.is_direct for flight in flights)
+        if dropped:
+            yield f"{here} to {there}: {dropped} of {len(flights)} flights dropped, as they are not direct"
+
+
+def _on_dropped_hotels(request: TripRequest, market: Market) -> Iterator[str]:
+    fewest, most = request.stars
+    for stop, each in enumerate(request.stops):
+        hotels = _hotels_of(market, stop)
+        dropped = {hotel.name for hotel in hotels if not fewest <= hotel.stars <= most}
+        if dropped:
+            total = len({hotel.name for hotel in hotels})
+            yield f"{each.city}: {len(dropped)} of {count_text(total, 'hotel')} dropped, outside {_stars(request)}"
+
+
+def _on_what_is_full(request: TripRequest, market: Market) -> Iterator[str]:
+    offers = [offer for offers in market.journeys.values() for offer in offers]
+    full = sum(offer.left < request.travellers for offer in offers)
+    full += sum(hotel.left < request.rooms for hotels in market.stays.values() for hotel in hotels)
+    if full:
+        yield f"{count_text(full, 'offer')} dropped, with too few seats or rooms left"
+
+
+# -- why there is none ---------------------------------------------------------------------------------------------------------
+
+
+def why_not(request: TripRequest, market: Market) -> tuple[str, ...]:
+    """One reason for every wish that can not be met together with those before it, in the order of `Wish`."""
+    if not market.departure_days:
+        return (f"no day of departure is left: it is {day_text(market.now.date())} already",)
+    if not _is_feasible(request, market, frozenset()):
+        return tuple(_on_what_is_missing(request, market))
+    kept: frozenset[Wish] = frozenset()
+    found: list[str] = []
+    for wish in Wish:
+        if _is_feasible(request, market, kept | {wish}):
+            kept |= {wish}
+        else:
+            found.append(_nearest_miss(request, market, wish, kept))
+    return tuple(found)
+
+
+def _is_feasible(request: TripRequest, market: Market, wishes: frozenset[Wish]) -> bool:
+    return best_path(request, market, _no_weight, wishes) is not None
+
+
+def _no_weight(_: FlightOffer | TrainOffer | HotelOffer) -> tuple[int, ...]:
+    return ()
+
+
+def _nearest_miss(request: TripRequest, market: Market, wish: Wish, kept: frozenset[Wish]) -> str:
+    """What the trips that keep `kept` alone have instead; there are some."""
+    trips = paths_by_last_day(request, market, _no_weight, kept)
+    match wish:
+        case Wish.WINDOW:
+            return _late_end(request, min(trips))
+        case Wish.DIRECT:
+            return _not_direct(request, market)
+        case Wish.STARS:
+            return _wrong_stars(request, market)
+        case Wish.BUDGET:
+            return _too_dear(request, min(path.cents for paths in trips.values() for path in paths))
+
+
+def _late_end(request: TripRequest, day: date) -> str:
+    last = request.window.last if request.window else day
+    return (
+        f"the earliest end of the trip is {day_text(day)}, {count_text((day - last).days, 'day')}"
+        f" after the window ends on {day_text(last)}"
+    )
+
+
+def _not_direct(request: TripRequest, market: Market) -> str:
+    lacking = [
+        f"{here} to {there}"
+        for journey, (here, there) in enumerate(journeys_of(request))
+        if not _has_direct(request, market, journey)
+        and not any(is_sensible_train(offer) for offer in _boardable(request, market, journey))
+    ]
+    if lacking:
+        return f"no direct flight from {' or from '.join(lacking)} has seats on the days in question; others do"
+    return "direct flights alone do not fit together on the days in question"
+
+
+def _wrong_stars(request: TripRequest, market: Market) -> str:
+    fewest, most = request.stars
+    for stop, each in enumerate(request.stops):
+        stars = {hotel.stars for hotel in _hotels_of(market, stop) if hotel.left >= request.rooms}
+        if stars and not any(fewest <= count <= most for count in stars):
+            nearest = min(stars, key=lambda count: (min(abs(count - fewest), abs(count - most)), count))
+            return f"no hotel with {_stars(request)} has room in {each.city}; the nearest has {nearest}"
+    return f"hotels with {_stars(request)} have no room on the days in question"
+
+
+def _too_dear(request: TripRequest, cents: int) -> str:
+    over = request.over_budget(_amount(cents))
+    return f"the cheapest trip costs {money_text(over)} more than the budget of {money_text(_amount(cents) - over)}"
+
+
+def _on_what_is_missing(request: TripRequest, market: Market) -> Iterator[str]:
+    """The first thing on the way that can not be had at all: beyond it nothing was asked for."""
+    for journey, (here, there) in enumerate(journeys_of(request)):
+        if not _boardable(request, market, journey):
+            seats = count_text(request.travellers, "seat")
+            yield f"no flight or train from {here} to {there} has {seats} on the days in question"
+            return
+        if journey < len(request.stops) and not any(hotel.left >= request.rooms for hotel in _hotels_of(market, journey)):
+            stop = request.stops[journey]
+            rooms, nights = count_text(request.rooms, "room"), count_text(stop.nights, "night")
+            yield f"no hotel in {there} has {rooms} left for {nights} on the days in question"
+            return
+    yield "the journeys and hotels that can be had do not fit together"
+
+
+# -- reading the market --------------------------------------------------------------------------------------------------------
+
+
+def _boardable(request: TripRequest, market: Market, journey: int) -> list[FlightOffer | TrainOffer]:
+    return [
+        offer
+        for (of_journey, _), offers in market.journeys.items()
+        for offer in offers
+        if of_journey == journey and can_be_boarded(offer, request.travellers, market.now)
+    ]
+
+
+def _hotels_of(market: Market, stop: int) -> list[HotelOffer]:
+    return [hotel for (of_stop, _), hotels in market.stays.items() for hotel in hotels if of_stop == stop]
+
+
+def _minutes_of(path: Path) -> int:
+    return sum(offer.duration_minutes for offer in path.offers if isinstance(offer, TransportOffer))
+
+
+def _stars(request: TripRequest) -> str:
+    fewest, most = request.stars
+    return count_text(most, "star") if fewest == most else f"{fewest} to {most} stars"
+
+
+def _amount(cents: int) -> Decimal:
+    return Decimal(cents) / 100
+
+
+def _money(cents: int) -> str:
+    return money_text(_amount(cents))

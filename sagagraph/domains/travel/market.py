@@ -1,0 +1,120 @@
+"""What could be booked for a trip: the offers that a search needs, and how they are fetched."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sagagraph.domains.travel.cities import City
+    from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.provider import ReservationProvider
+
+CALLS_AT_ONCE: Final = 8
+MOST_DEPARTURE_DAYS: Final = 31
+FARTHEST_BY_TRAIN_KM: Final = 1000
+SENSIBLE_BY_TRAIN: Final = timedelta(hours=6)
+"""A train up to this long is taken instead of a flight."""
+
+Transports = tuple[FlightOffer | TrainOffer, ...]
+
+
+@dataclass(frozen=True)
+class Market:
+    """The offers of one moment. Journeys and stops are counted from 0 in the order of travel."""
+
+    now: datetime
+    departure_days: tuple[date, ...]
+    journeys: Mapping[tuple[int, date], Transports]
+    """By journey and local day of departure."""
+    stays: Mapping[tuple[int, date], tuple[HotelOffer, ...]]
+    """By stop and day of check-in."""
+
+
+def journeys_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
+    """From city to city, in the order of travel."""
+    cities = [request.origin, *(stop.city for stop in request.stops)]
+    return tuple(pairwise(cities if request.return_to is None else [*cities, request.return_to]))
+
+
+def can_be_boarded(offer: TransportOffer, travellers: int, now: datetime) -> bool:
+    return offer.left >= travellers and offer.departs > now
+
+
+def is_sensible_train(offer: TransportOffer) -> bool:
+    return isinstance(offer, TrainOffer) and timedelta(minutes=offer.duration_minutes) <= SENSIBLE_BY_TRAIN
+
+
+async def gather(request: TripRequest, provider: ReservationProvider) -> Market:
+    """Asks for every day that can be reached: what arrives on a day decides what is asked next.
+
+    Raises:
+        ProviderError: a question was not answered.
+    """
+    now, cities = await asyncio.gather(provider.now(), provider.cities())
+    gathering = _Gathering(request, provider, cities, now)
+    days = _spread(request.departure_days(now.astimezone(UTC).date()))
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            await gathering.follow(days, tasks)
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return Market(now, days, gathering.journeys, gathering.stays)
+
+
+def _spread(days: tuple[date, ...]) -> tuple[date, ...]:
+    """All of them up to a month's worth; of more, as many at even distances, the first and the last included."""
+    if len(days) <= MOST_DEPARTURE_DAYS:
+        return days
+    return tuple(days[n * (len(days) - 1) // (MOST_DEPARTURE_DAYS - 1)] for n in range(MOST_DEPARTURE_DAYS))
+
+
+class _Gathering:
+    def __init__(self, request: TripRequest, provider: ReservationProvider, cities: Iterable[City], now: datetime) -> None:
+        self.journeys: dict[tuple[int, date], Transports] = {}
+        self.stays: dict[tuple[int, date], tuple[HotelOffer, ...]] = {}
+        self._request = request
+        self._provider = provider
+        self._cities = {city.name: city for city in cities}
+        self._now = now
+        self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
+
+    async def follow(self, days: Iterable[date], tasks: asyncio.TaskGroup) -> None:
+        """Journey by journey; the hotels of a stop are asked for while the next journey is."""
+        for journey, (here, there) in enumerate(journeys_of(self._request)):
+            asked = [tasks.create_task(self._transports(journey, here, there, day)) for day in days]
+            arrivals = {offer.arrives.date() for task in asked for offer in await task}
+            if journey == len(self._request.stops):
+                return
+            stop = self._request.stops[journey]
+            for check_in in sorted(arrivals):
+                tasks.create_task(self._hotels(journey, check_in))
+            days = [check_in + timedelta(days=stop.nights) for check_in in sorted(arrivals)]
+
+    async def _transports(self, journey: int, here: str, there: str, day: date) -> Transports:
+        party = self._request.travellers
+        found: Transports = ()
+        async with self._turn:
+            if self._may_have_a_train(here, there):
+                found = await self._provider.trains(here, there, day, party)
+            if not any(is_sensible_train(train) and can_be_boarded(train, party, self._now) for train in found):
+                found += await self._provider.flights(here, there, day, party)
+        self.journeys[journey, day] = found
+        return found
+
+    async def _hotels(self, stop: int, check_in: date) -> None:
+        city, nights = self._request.stops[stop].city, self._request.stops[stop].nights
+        check_out = check_in + timedelta(days=nights)
+        async with self._turn:
+            self.stays[stop, check_in] = await self._provider.hotels(city, check_in, check_out, self._request.rooms)
+
+    def _may_have_a_train(self, here: str, there: str) -> bool:
+        ends = self._cities.get(here), self._cities.get(there)
+        return not (ends[0] and ends[1]) or ends[0].distance_km(ends[1]) <= FARTHEST_BY_TRAIN_KM

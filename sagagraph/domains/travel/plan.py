@@ -1,0 +1,120 @@
+"""A proposed trip: journeys and stays in the order of travel, each with the offer as it was quoted."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from datetime import date
+from decimal import Decimal
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from sagagraph.domains.travel.money import Price
+from sagagraph.domains.travel.offers import HotelOffer, Offer, TransportOffer
+from sagagraph.domains.travel.problem import TripRequest
+
+HASH_DIGITS = 16
+
+
+class Leg(BaseModel):
+    """One thing to book."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    label: str
+    """`T1`, `T2`, … in the order of travel, as in SagaLLM."""
+    offer: Offer
+
+    @property
+    def begins(self) -> date:
+        """The local day of departure or check-in."""
+        return self.offer.check_in if isinstance(self.offer, HotelOffer) else self.offer.departs.date()
+
+    @property
+    def ends(self) -> date:
+        """The local day of arrival or check-out."""
+        return self.offer.check_out if isinstance(self.offer, HotelOffer) else self.offer.arrives.date()
+
+
+class Itinerary(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    request: TripRequest
+    """What it was made for."""
+    legs: tuple[Leg, ...] = Field(min_length=1)
+    total: Price
+    currency: str
+    reasons: tuple[str, ...] = ()
+    """Why this one: what it is best at, and what that costs."""
+    considered: tuple[str, ...] = ()
+    """What was dropped on the way, and why."""
+
+    @field_validator("legs")
+    @classmethod
+    def _labelled_in_order(cls, legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
+        labels, expected = [leg.label for leg in legs], [f"T{n}" for n in range(1, len(legs) + 1)]
+        if labels != expected:
+            raise ValueError(f"the legs are labelled {', '.join(labels)}, not {', '.join(expected)}")
+        return legs
+
+    @classmethod
+    def of(
+        cls,
+        request: TripRequest,
+        offers: Iterable[Offer],
+        *,
+        reasons: tuple[str, ...] = (),
+        considered: tuple[str, ...] = (),
+    ) -> Self:
+        """`offers`: in the order of travel."""
+        legs = tuple(Leg(label=f"T{n}", offer=offer) for n, offer in enumerate(offers, start=1))
+        return cls(
+            request=request,
+            legs=legs,
+            total=sum((leg.offer.price for leg in legs), Decimal(0)),
+            currency=request.currency,
+            reasons=reasons,
+            considered=considered,
+        )
+
+    @property
+    def transports(self) -> tuple[TransportOffer, ...]:
+        return tuple(leg.offer for leg in self.legs if isinstance(leg.offer, TransportOffer))
+
+    @property
+    def stays(self) -> tuple[HotelOffer, ...]:
+        return tuple(leg.offer for leg in self.legs if isinstance(leg.offer, HotelOffer))
+
+    @property
+    def minutes_under_way(self) -> int:
+        return sum(transport.duration_minutes for transport in self.transports)
+
+
+def plan_hash(itinerary: Itinerary) -> str:
+    """Names what would be booked, at what price and when: approval is bound to it. The same in every process."""
+    canonical = json.dumps(
+        {
+            "travellers": itinerary.request.travellers,
+            "rooms": itinerary.request.rooms,
+            "total": f"{itinerary.total:.2f}",
+            "currency": itinerary.currency,
+            "legs": [_bookable(leg) for leg in itinerary.legs],
+        },
+        sort_keys=True,
+        separators=(",", ":"),
+    )
+    return hashlib.sha256(canonical.encode()).hexdigest()[:HASH_DIGITS]
+
+
+def _bookable(leg: Leg) -> dict[str, Any]:
+    offer = leg.offer
+    begins, ends = (offer.check_in, offer.check_out) if isinstance(offer, HotelOffer) else (offer.departs, offer.arrives)
+    return {
+        "label": leg.label,
+        "kind": offer.kind,
+        "offer": offer.offer_id,
+        "price": f"{offer.price:.2f}",
+        "currency": offer.currency,
+        "begins": begins.isoformat(),
+        "ends": ends.isoformat(),
+    }

@@ -1,0 +1,113 @@
+"""Proposes trips: a few that differ in what a person cares about, or what stands in the way of any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.domains.travel import explanation
+from sagagraph.domains.travel.market import Market, gather
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer
+from sagagraph.domains.travel.plan import Itinerary
+from sagagraph.domains.travel.problem import Direct
+from sagagraph.domains.travel.search import best_path, cents
+
+if TYPE_CHECKING:
+    from sagagraph.domains.travel.offers import TrainOffer
+    from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.provider import ReservationProvider
+    from sagagraph.domains.travel.search import Path, Weigh
+
+CENTS_PER_MINUTE: Final = 50
+"""What a minute under way is worth to a traveller when price and time are weighed: $30 an hour."""
+CENTS_PER_ODD_HOUR: Final = 60_00
+"""What it is worth to a traveller not to leave before 7:00 once, or not to arrive between 23:00 and 6:00."""
+
+
+@dataclass(frozen=True)
+class Infeasible:
+    """No trip keeps all wishes. Each reason names one that fails, and the nearest miss."""
+
+    reasons: tuple[str, ...]
+
+
+Proposals = tuple[Itinerary, ...] | Infeasible
+"""The preferred trip first."""
+
+
+async def propose(request: TripRequest, provider: ReservationProvider, *, limit: int = 3) -> Proposals:
+    """At most `limit` trips.
+
+    Raises:
+        ProviderError: the offers could not be read.
+    """
+    proposals = choose(request, await gather(request, provider))
+    return proposals if isinstance(proposals, Infeasible) else proposals[:limit]
+
+
+def choose(request: TripRequest, offers: Market) -> Proposals:
+    """The best by each measure, without doubles. The first is the preferred one:
+
+    the fewest flights with a change of plane where direct ones are preferred, then the least of price plus, for every
+    traveller, $30 for an hour under way and $60 for leaving before 7:00 or arriving between 23:00 and 6:00. Ties go to
+    the lower price, then to the offer id that sorts first.
+    """
+    paths: dict[tuple[str, ...], Path] = {}
+    titles: dict[tuple[str, ...], list[str]] = {}
+    for title, weigh in _measures(request).items():
+        path = best_path(request, offers, weigh)
+        if path is None:
+            return Infeasible(explanation.why_not(request, offers))
+        paths.setdefault(path.ids, path)
+        titles.setdefault(path.ids, []).append(title)
+    considered = explanation.considered(request, offers)
+    return tuple(
+        Itinerary.of(
+            request,
+            path.offers,
+            reasons=explanation.reasons(request, offers, path, titles[ids], tuple(paths.values())),
+            considered=considered,
+        )
+        for ids, path in paths.items()
+    )
+
+
+def _measures(request: TripRequest) -> dict[str, Weigh]:
+    """What each proposal is best at; the preferred one first."""
+
+    def balanced(offer: FlightOffer | TrainOffer | HotelOffer) -> tuple[int, ...]:
+        if isinstance(offer, HotelOffer):
+            return 0, cents(offer.price)
+        changes_planes = isinstance(offer, FlightOffer) and not offer.is_direct
+        is_unwanted = changes_planes and request.direct is Direct.PREFERRED
+        hardship = CENTS_PER_MINUTE * offer.duration_minutes + CENTS_PER_ODD_HOUR * _odd_hours(offer)
+        return int(is_unwanted), cents(offer.price) + hardship * request.travellers
+
+    direct = "direct flights where possible, then " if request.direct is Direct.PREFERRED else ""
+    return {
+        f"{direct}the best balance of price and time": balanced,
+        "the cheapest": _price_alone,
+        "the fastest": _minutes,
+        "the most comfortable": _discomfort,
+    }
+
+
+def _price_alone(_: FlightOffer | TrainOffer | HotelOffer) -> tuple[int, ...]:
+    return ()
+
+
+def _minutes(offer: FlightOffer | TrainOffer | HotelOffer) -> tuple[int, ...]:
+    return (0 if isinstance(offer, HotelOffer) else offer.duration_minutes,)
+
+
+def _discomfort(offer: FlightOffer | TrainOffer | HotelOffer) -> tuple[int, ...]:
+    """Changes, then departures and arrivals at odd hours, then stars (more is better), then minutes."""
+    if isinstance(offer, HotelOffer):
+        return 0, 0, -offer.stars * offer.nights, 0
+    return offer.stops, _odd_hours(offer), 0, offer.duration_minutes
+
+
+def _odd_hours(offer: FlightOffer | TrainOffer) -> int:
+    leaves_early = offer.departs.hour < 7
+    arrives_at_night = offer.arrives.hour >= 23 or offer.arrives.hour < 6
+    return leaves_early + arrives_at_night

@@ -1,0 +1,193 @@
+"""How much the trip may cost."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.domains.travel.reading.numerals import COUNT, count_of
+from sagagraph.domains.travel.reading.partial import Question
+from sagagraph.domains.travel.reading.passage import Passage, Understood, pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DIGITS: Final = r"(?<![\d.,])(?:\d{1,3}(?:[ ']\d{3})+(?!\d)|\d+(?:[.,]\d+)*)"
+_THOUSAND: Final = r"\s?(?:k|thousand|grand)\b"
+_NUMERAL: Final = pattern(rf"(?P<digits>{_DIGITS})(?P<k>{_THOUSAND})?|\b(?P<words>{COUNT}){_THOUSAND}")
+_PLAIN_DIGITS: Final = re.compile(r"\d+(?:\.\d{1,2})?|\d{1,3}(?:[, ']\d{3})+(?:\.\d{1,2})?")
+
+_DOLLARS: Final = r"(?:us\s?\$|\$|usd\b|us dollars?\b|dollars?\b|bucks\b)"
+_FOREIGN: Final = r"(?:€|£|¥|eur\b|gbp\b|chf\b|jpy\b|cad\b|aud\b|euros?\b|pounds?\b|francs?\b|yen\b)"
+_SIGN_BEFORE: Final = pattern(
+    rf"(?P<minus>(?<!\w)-\s?)?(?:(?P<dollars>{_DOLLARS})|(?P<foreign>{_FOREIGN}))?\s?(?P<minus2>(?<!\w)-)?$"
+)
+_SIGN_AFTER: Final = pattern(rf"\s?(?:(?P<dollars>{_DOLLARS})|(?P<foreign>{_FOREIGN}))")
+
+_CUE: Final = pattern(
+    r"(?:budget|max(?:imum)?|at most|up to|under|below|less than|(?:no|not) more than|within|limit|spend|costs?|costing|capped)"
+    r"(?:\s*(?:of|is|:|=|at|to|about|around|roughly|a|max(?:imum)?|at most|up to|under|(?:no|not) more than|total))*\s*$"
+)
+_AT_LEAST: Final = pattern(r"(?:at least|more than|over|above|minimum(?: of)?|not less than)\s*$")
+_NO_MORE: Final = pattern(r"(?:no|not)\s+more than\s*$")
+_RANGE_BEFORE: Final = pattern(r"between\s*$")
+_RANGE_AFTER: Final = pattern(
+    rf"\s*(?:-|to|and|or)\s*(?P<sign>{_DOLLARS})?\s*{_DIGITS}(?P<k>{_THOUSAND})?(?P<after>\s*{_DOLLARS})?"
+)
+_LOWER_END: Final = pattern(rf"{_DIGITS}\s*(?:-|to)\s*$")
+_PER_NIGHT: Final = pattern(r"\s*(?:per|an?|each|every|/)\s*(?:night|day)\b")
+_PER_HEAD: Final = pattern(r"\s*(?:(?:per|a)\s+(?:person|head|adult|travell?er|passenger)\b|each\b|apiece\b|pp\b|p\.p\.)")
+_WHOLE: Final = pattern(
+    r"\s*(?:in total|total|altogether|overall|all in|in all|all included|for everything|for (?:all|both) of us)\b"
+)
+_CUE_AFTER: Final = pattern(r"\s*(?:as\s+)?(?:(?:a|my|our|the|total|maximum|max)\s+)*(?:budget|max(?:imum)?|limit)\b")
+_OTHER_UNIT: Final = pattern(
+    r"\s*[- ]?(?:(?:nights?|days?|weeks?|months?|hours?|minutes?|people|persons?|adults?|travell?ers?|stars?|rooms?|km|kg)\b"
+    r"|\*|★)"
+)
+LARGEST_BUDGET: Final = 1_000_000_000
+_SMALLEST_BARE_BUDGET: Final = 100
+"""`under 4`, `up to 3` speak of stars, nights or people."""
+
+
+class Share(Enum):
+    TRIP = "trip"
+    PERSON = "person"
+
+
+@dataclass(frozen=True)
+class Budget:
+    amount: Decimal
+    share: Share
+
+
+@dataclass(frozen=True)
+class _Amount:
+    """One number that means money, and what stands around it."""
+
+    start: int
+    end: int
+    said: str
+    value: Decimal | None
+    """None: the digits can be read in two ways; 5.000 is five thousand to some and five to others."""
+    is_foreign: bool
+    is_negative: bool
+    is_range: bool
+    is_least: bool
+    is_per_night: bool
+    is_per_head: bool
+
+
+def read_budget(passage: Passage) -> Understood[Budget | None]:
+    """What is said per person is left to the caller, who knows how many travel."""
+    rest = passage
+    budgets: list[Budget] = []
+    doubts: list[Question] = []
+    for amount in _amounts(passage):
+        rest = rest.without(amount.start, amount.end)
+        doubt = _doubt(amount)
+        if doubt is not None:
+            doubts.append(doubt)
+        elif amount.value is not None:
+            budgets.append(Budget(amount.value, Share.PERSON if amount.is_per_head else Share.TRIP))
+    different = list(dict.fromkeys(budgets))
+    if len(different) > 1:
+        named = " or ".join(f"{budget.amount:,}" for budget in different)
+        doubts.append(Question(field="budget", text=f"What may the whole trip cost: {named}, or their sum?"))
+    if doubts or not different:
+        return Understood(None, rest, tuple(doubts[:1]))
+    return Understood(different[0], rest)
+
+
+def bare_amount(text: str) -> Decimal | None:
+    """Of an answer that is nothing but an amount, its currency left out."""
+    match = _NUMERAL.fullmatch(text.strip())
+    return _value(match) if match else None
+
+
+def _amounts(passage: Passage) -> Iterator[_Amount]:
+    read_up_to = 0
+    for numeral in passage.matches(_NUMERAL):
+        amount = _amount(passage, numeral) if numeral.start() >= read_up_to else None
+        if amount is not None:
+            read_up_to = amount.end
+            yield amount
+
+
+def _amount(passage: Passage, numeral: re.Match[str]) -> _Amount | None:
+    """None where the number is something else."""
+    sign_before = passage.lead(_SIGN_BEFORE, numeral.start())
+    start = sign_before.start() if sign_before else numeral.start()
+    end = numeral.end()
+    to = passage.trail(_RANGE_AFTER, end)
+    if to is not None and _is_range(passage, start, to):
+        end = to.end()
+    end_of_range = end
+    sign_after = passage.trail(_SIGN_AFTER, end)
+    if sign_after:
+        end = sign_after.end()
+    signs = [sign for sign in (sign_before, sign_after) if sign and (sign["dollars"] or sign["foreign"])]
+    cue = passage.lead(_CUE, start)
+    cue_after = passage.trail(_CUE_AFTER, end)
+    value = _value(numeral)
+    if passage.trail(_OTHER_UNIT, end):
+        return None
+    if not signs and not numeral["k"] and not numeral["words"] and (value or 0) < _SMALLEST_BARE_BUDGET and value is not None:
+        return None
+    if not signs and not cue and not cue_after and not numeral["k"] and not numeral["words"]:
+        return None
+    per_night, per_head = passage.trail(_PER_NIGHT, end), passage.trail(_PER_HEAD, end)
+    for words in (_PER_NIGHT, _PER_HEAD, _WHOLE, _CUE_AFTER):
+        following = passage.trail(words, end)
+        end = following.end() if following else end
+    is_least = passage.lead(_AT_LEAST, start) is not None and passage.lead(_NO_MORE, start) is None
+    return _Amount(
+        start=cue.start() if cue else start,
+        end=end,
+        said=passage.text[start:end].strip(),
+        value=value,
+        is_foreign=any(sign["foreign"] for sign in signs),
+        is_negative=bool(sign_before and (sign_before["minus"] or sign_before["minus2"])) and bool(signs or cue),
+        is_range=end_of_range != numeral.end() or passage.lead(_LOWER_END, start) is not None,
+        is_least=is_least,
+        is_per_night=per_night is not None,
+        is_per_head=per_head is not None,
+    )
+
+
+def _is_range(passage: Passage, start: int, to: re.Match[str]) -> bool:
+    """`$3000-4000`; but not `$3000 and 2 rooms`, nor `$3000 - 4 nights`."""
+    is_money = to["sign"] or to["k"] or to["after"] or passage.lead(_RANGE_BEFORE, start)
+    looks_like_money = re.search(r"\d{3}", to[0]) is not None and not re.search(r"(?:and|or)\s", to[0], re.IGNORECASE)
+    return bool(is_money or looks_like_money) and passage.trail(_OTHER_UNIT, to.end()) is None
+
+
+def _value(numeral: re.Match[str]) -> Decimal | None:
+    if numeral["words"]:
+        return Decimal(count_of(numeral["words"]) * 1000)
+    if not _PLAIN_DIGITS.fullmatch(numeral["digits"]):
+        return None
+    value = Decimal(re.sub(r"[, ']", "", numeral["digits"]))
+    return value * 1000 if numeral["k"] else value
+
+
+def _doubt(amount: _Amount) -> Question | None:
+    said = amount.said
+    if amount.is_per_night:
+        return Question(field="budget", text=f"{said!r} is for one night; what may the whole trip cost?")
+    if amount.is_range:
+        return Question(field="budget", text=f"{said!r} is a range; what is the most that the whole trip may cost?")
+    if amount.is_least:
+        return Question(field="budget", text=f"{said!r} is the least; what is the most that the whole trip may cost?")
+    if amount.is_foreign:
+        return Question(field="currency", text=f"Only US dollars are supported; how much is {said!r} in US dollars?")
+    if amount.value is None:
+        return Question(field="budget", text=f"How much is {said!r}? Please write thousands with a comma and cents with a point.")
+    if amount.value > LARGEST_BUDGET:
+        return Question(field="budget", text=f"Is {said!r} meant? The largest budget is {LARGEST_BUDGET:,}.")
+    if amount.is_negative or amount.value == 0:
+        return Question(field="budget", text=f"A budget is more than nothing, and {said!r} is not; what is it?")
+    return None

@@ -1,0 +1,134 @@
+"""What is known of a request so far, and what has to be asked."""
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from sagagraph.domains.travel.money import Money
+from sagagraph.domains.travel.problem import Direct, TripRequest, checked_request
+from sagagraph.domains.travel.wording import day_text
+from sagagraph.errors import InvalidInputError
+
+DATE_FIELDS = ("window", "depart")
+
+
+class Question(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    field: str
+    """What of the request the answer sets, as in its JSON form."""
+    text: str
+
+
+class PartialStop(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    said: str
+    city: str | None
+    """None: `said` names no city that is known."""
+    nights: int | None = None
+    unknown: str = ""
+    """What to tell whoever said it, where it names no city."""
+
+    def lasting(self, nights: int | None) -> Self:
+        return self.model_copy(update={"nights": nights})
+
+
+class PartialRequest(BaseModel):
+    """Every field is None as long as nobody has said anything about it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    origin: str | None = None
+    stops: tuple[PartialStop, ...] = ()
+    return_to: str | None = None
+    one_way: bool | None = None
+    first: date | None = None
+    last: date | None = None
+    depart: date | None = None
+    travellers: int | None = None
+    rooms: int | None = None
+    budget: Money | None = None
+    stars: tuple[int, int] | None = None
+    direct: Direct | None = None
+    doubts: tuple[Question, ...] = ()
+    """What was said, but could mean more than one thing, or nothing that can be done."""
+
+    def missing(self) -> tuple[Question, ...]:
+        """Everything that has to be answered before `complete`; what is in doubt first."""
+        in_doubt = {doubt.field for doubt in self.doubts}
+        return (*self.doubts, *(question for question in self._unsaid() if question.field not in in_doubt))
+
+    def complete(self) -> TripRequest:
+        """
+        Raises:
+            InvalidInputError: something is missing, in doubt or contradictory; names the first such field.
+        """
+        for question in self.missing():
+            raise InvalidInputError(question.text, field=question.field)
+        said: dict[str, Any] = {
+            "origin": self.origin,
+            "stops": tuple({"city": stop.city, "nights": stop.nights} for stop in self.stops),
+            "return_to": None if self.one_way else self.return_to or self.origin,
+            "window": {"first": self.first, "last": self.last} if self.first and self.last else None,
+        }
+        for name in ("depart", "travellers", "rooms", "budget", "stars", "direct"):
+            if (value := getattr(self, name)) is not None:
+                said[name] = value
+        return checked_request(said)
+
+    def updated_by(self, later: Self) -> Self:
+        """What was said later replaces what was said before, and answers its doubts."""
+        said = {name for name, value in later if name != "doubts" and value not in (None, ())}
+        kept = tuple(doubt for doubt in self.doubts if not _is_answered(doubt, said))
+        fresh = {doubt.field for doubt in later.doubts}
+        changed: dict[str, Any] = {name: getattr(later, name) for name in said}
+        if "return_to" in said:
+            changed.setdefault("one_way", False)
+        changed["doubts"] = (*(doubt for doubt in kept if doubt.field not in fresh), *later.doubts)
+        return self._without_dates_that_clash(later).model_copy(update=changed)
+
+    def _without_dates_that_clash(self, later: Self) -> Self:
+        """A new day or window makes an older one that does not fit it obsolete."""
+        first, last, depart = later.first or self.first, later.last or self.last, later.depart or self.depart
+        if depart and ((first and depart < first) or (last and depart > last)):
+            if later.depart:
+                return self.model_copy(update={"first": None, "last": None})
+            return self.model_copy(update={"depart": None})
+        return self
+
+    def _unsaid(self) -> Iterator[Question]:
+        if self.origin is None:
+            yield Question(field="origin", text="Where does the trip start?")
+        if not self.stops:
+            yield Question(field="stops", text="Which cities do you want to visit, and in which order?")
+        for n, stop in enumerate(self.stops):
+            if stop.city is None:
+                yield unknown_city(f"stops[{n}].city", stop.unknown)
+            if stop.nights is None:
+                yield Question(field=f"stops[{n}].nights", text=f"How many nights in {stop.city or stop.said}?")
+        yield from self._unsaid_dates()
+
+    def _unsaid_dates(self) -> Iterator[Question]:
+        if self.depart is not None or (self.first is not None and self.last is not None):
+            return
+        if self.first is not None:
+            text = f"The trip begins on {day_text(self.first)} or later; by when does it have to end?"
+        elif self.last is not None:
+            text = f"The trip ends by {day_text(self.last)}; when can it begin?"
+        else:
+            text = "When do you want to travel: in which month, between which days, or leaving on which day?"
+        yield Question(field="window", text=text)
+
+
+def unknown_city(field_name: str, complaint: str) -> Question:
+    text = f"{complaint[:1].upper()}{complaint[1:]}"
+    return Question(field=field_name, text=text if text.endswith("?") else f"{text}. Which city do you mean?")
+
+
+def _is_answered(doubt: Question, said: set[str]) -> bool:
+    if doubt.field in DATE_FIELDS:
+        return not said.isdisjoint({"first", "last", "depart"})
+    return doubt.field.split("[")[0] in said or (doubt.field == "currency" and "budget" in said)

@@ -1,0 +1,156 @@
+"""One HTTP call to the reservation service, and what its answer means for whoever asked."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import weakref
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+
+import httpx2
+from pydantic import BaseModel, ValidationError
+
+from sagagraph.errors import InvalidInputError, ProviderError, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+REFUSALS: Final = (HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_FOUND)
+
+Answer = TypeVar("Answer")
+
+
+class ProviderAnswerLostError(ProviderError):
+    """An effect was asked for and no answer to rely on came back: it may have landed, or may still land."""
+
+
+class UnknownOfferError(ProviderError):
+    """There is no such offer, or not any more."""
+
+
+class Wire:
+    """Connections to the service at `url`: each event loop gets its own when it first calls."""
+
+    def __init__(self, url: str, timeout_s: float, transport: httpx2.AsyncBaseTransport | None) -> None:
+        self.url = _checked_url(url)
+        self._timeout_s = timeout_s
+        self._transport = transport
+        self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = weakref.WeakKeyDictionary()
+
+    async def aclose(self) -> None:
+        """Closes the connections of the running event loop; those of a loop that has ended are gone with it."""
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()
+
+    async def read(
+        self,
+        parse: Callable[[bytes], Answer],
+        path: str,
+        question: Mapping[str, str | int] | None = None,
+    ) -> Answer:
+        """
+        Raises:
+            UnknownOfferError: the service knows no such offer.
+            ProviderError: any other failure.
+        """
+        try:
+            response = await self._client().get(path, params=question)
+        except httpx2.HTTPError as exc:
+            raise ProviderError(self._unreachable(exc)) from exc
+        if response.status_code == HTTPStatus.NOT_FOUND and _error_of(response).code == "unknown_offer":
+            raise UnknownOfferError(self._complaint(response))
+        if not response.is_success:
+            raise ProviderError(self._complaint(response))
+        try:
+            return parse(response.content)
+        except ValidationError as exc:
+            raise ProviderError(self._unreadable(path)) from exc
+
+    async def effect(self, parse: Callable[[bytes], Answer], path: str, body: Mapping[str, Any], *, key: str | None) -> Answer:
+        """
+        Raises:
+            Refused: the service says that this call had no effect.
+            ProviderAnswerLostError: that is not known.
+        """
+        headers = {} if key is None else {"Idempotency-Key": key}
+        try:
+            response = await self._client().post(path, json=body, headers=headers)
+        except httpx2.HTTPError as exc:
+            raise ProviderAnswerLostError(self._unreachable(exc)) from exc
+        if not response.is_success:
+            self._refuse(response)
+        try:
+            return parse(response.content)
+        except ValidationError as exc:
+            raise ProviderAnswerLostError(self._unreadable(path)) from exc
+
+    def _refuse(self, response: httpx2.Response) -> NoReturn:
+        """Only what the service itself calls a refusal is one: a proxy's 404 says nothing about the effect."""
+        error = _error_of(response)
+        if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+            raise Refused(error.message or "too many calls", code="rate_limited", transient=True)
+        if response.status_code in REFUSALS and error.code:
+            raise Refused(error.message or error.code, code=error.code)
+        raise ProviderAnswerLostError(self._complaint(response))
+
+    def _client(self) -> httpx2.AsyncClient:
+        loop = asyncio.get_running_loop()
+        client = self._clients.get(loop)
+        if client is None:
+            is_local = _is_loopback(httpx2.URL(self.url).host)
+            client = self._clients[loop] = httpx2.AsyncClient(
+                base_url=self.url,
+                timeout=self._timeout_s,
+                transport=self._transport,
+                trust_env=not is_local,  # the proxy of an environment does not lead back to this machine
+            )
+        return client
+
+    def _unreachable(self, exc: httpx2.HTTPError) -> str:
+        if isinstance(exc, httpx2.TimeoutException):
+            return f"the reservation service at {self.url} did not answer within {self._timeout_s:g} s"
+        return f"the reservation service at {self.url} can not be reached: {exc or type(exc).__name__}"
+
+    def _complaint(self, response: httpx2.Response) -> str:
+        error = _error_of(response)
+        said = error.message or error.code
+        return f"the reservation service at {self.url} answered {response.status_code}{said and f': {said}'}"
+
+    def _unreadable(self, path: str) -> str:
+        return f"the answer of the reservation service at {self.url} to {path} can not be read"
+
+
+class _Error(BaseModel):
+    code: str = ""
+    message: str = ""
+
+
+class _ErrorAnswer(BaseModel):
+    error: _Error = _Error()
+
+
+def _error_of(response: httpx2.Response) -> _Error:
+    """What the service said; empty where the answer is not in its words."""
+    try:
+        return _ErrorAnswer.model_validate_json(response.content).error
+    except ValidationError:
+        return _Error()
+
+
+def _checked_url(url: str) -> str:
+    try:
+        parsed = httpx2.URL(url)
+    except httpx2.InvalidURL as exc:
+        raise InvalidInputError(f"{url!r} is not a URL: {exc}", field="provider") from exc
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise InvalidInputError(f"{url!r} is not an http or https URL", field="provider")
+    return url.rstrip("/")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,194 @@
+"""What the shell tells the core: answers of calls, requests of people, and what the driver wants next.
+
+`draw` is a random number in [0, 1) for the jitter of a backoff: randomness comes in as an argument (PROTOCOL rule 10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sagagraph.saga.events import Fault, ProbeAnswer, Resolution
+from sagagraph.validators.verdict import Verdict
+from sagagraph.workflow.operation import OperationSpec
+
+
+class CallKind(StrEnum):
+    ACTION = "action"
+    VOID = "void"
+    COMPENSATION = "compensation"
+
+
+@dataclass(frozen=True, slots=True)
+class ActionReplied:
+    operation: str
+    output: Any
+    verdicts: tuple[Verdict, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRefused:
+    operation: str
+    fault: Fault
+    transient: bool = False
+    draw: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ActionLost:
+    operation: str
+    fault: Fault
+    draw: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeAnswered:
+    operation: str
+    answer: ProbeAnswer
+    output: Any = None
+    detail: str = ""
+    verdicts: tuple[Verdict, ...] = ()
+    draw: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class UndoReplied:
+    operation: str
+    output: Any
+
+
+@dataclass(frozen=True, slots=True)
+class UndoRefused:
+    operation: str
+    fault: Fault
+    transient: bool = False
+    draw: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class UndoLost:
+    operation: str
+    fault: Fault
+    draw: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceFound:
+    """A superseded worker wrote down an acknowledgement that it received after its fence fell."""
+
+    operation: str
+    call: CallKind
+    key: str
+    output: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The answers of the last probes, by operation."""
+
+    committing: bool
+    answers: Mapping[str, ProbeAnswer]
+    unverified: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOperation:
+    """A body asks for an operation."""
+
+    spec: OperationSpec
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteBody:
+    """The body is through; `asked` are the operations that it asked for in this run of it."""
+
+    asked: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseBody:
+    fault: Fault
+
+
+@dataclass(frozen=True, slots=True)
+class ProposePlan:
+    plan_hash: str
+    plan: Any
+    cost: Any
+    verdict: Any
+    alternatives: tuple[Any, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareInfeasible:
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskApproval:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovePlan:
+    """`plan_hash` None approves the plan that is shown."""
+
+    by: str
+    plan_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RejectPlan:
+    by: str
+    plan_hash: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptPlan:
+    """Mints the operations of an approved plan; `removed` ones of an earlier version are compensated."""
+
+    operations: tuple[OperationSpec, ...]
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    by: str
+    request: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    operation: str
+    resolution: Resolution
+    by: str
+    output: Any = None
+    request: int | None = None
+
+
+Command = (
+    ActionReplied
+    | ActionRefused
+    | ActionLost
+    | ProbeAnswered
+    | UndoReplied
+    | UndoRefused
+    | UndoLost
+    | EvidenceFound
+    | Verified
+    | PlanOperation
+    | CompleteBody
+    | RaiseBody
+    | ProposePlan
+    | DeclareInfeasible
+    | AskApproval
+    | ApprovePlan
+    | RejectPlan
+    | AcceptPlan
+    | Cancel
+    | Resolve
+)

@@ -1,0 +1,444 @@
+"""`decide(saga, command, now)`: the events that a command causes, or an error that says why it can not be. Pure.
+
+`intent` is its sibling for effects: the event that must be durable before a call goes out (PROTOCOL rule 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from sagagraph.errors import ConflictError, NotAllowedError, SagaClosedError, UnknownOperationError, WorkflowError
+from sagagraph.saga import commands as c
+from sagagraph.saga import events as e
+from sagagraph.saga.agenda import status_of
+from sagagraph.saga.dependency import comes_after_pivot, descendants, is_closed
+from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
+from sagagraph.saga.settle import attempts_left, deadline_is_over, is_alone, remembers_key
+from sagagraph.saga.status import OperationStatus
+from sagagraph.saga.step import CallAction, CallCompensation, CallVoid
+from sagagraph.validators.verdict import Verdict, VerdictStatus
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.operation import OperationSpec
+from sagagraph.workflow.wellformed import check_workflow
+
+Events = tuple[e.Event, ...]
+
+
+def decide(saga: Saga, command: c.Command, now: float) -> Events:
+    return _DECIDE[type(command)](saga, command, now)
+
+
+def intent(saga: Saga, step: CallAction | CallVoid | CallCompensation, now: float) -> e.Event:
+    """The event to append before the effect of `step` starts."""
+    operation = saga.operations[step.operation]
+    policy = operation.spec.policy
+    match step:
+        case CallAction(_, claim):
+            return e.AttemptStarted(
+                operation.id,
+                operation.generation,
+                operation.attempts + 1,
+                operation_key(saga.id, operation),
+                now + policy.timeout_s,
+                claim,
+            )
+        case CallVoid():
+            attempt = operation.undo.attempts + 1 if operation.undo else 1
+            deadline = now + policy.compensation.timeout_s
+            return e.VoidStarted(operation.id, attempt, operation_key(saga.id, operation), deadline)
+        case CallCompensation():
+            undo = operation.undo if operation.undo and operation.undo.call is UndoCall.COMPENSATION else None
+            generation, attempts = (undo.generation, undo.attempts) if undo else (1, 0)
+            key = undo_key(saga.id, operation, generation)
+            deadline = now + policy.compensation.timeout_s
+            return e.CompensationStarted(operation.id, generation, attempts + 1, key, deadline)
+
+
+# -- answers of calls --------------------------------------------------------------------------------------------------
+
+
+def _action_replied(saga: Saga, command: c.ActionReplied, now: float) -> Events:
+    operation = saga.operations[command.operation]
+    if not operation.in_flight:
+        return ()
+    return _judged(saga, operation, command.output, command.verdicts, e.Via.REPLY, now)
+
+
+def _judged(saga: Saga, operation: Operation, output: Any, verdicts: tuple[Verdict, ...], via: e.Via, now: float) -> Events:
+    """It landed; whether its output counts is for the validators to say (an outage of theirs is no violation)."""
+    recorded = tuple(each.model_dump(mode="json", exclude_defaults=True) for each in verdicts)
+    landed = e.OperationSucceeded(operation.id, output, via, recorded)
+    if saga.stage is not Stage.RUNNING or operation.given_up or all(each.is_valid for each in verdicts):
+        return (landed,)
+    invalid = [each for each in verdicts if each.verdict is VerdictStatus.INVALID]
+    if not invalid:
+        fault = e.Fault("unjudged", "; ".join(each.reason for each in verdicts if not each.is_valid))
+        retry_at = now + operation.spec.policy.backoff.delay_s(operation.unknown_probes + 1, 0.0)
+        if operation.in_flight:
+            return (e.AttemptLost(operation.id, fault, retry_at),)
+        return (e.OperationProbed(operation.id, e.ProbeAnswer.UNKNOWN, fault.message, retry_at),)
+    fault = e.Fault("rejected", "; ".join(v.message for each in invalid for v in each.violations))
+    if operation.spec.kind is ActionKind.READ_ONLY:
+        return (e.OperationFailed(operation.id, fault, via),)
+    if operation.spec.kind is ActionKind.COMPENSATABLE:
+        return (e.OperationRejected(operation.id, output, fault, via, recorded),)
+    return (e.AttemptLost(operation.id, fault, now), e.OperationHeld(operation.id, f"its output was {fault.message}"))
+
+
+def _action_refused(saga: Saga, command: c.ActionRefused, now: float) -> Events:
+    """A refusal is definite only if no earlier call of this generation can still land (PROTOCOL rule 3a)."""
+    operation = saga.operations[command.operation]
+    if not operation.in_flight:
+        return ()
+    sealed = operation.lost == 0 or operation.spec.guarantees.refusals_final or not operation.has_effect
+    if not sealed:
+        reason = f"refused ({command.fault.code}), but an earlier call of it may still land"
+        return (e.OperationGivenUp(operation.id, reason, command.fault),)
+    if saga.stage is not Stage.RUNNING or operation.removed:
+        return (e.OperationFailed(operation.id, command.fault),)
+    retry_at = now + operation.spec.policy.backoff.delay_s(operation.total_attempts, command.draw)
+    again = e.AttemptRefused(operation.id, command.fault, retry_at)
+    may_retry = command.transient and attempts_left(replace(operation, fault=command.fault), now)
+    if may_retry and not operation.given_up:
+        return (again,)
+    if comes_after_pivot(saga, operation.id):
+        return (again, e.OperationHeld(operation.id, f"refused after the pivot: {command.fault.message}"))
+    return (e.OperationFailed(operation.id, command.fault),)
+
+
+def _action_lost(saga: Saga, command: c.ActionLost, now: float) -> Events:
+    operation = saga.operations[command.operation]
+    if not operation.in_flight:
+        return ()
+    retry_at = now + operation.spec.policy.backoff.delay_s(operation.attempts, command.draw)
+    return (e.AttemptLost(operation.id, command.fault, retry_at),)
+
+
+def _probe_answered(saga: Saga, command: c.ProbeAnswered, now: float) -> Events:
+    operation = saga.operations[command.operation]
+    recorded = e.OperationProbed(operation.id, command.answer, command.detail, _probe_again_at(operation, command, now))
+    if operation.status is OperationStatus.COMPENSATING:
+        if command.answer is e.ProbeAnswer.UNDONE:
+            return (e.OperationCompensated(operation.id, command.output, e.Via.PROBE),)
+        return (recorded,)
+    if operation.status is not OperationStatus.IN_DOUBT:
+        return ()
+    going_on = saga.stage is Stage.RUNNING and not operation.given_up and not operation.removed
+    final = is_alone(operation) or remembers_key(operation, now) or _was_sealed_by_deadline(operation, now)
+    match command.answer:
+        case e.ProbeAnswer.LANDED if going_on or final:
+            return _judged(saga, operation, command.output, command.verdicts, e.Via.PROBE, now)
+        case e.ProbeAnswer.UNDONE if final:
+            return (e.OperationVoided(operation.id, command.output, e.Via.PROBE),)
+        case _:
+            return (recorded,)
+
+
+def _was_sealed_by_deadline(operation: Operation, now: float) -> bool:
+    return operation.spec.guarantees.deadline and deadline_is_over(operation, now)
+
+
+def _probe_again_at(operation: Operation, command: c.ProbeAnswered, now: float) -> float:
+    if command.answer is not e.ProbeAnswer.UNKNOWN:
+        return operation.not_before
+    return now + operation.spec.policy.backoff.delay_s(operation.unknown_probes + 1, command.draw)
+
+
+def _undo_replied(saga: Saga, command: c.UndoReplied, _now: float) -> Events:
+    operation = saga.operations[command.operation]
+    if operation.status is not OperationStatus.COMPENSATING or operation.undo is None:
+        return ()
+    if operation.undo.call is UndoCall.VOID:
+        return (e.OperationVoided(operation.id, command.output),)
+    return (e.OperationCompensated(operation.id, command.output),)
+
+
+def _undo_refused(saga: Saga, command: c.UndoRefused, now: float) -> Events:
+    operation = saga.operations[command.operation]
+    undo = operation.undo
+    if not operation.in_flight or undo is None:
+        return ()
+    policy = operation.spec.policy
+    retry_at = now + policy.backoff.delay_s(undo.attempts, command.draw)
+    if undo.lost:  # an earlier call may have landed: this refusal says nothing about it
+        return (e.CompensationLost(operation.id, command.fault, retry_at),)
+    if command.transient and undo.attempts - undo.allowed_from < policy.compensation.max_attempts:
+        return (e.CompensationRefused(operation.id, command.fault, retry_at),)
+    return (
+        e.CompensationRefused(operation.id, command.fault, now),
+        e.CompensationFailed(operation.id, command.fault),
+    )
+
+
+def _undo_lost(saga: Saga, command: c.UndoLost, now: float) -> Events:
+    operation = saga.operations[command.operation]
+    if not operation.in_flight or operation.undo is None:
+        return ()
+    retry_at = now + operation.spec.policy.backoff.delay_s(operation.undo.attempts, command.draw)
+    return (e.CompensationLost(operation.id, command.fault, retry_at),)
+
+
+def _evidence_found(saga: Saga, command: c.EvidenceFound, now: float) -> Events:
+    """An acknowledgement is as good as a reply, as long as it is about the call that is in doubt."""
+    operation = saga.operations.get(command.operation)
+    if operation is None or operation.in_flight:
+        return ()
+    undo = operation.undo
+    if command.call is c.CallKind.ACTION:
+        expected = operation.status is OperationStatus.IN_DOUBT and command.key == operation_key(saga.id, operation)
+        if not expected:
+            return ()
+        answer = c.ProbeAnswered(operation.id, e.ProbeAnswer.LANDED, command.output)
+        return tuple(
+            replace(event, via=e.Via.EVIDENCE) if isinstance(event, e.OperationSucceeded) else event
+            for event in _probe_answered(saga, answer, now)
+        )
+    if operation.status is not OperationStatus.COMPENSATING or undo is None:
+        return ()
+    if command.call is c.CallKind.VOID and undo.call is UndoCall.VOID:
+        return (e.OperationVoided(operation.id, command.output, e.Via.EVIDENCE),)
+    if undo.call is UndoCall.COMPENSATION and command.key == undo_key(saga.id, operation, undo.generation):
+        return (e.OperationCompensated(operation.id, command.output, e.Via.EVIDENCE),)
+    return ()
+
+
+def _verified(saga: Saga, command: c.Verified, _now: float) -> Events:
+    """Rule 9: a probe that contradicts the journal keeps the saga open; one that can not answer leaves it unverified."""
+    faults = tuple(_contradictions(saga, command))
+    if faults:
+        return faults
+    unknown = tuple(name for name, answer in command.answers.items() if answer is e.ProbeAnswer.UNKNOWN)
+    unverified = (*command.unverified, *unknown)
+    return (e.SagaCommitted(unverified) if command.committing else e.SagaCompensated(unverified),)
+
+
+def _contradictions(saga: Saga, command: c.Verified) -> list[e.Event]:
+    found: list[e.Event] = []
+    for name, answer in command.answers.items():
+        operation = saga.operations[name]
+        live = operation.status is OperationStatus.SUCCEEDED
+        allowed = {e.ProbeAnswer.LANDED} if live else {e.ProbeAnswer.ABSENT, e.ProbeAnswer.UNDONE}
+        if answer in allowed | {e.ProbeAnswer.UNKNOWN}:
+            continue
+        reason = f"the last check found it {answer.value}, the journal says {operation.status.value}"
+        if operation.status is OperationStatus.COMPENSATED and operation.undo is not None:
+            found.append(e.CompensationFailed(name, e.Fault("contradicted", reason)))
+        else:
+            found.append(e.OperationHeld(name, reason))
+    return found
+
+
+# -- the driver --------------------------------------------------------------------------------------------------------
+
+
+def _plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events:
+    spec = command.spec
+    known = saga.operations.get(spec.id)
+    if known is not None:
+        _check_same(saga, known, spec)
+        return ()
+    if saga.stage is not Stage.RUNNING or saga.cancel_by:
+        raise SagaClosedError(f"saga {saga.id!r} is {status_of(saga).value}: it starts no further operation", saga_id=saga.id)
+    spec = _placed_around_pivot(saga, spec)
+    if unknown := [each for each in spec.depends_on if each not in saga.operations]:
+        raise UnknownOperationError(
+            f"saga {saga.id!r}: operation {spec.id!r} is to run after {unknown[0]!r}, which it does not have",
+            saga_id=saga.id,
+            operation_id=unknown[0],
+        )
+    return (e.OperationPlanned(spec),)
+
+
+def _check_same(saga: Saga, known: Operation, spec: OperationSpec) -> None:
+    same = (known.spec.action, known.spec.inputs) == (spec.action, spec.inputs)
+    if not same or known.removed:
+        what = "was removed from the plan" if known.removed else "was journalled with other arguments"
+        raise ConflictError(
+            f"saga {saga.id!r}: operation {spec.id!r} {what}; use another id for another effect",
+            saga_id=saga.id,
+            operation_id=spec.id,
+        )
+
+
+def _placed_around_pivot(saga: Saga, spec: OperationSpec) -> OperationSpec:
+    """Rule 5 for a plan that becomes known one operation at a time."""
+    pivot = saga.pivot_operation
+    if pivot is None or is_closed(pivot):
+        if spec.kind is ActionKind.RETRIABLE:
+            raise WorkflowError(f"saga {saga.id!r}: retriable operation {spec.id!r} does not come after a pivot", saga_id=saga.id)
+        return spec
+    if spec.kind is ActionKind.PIVOT or spec.kind is ActionKind.COMPENSATABLE:
+        raise WorkflowError(
+            f"saga {saga.id!r}: {spec.kind.value} operation {spec.id!r} can not come after the pivot {pivot.id!r}; "
+            "run it before the pivot",
+            saga_id=saga.id,
+            operation_id=spec.id,
+        )
+    return spec if pivot.id in spec.depends_on else replace(spec, depends_on=(*spec.depends_on, pivot.id))
+
+
+def _complete_body(saga: Saga, command: c.CompleteBody, _now: float) -> Events:
+    """What an earlier run of the body did and this one did not ask for is removed, and so compensated (rule 8)."""
+    if saga.body_completed or saga.stage is not Stage.RUNNING:
+        return ()
+    removed = tuple(
+        each.id for each in saga.in_order() if each.id not in command.asked and not is_closed(each) and not each.removed
+    )
+    for name in removed:
+        if comes_after_pivot(saga, name) or name == saga.pivot:
+            raise ConflictError(
+                f"saga {saga.id!r}: its body did not ask for {name!r} again, which can not be undone any more",
+                saga_id=saga.id,
+                operation_id=name,
+            )
+    return (e.BodyCompleted(removed),)
+
+
+def _raise_body(saga: Saga, command: c.RaiseBody, _now: float) -> Events:
+    return (e.BodyFailed(command.fault),) if saga.stage is Stage.RUNNING else ()
+
+
+def _propose_plan(saga: Saga, command: c.ProposePlan, _now: float) -> Events:
+    _require(saga, Stage.PLANNING)
+    return (
+        e.PlanProposed(command.plan_hash, command.plan, command.cost, command.verdict, command.alternatives, command.reasons),
+    )
+
+
+def _declare_infeasible(saga: Saga, command: c.DeclareInfeasible, _now: float) -> Events:
+    _require(saga, Stage.PLANNING)
+    return (e.PlanFoundInfeasible(command.reasons),)
+
+
+def _ask_approval(saga: Saga, _command: c.AskApproval, _now: float) -> Events:
+    if saga.stage is Stage.AWAITING_APPROVAL:
+        return ()
+    _require(saga, Stage.PLANNING)
+    return (e.ApprovalAsked(str(saga.plan.hash)),)
+
+
+def _approve_plan(saga: Saga, command: c.ApprovePlan, _now: float) -> Events:
+    if saga.plan.approved_by:
+        return ()
+    _require(saga, Stage.AWAITING_APPROVAL)
+    return (e.PlanApproved(_shown(saga, command.plan_hash), command.by),)
+
+
+def _reject_plan(saga: Saga, command: c.RejectPlan, _now: float) -> Events:
+    if saga.stage is Stage.REJECTED:
+        return ()
+    _require(saga, Stage.AWAITING_APPROVAL)
+    return (e.PlanRejected(_shown(saga, command.plan_hash), command.by, command.reason),)
+
+
+def _shown(saga: Saga, insisted: str | None) -> str:
+    shown = str(saga.plan.hash)
+    if insisted is not None and insisted != shown:
+        raise ConflictError(
+            f"saga {saga.id!r} shows plan {shown}, not {insisted}; look at it again before you decide", saga_id=saga.id
+        )
+    return shown
+
+
+def _accept_plan(saga: Saga, command: c.AcceptPlan, _now: float) -> Events:
+    """A replan is accepted only if what it removes is settled, and nothing kept depends on it (rules 2 and 8)."""
+    if saga.stage not in (Stage.PLANNING, Stage.RUNNING) or saga.cancel_by:
+        raise NotAllowedError(f"saga {saga.id!r} is {status_of(saga).value}: it takes no further plan", saga_id=saga.id)
+    removed = set(command.removed)
+    for name in command.removed:
+        _check_removable(saga, name, removed)
+    kept = [each.spec for each in saga.in_order() if not each.removed and each.id not in removed]
+    gone = {each.id for each in saga.operations.values()} - {spec.id for spec in kept}
+    if clash := [spec.id for spec in command.operations if spec.id in gone]:
+        raise ConflictError(f"saga {saga.id!r}: {clash[0]!r} was an operation of an earlier plan; use a new id")
+    check_workflow([*(_without(spec, gone) for spec in kept), *command.operations])
+    return (e.PlanAccepted(saga.plan.version + 1, command.operations, command.removed),)
+
+
+def _check_removable(saga: Saga, name: str, removed: set[str]) -> None:
+    operation = saga.operations.get(name)
+    if operation is None:
+        raise UnknownOperationError(f"saga {saga.id!r} has no operation {name!r}", saga_id=saga.id, operation_id=name)
+    settled = is_closed(operation) or operation.status is OperationStatus.SUCCEEDED
+    kept = [each for each in descendants(saga, name) if each not in removed and not is_closed(saga.operations[each])]
+    lasting = operation.has_effect and operation.spec.kind is not ActionKind.COMPENSATABLE and operation.succeeded
+    if settled and not kept and not lasting:
+        return
+    why = (
+        f"it is {operation.status.value}: settle it first"
+        if not settled
+        else f"{kept[0]!r} depends on it"
+        if kept
+        else "it can not be undone"
+    )
+    raise ConflictError(
+        f"saga {saga.id!r}: operation {name!r} can not be removed from the plan: {why}",
+        saga_id=saga.id,
+        operation_id=name,
+    )
+
+
+def _without(spec: OperationSpec, gone: set[str]) -> OperationSpec:
+    return replace(spec, depends_on=tuple(each for each in spec.depends_on if each not in gone), condition=None)
+
+
+def _require(saga: Saga, stage: Stage) -> None:
+    if saga.stage is not stage:
+        raise NotAllowedError(f"saga {saga.id!r} is {status_of(saga).value}, not {stage.value}", saga_id=saga.id)
+
+
+# -- people --------------------------------------------------------------------------------------------------------
+
+
+def _cancel(saga: Saga, command: c.Cancel, _now: float) -> Events:
+    match saga.stage:
+        case Stage.PLANNING | Stage.AWAITING_APPROVAL:
+            cause = f"cancelled by {command.by}"
+            return (e.CancelRequested(command.by, command.request), e.SagaTurnedBack(cause))
+        case Stage.RUNNING | Stage.COMMITTED if not saga.cancel_by:
+            return (e.CancelRequested(command.by, command.request),)
+        case _:
+            return _refused(command.request, f"the saga is {status_of(saga).value}")
+
+
+def _resolve(saga: Saga, command: c.Resolve, _now: float) -> Events:
+    operation = saga.operations.get(command.operation)
+    if operation is None:
+        why = f"saga {saga.id!r} has no operation {command.operation!r}"
+    elif operation.status not in (OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED):
+        why = f"operation {operation.id!r} is {operation.status.value}: only a held or stuck one needs a person"
+    else:
+        return (e.OperationResolved(operation.id, command.resolution, command.output, command.by, command.request),)
+    if command.request is not None:
+        return _refused(command.request, why)
+    raise NotAllowedError(why, saga_id=saga.id, operation_id=command.operation)
+
+
+def _refused(request: int | None, reason: str) -> Events:
+    return () if request is None else (e.RequestRefused(request, reason),)
+
+
+_DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
+    c.ActionReplied: _action_replied,
+    c.ActionRefused: _action_refused,
+    c.ActionLost: _action_lost,
+    c.ProbeAnswered: _probe_answered,
+    c.UndoReplied: _undo_replied,
+    c.UndoRefused: _undo_refused,
+    c.UndoLost: _undo_lost,
+    c.EvidenceFound: _evidence_found,
+    c.Verified: _verified,
+    c.PlanOperation: _plan_operation,
+    c.CompleteBody: _complete_body,
+    c.RaiseBody: _raise_body,
+    c.ProposePlan: _propose_plan,
+    c.DeclareInfeasible: _declare_infeasible,
+    c.AskApproval: _ask_approval,
+    c.ApprovePlan: _approve_plan,
+    c.RejectPlan: _reject_plan,
+    c.AcceptPlan: _accept_plan,
+    c.Cancel: _cancel,
+    c.Resolve: _resolve,
+}

@@ -1,0 +1,42 @@
+"""The service's own clock: starts on the day that it is told and runs on with real time, restarts included."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+
+YEARS = range(2000, 2100)
+"""The clock stays within them and nothing is on offer outside, which keeps every computed time within what a datetime holds."""
+DEFAULT_TODAY = date(2025, 3, 1)
+_OPENING = time(9, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def real_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def as_text(instant: datetime) -> str:
+    """ISO 8601 in UTC and of a fixed width, so that texts sort as the instants do."""
+    return instant.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+class Clock:
+    """Keeps only its distance from real time, in the database: every process on one file sees the same time."""
+
+    def __init__(self, real: Callable[[], datetime]) -> None:
+        self.real = real
+        """Real time, which waits and never jumps."""
+
+    def start(self, tx: sqlite3.Connection, today: date) -> None:
+        """At 09:00 UTC of `today`; without effect on a database whose clock has been started."""
+        offset = datetime.combine(today, _OPENING) - self.real()
+        tx.execute("INSERT OR IGNORE INTO clock (only, offset_us) VALUES (1, ?)", (offset // _MICROSECOND,))
+
+    def now(self, tx: sqlite3.Connection) -> datetime:
+        offset_us: int = tx.execute("SELECT offset_us FROM clock").fetchone()["offset_us"]
+        return self.real() + timedelta(microseconds=offset_us)
+
+    def advance(self, tx: sqlite3.Connection, by: timedelta) -> None:
+        tx.execute("UPDATE clock SET offset_us = offset_us + ?", (by // _MICROSECOND,))

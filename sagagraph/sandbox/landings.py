@@ -1,0 +1,139 @@
+"""What an effect does when it lands: checks first, then writes; never half of it.
+
+Every function runs inside the caller's transaction, which is committed whether it returns or refuses: a refusal may have to be
+remembered.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import datetime
+from typing import Any
+
+from sagagraph.sandbox import inventory, ledger
+from sagagraph.sandbox.answers import refusal, unknown
+from sagagraph.sandbox.calls import BookCall, CancelCall, CaptureCall, KeyedCall, RefundCall, VoidCall
+from sagagraph.sandbox.clock import as_text
+from sagagraph.sandbox.ledger import Entry
+from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
+from sagagraph.sandbox.world import find_offer
+
+
+def land(tx: sqlite3.Connection, call: KeyedCall, now: datetime) -> dict[str, Any]:
+    match call:
+        case BookCall():
+            return _book(tx, call, now)
+        case CancelCall():
+            return _cancel(tx, call, now)
+        case CaptureCall():
+            return _capture(tx, call, now)
+        case RefundCall():
+            return _refund(tx, call, now)
+
+
+def _book(tx: sqlite3.Connection, call: BookCall, now: datetime) -> dict[str, Any]:
+    offer = find_offer(call.offer_id)
+    if offer is None or offer.kind != call.kind:
+        raise unknown("offer", call.offer_id)
+    offer = inventory.at_current_price(tx, offer.for_quantity(call.quantity))
+    left = inventory.left_of(tx, offer)
+    if offer.starts <= now:
+        raise refusal("date_past", f"{call.offer_id} started at {offer.starts.isoformat()}")
+    if left < call.quantity:
+        raise refusal("sold_out", f"{call.offer_id} has {left} left, not {call.quantity}")
+    if call.expected_price not in (None, offer.price):
+        price = as_amount(offer.price)
+        raise refusal("price_changed", f"{call.offer_id} costs {price} {CURRENCY} now", price=price)
+    inventory.take(tx, offer)
+    return ledger.reservation_as_json(ledger.enter_reservation(tx, call, offer, left - call.quantity, now))
+
+
+def _cancel(tx: sqlite3.Connection, call: CancelCall, now: datetime) -> dict[str, Any]:
+    row = ledger.reservation(tx, call.reservation_id)
+    if row is None:
+        raise unknown("reservation", call.reservation_id)
+    is_first = row["state"] == "confirmed"
+    fee = _cancellation_fee(row, now)
+    cancellation_id = _undo_reservation(tx, row, fee, Entry.of(call.labels, now))
+    return {
+        "id": cancellation_id,
+        "reservation_id": row["id"],
+        "fee": as_amount(fee),
+        "refund": as_amount(row["price"] - fee if is_first else 0),
+        "currency": CURRENCY,
+        "created_at": as_text(now),
+    }
+
+
+def _cancellation_fee(row: sqlite3.Row, now: datetime) -> Cents:
+    """Nothing until `free_until`, but only once: a second cancellation always pays."""
+    is_free = row["state"] == "confirmed" and row["free_until"] is not None and as_text(now) <= row["free_until"]
+    fee: Cents = row["cancellation_fee"]
+    return 0 if is_free else fee
+
+
+def _undo_reservation(tx: sqlite3.Connection, row: sqlite3.Row, fee: Cents, entry: Entry) -> str:
+    if row["state"] == "confirmed":
+        inventory.give_back(tx, json.loads(row["units"]), row["quantity"])
+    return ledger.enter_cancellation(tx, row["id"], fee, entry)
+
+
+def _capture(tx: sqlite3.Connection, call: CaptureCall, now: datetime) -> dict[str, Any]:
+    for reservation_id in call.reservation_ids:
+        if ledger.reservation(tx, reservation_id) is None:
+            raise unknown("reservation", reservation_id)
+    return ledger.payment_as_json(ledger.enter_payment(tx, call, now))
+
+
+def _refund(tx: sqlite3.Connection, call: RefundCall, now: datetime) -> dict[str, Any]:
+    row = ledger.payment(tx, call.payment_id)
+    if row is None:
+        raise unknown("payment", call.payment_id)
+    amount = row["amount"] if call.amount is None else call.amount
+    if amount > row["amount"]:
+        raise refusal("invalid", f"amount: {as_amount(amount)} is more than {call.payment_id} captured")
+    refund_id = ledger.enter_refund(tx, row["id"], amount, Entry.of(call.labels, now))
+    return {
+        "id": refund_id,
+        "payment_id": row["id"],
+        "amount": as_amount(amount),
+        "currency": CURRENCY,
+        "created_at": as_text(now),
+    }
+
+
+def void(tx: sqlite3.Connection, call: VoidCall, now: datetime) -> dict[str, Any]:
+    """Undoes what landed under the key and refuses all that comes later; a repetition gives the first answer again."""
+    if row := ledger.void_of(tx, call.kind, call.key):
+        return _void_as_json(row["key"], row["outcome"], row["fee"])
+    landed = ledger.landed_under(tx, call.kind, call.key)
+    if not landed and ledger.is_key_of_undoing(tx, call.kind, call.key):
+        raise refusal("key_reused", f"{call.key!r} is the key of a cancellation or refund, which can not be undone")
+    entry = Entry(call.key, call.labels.saga_id, call.labels.operation_id, now)
+    undo = _void_payment if call.kind == "payment" else _void_reservation
+    fee = sum(undo(tx, row, entry) for row in landed)
+    outcome = "cancelled" if landed else "tombstone"
+    ledger.enter_void(tx, call, outcome, fee, now)
+    return _void_as_json(call.key, outcome, fee)
+
+
+def _void_reservation(tx: sqlite3.Connection, row: sqlite3.Row, entry: Entry) -> Cents:
+    """Returns the fee: none where it was cancelled before."""
+    if row["state"] == "cancelled":
+        return 0
+    fee = _cancellation_fee(row, entry.at)
+    _undo_reservation(tx, row, fee, entry)
+    return fee
+
+
+def _void_payment(tx: sqlite3.Connection, row: sqlite3.Row, entry: Entry) -> Cents:
+    """Pays back what has not been paid back yet; the bank charges nothing for it."""
+    rest = row["amount"] - ledger.refunded_of(tx, row["id"])
+    if rest > 0:
+        ledger.enter_refund(tx, row["id"], rest, entry)
+    return 0
+
+
+def _void_as_json(key: str, outcome: str, fee: Cents) -> dict[str, Any]:
+    return {"key": key, "outcome": outcome, "fee": as_amount(fee)}

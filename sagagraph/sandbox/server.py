@@ -1,0 +1,139 @@
+"""Runs the service: in the foreground until it is told to stop, or beside other work in this process."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from types import FrameType
+from typing import Self
+
+import uvicorn
+from fastapi import FastAPI
+
+from sagagraph.errors import InvalidInputError
+from sagagraph.sandbox import clock
+from sagagraph.sandbox.app import create_app
+from sagagraph.sandbox.settings import SandboxSettings
+
+__all__ = ["EmbeddedSandbox", "SandboxSettings", "serve"]
+
+_LOOPBACK = "127.0.0.1"
+_GRACE_S = 5
+"""For answers that are being written; calls that hang are woken at once."""
+
+
+def serve(
+    settings: SandboxSettings,
+    *,
+    host: str = _LOOPBACK,
+    port: int = 0,
+    on_ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serves until SIGINT or SIGTERM, then returns; runs in the main thread, where signals arrive.
+
+    `port`: 0 takes a free one. `on_ready`: called with the URL as soon as the service can be reached.
+
+    Raises:
+        InvalidInputError: the port, the database or the faults file is not usable.
+    """
+    with _listen(host, port) as listener:
+        server = _Server(create_app(settings))
+        with _stopped_by_signals(server):
+            if on_ready is not None:
+                on_ready(_url(listener))
+            server.run(sockets=[listener])
+
+
+class EmbeddedSandbox:
+    """The service in a thread of this process, on loopback and a free port, from `__enter__` to `__exit__`.
+
+    Makes its thread, event loop and connection when it is entered, so that it may be used after a fork.
+    """
+
+    url: str
+
+    def __init__(self, settings: SandboxSettings, *, real_now: Callable[[], datetime] = clock.real_now) -> None:
+        self._settings = settings
+        self._real_now = real_now
+
+    def __enter__(self) -> Self:
+        """
+        Raises:
+            InvalidInputError: the database or the faults file is not usable.
+        """
+        self._server = _Server(create_app(self._settings, real_now=self._real_now))
+        # Callers need not wait for the thread: what connects from now on is kept until it is up.
+        listener = _listen(_LOOPBACK, 0)
+        self.url = _url(listener)
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [listener]}, name="sandbox-server", daemon=True
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, app: FastAPI) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                loop="asyncio",
+                http="h11",
+                ws="none",
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                timeout_graceful_shutdown=_GRACE_S,
+            )
+        )
+        self._reception = app.state.reception
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Before the server begins to wait for its calls: those that hang would keep it.
+        self._reception.close()
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leaves signals alone: `serve` sees to them, and an embedded service has no claim to them."""
+        yield
+
+
+@contextmanager
+def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    # The protocol by its name: asyncio sends answers without delay only on sockets that say that they are TCP.
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        # A restart on the same port need not wait for the connections of the last run to be forgotten.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen()
+    except (OSError, OverflowError) as exc:
+        listener.close()
+        raise InvalidInputError(f"can not listen on {host}:{port}: {exc}", field="--port") from exc
+    return listener
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

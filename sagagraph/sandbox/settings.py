@@ -1,0 +1,43 @@
+"""How a sandbox is to be run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Literal
+
+from sagagraph.errors import InvalidInputError
+from sagagraph.sandbox.clock import YEARS
+
+Guarantee = Literal["dedup", "void", "deadline", "refusals"]
+GUARANTEES: frozenset[Guarantee] = frozenset({"dedup", "void", "deadline", "refusals"})
+_CENTURY_S = 100 * 366 * 86400
+
+
+@dataclass(frozen=True)
+class SandboxSettings:
+    """Raises `InvalidInputError`, naming the option, for what no sandbox can be run with."""
+
+    database: Path
+    """Its SQLite file; made where it does not exist."""
+    faults: Path | None = None
+    today: date | None = None
+    """The day on which the clock of a *new* database starts; an existing one goes on."""
+    withheld: frozenset[str] = frozenset()
+    """Guarantees that it does not keep to."""
+    key_retention_s: float | None = None
+    """By the service's clock; None: keys are remembered for good."""
+
+    def __post_init__(self) -> None:
+        if unknown := self.withheld - GUARANTEES:
+            offered = ", ".join(sorted(GUARANTEES))
+            raise InvalidInputError(f"unknown guarantee {min(unknown)!r}; there are {offered}", field="--without")
+        retention = self.key_retention_s
+        if retention is not None and not 0 < retention <= _CENTURY_S:
+            raise InvalidInputError(f"must be more than 0 and at most {_CENTURY_S} seconds, not {retention}", field="--key-retention")
+        if self.today is not None and self.today.year not in YEARS:
+            raise InvalidInputError(f"must be in the years {YEARS[0]} to {YEARS[-1]}", field="--today")
+
+    def keeps(self, guarantee: Guarantee) -> bool:
+        return guarantee not in self.withheld
