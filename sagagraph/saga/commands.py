@@ -54,6 +54,14 @@ class ProbeAnswered:
 
 
 @dataclass(frozen=True, slots=True)
+class ActionMissing:
+    """This process does not have the action of an operation that is due."""
+
+    operation: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class UndoReplied:
     operation: str
     output: Any
@@ -156,6 +164,19 @@ class AcceptPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class BeginReversal:
+    """`saga` will undo this one; None says that nothing can."""
+
+    saga: str | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EndReversal:
+    residue: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Cancel:
     by: str
     request: int | None = None
@@ -175,6 +196,7 @@ Command = (
     | ActionRefused
     | ActionLost
     | ProbeAnswered
+    | ActionMissing
     | UndoReplied
     | UndoRefused
     | UndoLost
@@ -189,6 +211,8 @@ Command = (
     | ApprovePlan
     | RejectPlan
     | AcceptPlan
+    | BeginReversal
+    | EndReversal
     | Cancel
     | Resolve
 )

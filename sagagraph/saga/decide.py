@@ -146,6 +146,14 @@ def _probe_again_at(operation: Operation, command: c.ProbeAnswered, now: float) 
     return now + operation.spec.policy.backoff.delay_s(operation.unknown_probes + 1, command.draw)
 
 
+def _action_missing(saga: Saga, command: c.ActionMissing, _now: float) -> Events:
+    """This process can not act on the operation: it waits, named, for one that can."""
+    operation = saga.operations[command.operation]
+    if operation.status in (OperationStatus.SUCCEEDED, OperationStatus.COMPENSATING):
+        return (e.CompensationFailed(operation.id, e.Fault("unknown_action", command.reason)),)
+    return (e.OperationHeld(operation.id, command.reason),)
+
+
 def _undo_replied(saga: Saga, command: c.UndoReplied, _now: float) -> Events:
     operation = saga.operations[command.operation]
     if operation.status is not OperationStatus.COMPENSATING or operation.undo is None:
@@ -206,6 +214,9 @@ def _evidence_found(saga: Saga, command: c.EvidenceFound, now: float) -> Events:
 
 def _verified(saga: Saga, command: c.Verified, _now: float) -> Events:
     """Rule 9: a probe that contradicts the journal keeps the saga open; one that can not answer leaves it unverified."""
+    expected = Stage.RUNNING if command.committing else Stage.COMPENSATING
+    if saga.stage is not expected or (command.committing and saga.cancel_by):
+        return ()
     faults = tuple(_contradictions(saga, command))
     if faults:
         return faults
@@ -353,7 +364,9 @@ def _accept_plan(saga: Saga, command: c.AcceptPlan, _now: float) -> Events:
     gone = {each.id for each in saga.operations.values()} - {spec.id for spec in kept}
     if clash := [spec.id for spec in command.operations if spec.id in gone]:
         raise ConflictError(f"saga {saga.id!r}: {clash[0]!r} was an operation of an earlier plan; use a new id")
-    check_workflow([*(_without(spec, gone) for spec in kept), *command.operations])
+    check_workflow(
+        [*(_without(spec, gone) for spec in kept), *command.operations], behind_pivot=saga.driver is e.Driver.REVERSAL
+    )
     return (e.PlanAccepted(saga.plan.version + 1, command.operations, command.removed),)
 
 
@@ -403,6 +416,18 @@ def _cancel(saga: Saga, command: c.Cancel, _now: float) -> Events:
             return _refused(command.request, f"the saga is {status_of(saga).value}")
 
 
+def _begin_reversal(saga: Saga, command: c.BeginReversal, _now: float) -> Events:
+    if saga.stage is Stage.REVERSING:
+        return ()
+    if command.saga is None:
+        return (e.CancelRefused(command.reason),)
+    return (e.ReversalBegun(command.saga),)
+
+
+def _end_reversal(saga: Saga, command: c.EndReversal, _now: float) -> Events:
+    return (e.SagaReversed(command.residue),) if saga.stage is Stage.REVERSING else ()
+
+
 def _resolve(saga: Saga, command: c.Resolve, _now: float) -> Events:
     operation = saga.operations.get(command.operation)
     if operation is None:
@@ -425,6 +450,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.ActionRefused: _action_refused,
     c.ActionLost: _action_lost,
     c.ProbeAnswered: _probe_answered,
+    c.ActionMissing: _action_missing,
     c.UndoReplied: _undo_replied,
     c.UndoRefused: _undo_refused,
     c.UndoLost: _undo_lost,
@@ -439,6 +465,8 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.ApprovePlan: _approve_plan,
     c.RejectPlan: _reject_plan,
     c.AcceptPlan: _accept_plan,
+    c.BeginReversal: _begin_reversal,
+    c.EndReversal: _end_reversal,
     c.Cancel: _cancel,
     c.Resolve: _resolve,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 
+from sagagraph.saga.events import Driver
 from sagagraph.saga.model import Operation, Saga
 from sagagraph.saga.status import OperationStatus
 from sagagraph.workflow.condition import holds
@@ -55,6 +56,8 @@ def is_free(saga: Saga, name: str) -> bool:
 
 
 def comes_after_pivot(saga: Saga, name: str) -> bool:
+    if saga.driver is Driver.REVERSAL:
+        return True
     return saga.pivot is not None and name in descendants(saga, saga.pivot)
 
 

@@ -20,6 +20,8 @@ class Driver(StrEnum):
     """Python code under `engine.saga`: its operations are planned one by one."""
     WORKFLOW = "workflow"
     """A plan: all operations are known when it is accepted."""
+    REVERSAL = "reversal"
+    """The undoing of a saga whose pivot has landed: forward only, all of it behind that pivot."""
 
 
 class Via(StrEnum):

@@ -388,6 +388,7 @@ def _compensation_failed(saga: Saga, event: e.CompensationFailed, _at: float) ->
             in_flight=False,
             fault=event.fault,
             hold=event.fault.message,
+            undo=operation.undo or Undo(UndoCall.COMPENSATION),
         ),
     )
 

@@ -35,7 +35,9 @@ class SandboxSettings:
             raise InvalidInputError(f"unknown guarantee {min(unknown)!r}; there are {offered}", field="--without")
         retention = self.key_retention_s
         if retention is not None and not 0 < retention <= _CENTURY_S:
-            raise InvalidInputError(f"must be more than 0 and at most {_CENTURY_S} seconds, not {retention}", field="--key-retention")
+            raise InvalidInputError(
+                f"must be more than 0 and at most {_CENTURY_S} seconds, not {retention}", field="--key-retention"
+            )
         if self.today is not None and self.today.year not in YEARS:
             raise InvalidInputError(f"must be in the years {YEARS[0]} to {YEARS[-1]}", field="--today")
 

@@ -1,7 +1,8 @@
 """Conditions `c_ij` under which an operation depends on others (SagaLLM section 3.2.2, equations 2 and 3).
 
 A condition is a typed expression tree over upstream outcomes. It is data: nothing in it is ever evaluated as text.
-It is asked only when all the operations it names have settled, so it is always true or false.
+It is asked only when all the operations it names have settled, so it is always true or false. `kind` tells its forms apart in
+JSON.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
-from sagagraph.errors import WorkflowError
+from pydantic import Field, PlainSerializer, TypeAdapter
 
 
 class Outcome(Protocol):
@@ -40,6 +41,7 @@ class Comparison(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Succeeded:
     operation: str
+    kind: Literal["succeeded"] = "succeeded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Failed:
 
     operation: str
     codes: tuple[str, ...] = ()
+    kind: Literal["failed"] = "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +64,28 @@ class OutputIs:
     path: tuple[str | int, ...]
     comparison: Comparison
     value: Any
+    kind: Literal["output"] = "output"
 
 
 @dataclass(frozen=True, slots=True)
 class All:
     conditions: tuple[Condition, ...]
+    kind: Literal["all"] = "all"
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
     conditions: tuple[Condition, ...]
+    kind: Literal["any"] = "any"
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
     condition: Condition
+    kind: Literal["not"] = "not"
 
 
-Condition = Succeeded | Failed | OutputIs | All | AnyOf | Not
+Condition = Annotated[Succeeded | Failed | OutputIs | All | AnyOf | Not, Field(discriminator="kind")]
 
 
 def operations_named(condition: Condition) -> frozenset[str]:
@@ -153,46 +160,10 @@ def _comparable(left: Any, right: Any) -> bool:
     return (isinstance(left, int | float) and isinstance(right, int | float)) or type(left) is type(right)
 
 
-def condition_to_json(condition: Condition) -> dict[str, Any]:
-    match condition:
-        case Succeeded(operation):
-            return {"is": "succeeded", "operation": operation}
-        case Failed(operation, codes):
-            return {"is": "failed", "operation": operation, "codes": list(codes)}
-        case OutputIs(operation, path, comparison, value):
-            return {
-                "is": "output",
-                "operation": operation,
-                "path": list(path),
-                "comparison": comparison.value,
-                "value": value,
-            }
-        case All(conditions):
-            return {"is": "all", "conditions": [condition_to_json(each) for each in conditions]}
-        case AnyOf(conditions):
-            return {"is": "any", "conditions": [condition_to_json(each) for each in conditions]}
-        case Not(inner):
-            return {"is": "not", "condition": condition_to_json(inner)}
+def _with_kinds(condition: Condition | None) -> Any:
+    return condition and _ADAPTER.dump_python(condition, mode="json")
 
 
-def condition_from_json(tree: Mapping[str, Any]) -> Condition:
-    """Raises `WorkflowError` for anything that is not such a tree."""
-    try:
-        match tree["is"]:
-            case "succeeded":
-                return Succeeded(str(tree["operation"]))
-            case "failed":
-                return Failed(str(tree["operation"]), tuple(tree.get("codes", ())))
-            case "output":
-                comparison = Comparison(tree["comparison"])
-                return OutputIs(str(tree["operation"]), tuple(tree["path"]), comparison, tree["value"])
-            case "not":
-                return Not(condition_from_json(tree["condition"]))
-            case "all":
-                return All(tuple(condition_from_json(each) for each in tree["conditions"]))
-            case "any":
-                return AnyOf(tuple(condition_from_json(each) for each in tree["conditions"]))
-            case other:
-                raise WorkflowError(f"not a condition: {other!r}")
-    except (KeyError, TypeError, ValueError) as exc:
-        raise WorkflowError(f"not a condition: {tree!r}") from exc
+_ADAPTER: TypeAdapter[Condition] = TypeAdapter(Condition)
+StoredCondition = Annotated[Condition | None, PlainSerializer(_with_kinds)]
+"""Written with every `kind`, also where other defaults are left out."""

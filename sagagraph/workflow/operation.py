@@ -1,4 +1,4 @@
-"""One planned use of an action, as data: what is needed to run, probe, undo and judge it without the planner (PROTOCOL rule 7)."""
+"""One planned use of an action, as data: what is needed to run and undo it without the planner (PROTOCOL rule 7)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sagagraph.workflow.condition import Condition, value_at
+from sagagraph.workflow.condition import StoredCondition, value_at
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
 
@@ -43,7 +43,7 @@ class OperationSpec:
     kind: ActionKind
     inputs: Any
     depends_on: tuple[str, ...] = ()
-    condition: Condition | None = None
+    condition: StoredCondition = None
     policy: Policy = DEFAULT_POLICY
     guarantees: GuaranteeTerms = NOTHING_GUARANTEED
     has_probe: bool = False

@@ -13,9 +13,14 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, references
 
 
-def check_workflow(specs: Sequence[OperationSpec]) -> None:
-    """Raises `WorkflowError` with every fault found, and a better order where there is one."""
-    faults = [*_naming_faults(specs)] or [*_cycle_faults(specs)] or [*_pivot_faults(specs), *_handler_faults(specs)]
+def check_workflow(specs: Sequence[OperationSpec], *, behind_pivot: bool = False) -> None:
+    """Raises `WorkflowError` with every fault found, and a better order where there is one.
+
+    `behind_pivot`: all of it comes after the pivot of another workflow, as a reversal does.
+    """
+    faults = [*_naming_faults(specs)] or [*_cycle_faults(specs)]
+    if not faults:
+        faults = [*([] if behind_pivot else _pivot_faults(specs)), *_handler_faults(specs)]
     if not faults:
         return
     order = better_order(specs)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import sqlite3
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -42,8 +44,25 @@ def code(response: Response) -> tuple[int, str]:
 
 
 class Caller:
-    def __init__(self, client: AsyncClient) -> None:
+    def __init__(self, client: AsyncClient, database: Path) -> None:
         self.client = client
+        self._database = database
+
+    async def sent(self, call: Coroutine[Any, Any, Response]) -> asyncio.Task[Response]:
+        """Sends a call with which something is to go wrong, and returns when it has arrived."""
+        before = self._calls_counted()
+        task = asyncio.create_task(call)
+        for _ in range(1000):
+            await asyncio.sleep(0.005)
+            if self._calls_counted() != before:
+                return task
+        raise TimeoutError("the call has not arrived")
+
+    def _calls_counted(self) -> int:
+        """Looks behind the counter: nothing that the service says tells whether a call has arrived that hangs."""
+        with closing(sqlite3.connect(self._database)) as database:
+            counted: int = database.execute("SELECT coalesce(sum(calls), 0) FROM fault_counts").fetchone()[0]
+        return counted
 
     async def get(self, path: str, **query: Any) -> Response:
         return await self.client.get(path, params=query)
@@ -119,4 +138,4 @@ async def calling(database: Path, real_time: RealTime, **settings: Any) -> Async
         app.router.lifespan_context(app),
         AsyncClient(transport=ASGITransport(app), base_url="http://sandbox") as client,
     ):
-        yield Caller(client)
+        yield Caller(client, database)

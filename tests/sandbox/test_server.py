@@ -109,8 +109,8 @@ def test_an_embedded_sandbox_starts_and_stops_promptly_even_while_a_call_hangs(t
         with pytest.raises(ReadTimeout):
             pay(sandbox.url, "k", timeout=0.2)
         leaving = time.monotonic()
-    assert started - began < 0.5
-    assert time.monotonic() - leaving < 1
+    assert started - began < 1
+    assert time.monotonic() - leaving < 2
 
 
 def test_a_call_whose_client_has_gone_is_carried_out_all_the_same(tmp_path: Path) -> None:

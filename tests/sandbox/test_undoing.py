@@ -57,8 +57,9 @@ async def test_a_second_cancellation_lands_again_with_a_second_fee(sandbox: Call
             "operation_id": None, "fee": night, "created_at": again["created_at"],
         },
     ]  # fmt: skip
+    await sandbox.cancel(reservation["id"])
     (row,) = await sandbox.ledger("reservations")
-    assert (row["state"], row["fee"]) == ("cancelled", night)
+    assert (row["state"], row["fee"]) == ("cancelled", 2 * night)
 
 
 async def test_a_payment_is_captured_and_refunded(sandbox: Caller) -> None:

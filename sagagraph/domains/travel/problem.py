@@ -49,8 +49,10 @@ def _iso_day(value: object) -> object:
             value = date.fromisoformat(value.strip())
         except ValueError:
             raise ValueError(f"must be a day like '2025-06-05', not {_shown(value)}") from None
-    if type(value) is not date or value.year > LAST_YEAR:
+    if type(value) is not date:
         raise ValueError(f"must be a day like '2025-06-05', not {_shown(value)}")
+    if value.year > LAST_YEAR:
+        raise ValueError(f"{value} is too far away; no trip is planned after {LAST_YEAR}")
     return value
 
 
@@ -232,7 +234,7 @@ def _message(error: ErrorDetails) -> str:
         case "decimal_type" | "decimal_parsing":
             return f"must be a number, not {_shown(error['input'])}"
         case _:
-            rule = error["msg"].replace("Decimal input", "it").replace("Input should be", "must be")
+            rule = error["msg"].replace("Decimal input should", "must").replace("Input should", "must")
             return f"{rule}, not {_shown(error['input'])}"
 
 

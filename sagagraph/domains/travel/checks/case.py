@@ -83,17 +83,20 @@ class Case:
 
     @property
     def stops(self) -> tuple[Visit, ...]:
-        """The visits that are more than a change of trains; home is none."""
-        ends_at_home = self.request.return_to is not None
-        return tuple(visit for visit in self.visits if not visit.is_change and not (visit.is_last and ends_at_home))
+        """The visits that are more than a change of trains; the return is none."""
+        return tuple(
+            visit for visit in self.visits if not visit.is_change and not (visit.is_last and visit.city == self.request.return_to)
+        )
 
     def _end_of(self, group: _Group) -> date:
-        """Of a trip that ends where its last journey went; a stay that is missing should have lasted as asked for."""
-        arrives = group.transport.arrives.date()
-        if self.request.return_to is not None:
+        """Of the last visit. Where a one-way trip ends without a hotel, one was needed for the nights asked for."""
+        city, arrives = group.transport.destination_city, group.transport.arrives.date()
+        if city == self.request.return_to:
             return arrives
-        asked = timedelta(days=self.request.stops[-1].nights)
-        return max((hotel.check_out for _, hotel in group.stays), default=arrives + asked)
+        last_stop = self.request.stops[-1]
+        ends_as_asked = self.request.return_to is None and city == last_stop.city
+        needed = arrives + timedelta(days=last_stop.nights) if ends_as_asked else arrives
+        return max((hotel.check_out for _, hotel in group.stays), default=needed)
 
 
 @dataclass

@@ -15,14 +15,13 @@ if TYPE_CHECKING:
 
 
 def check_route(case: Case) -> Iterator[Violation]:
-    """From the origin over the stops, in their order, to where the trip is to end."""
-    request = case.request
-    wanted = [request.origin, *(stop.city for stop in request.stops)]
-    if request.return_to is not None:
-        wanted.append(request.return_to)
-    travelled = _cities(case)
+    """Over the stops, in their order, to where the trip is to end. Its start is a matter of continuity."""
+    wanted = [stop.city for stop in case.request.stops]
+    if case.request.return_to is not None:
+        wanted.append(case.request.return_to)
+    travelled = [visit.city for visit in case.visits if not visit.is_change]
     if travelled != wanted:
-        message = f"goes {' → '.join(travelled) or 'nowhere'}, not {' → '.join(wanted)}"
+        message = f"goes to {', '.join(travelled) or 'no city'}, not to {', '.join(wanted)}"
         yield of_trip("ROUTE", message, travelled=travelled, wanted=wanted)
 
 
@@ -79,12 +78,3 @@ def _beds_of(visit: Visit) -> Iterator[Violation]:
 
 def _without_bed(visit: Visit, first: date, until: date) -> str:
     return f"no bed in {visit.city} from {first} to {until}"
-
-
-def _cities(case: Case) -> list[str]:
-    """Where the trip begins, every stop, and where it ends."""
-    if not case.transports:
-        return []
-    begins, ends = case.transports[0][1].origin_city, case.transports[-1][1].destination_city
-    stops = [visit.city for visit in case.stops]
-    return [begins, *stops] if case.request.return_to is None else [begins, *stops, ends]

@@ -55,7 +55,7 @@ def check_durations(case: Case) -> Iterator[Violation]:
 def check_window(case: Case) -> Iterator[Violation]:
     """The whole trip lies in the window, and begins on the day of departure."""
     begins = min(case.itinerary.legs, key=lambda leg: leg.begins)
-    ends = max(case.itinerary.legs, key=lambda leg: leg.ends)
+    ends = max(reversed(case.itinerary.legs), key=lambda leg: leg.ends)
     window, depart = case.request.window, case.request.depart
     if window is not None and begins.begins < window.first:
         message = f"begins on {begins.begins}, before {window.first}"

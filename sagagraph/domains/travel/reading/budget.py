@@ -39,6 +39,7 @@ _RANGE_AFTER: Final = pattern(
 )
 _LOWER_END: Final = pattern(rf"{_DIGITS}\s*(?:-|to)\s*$")
 _PER_NIGHT: Final = pattern(r"\s*(?:per|an?|each|every|/)\s*(?:night|day)\b")
+_PER_NIGHT_BEFORE: Final = pattern(r"\b(?:per|a|each|every)\s+(?:night|day)\s*:?\s*$|\bnightly(?:\s+\w+)?\s*:?\s*$")
 _PER_HEAD: Final = pattern(r"\s*(?:(?:per|a)\s+(?:person|head|adult|travell?er|passenger)\b|each\b|apiece\b|pp\b|p\.p\.)")
 _WHOLE: Final = pattern(
     r"\s*(?:in total|total|altogether|overall|all in|in all|all included|for everything|for (?:all|both) of us)\b"
@@ -153,7 +154,7 @@ def _amount(passage: Passage, numeral: re.Match[str]) -> _Amount | None:
         is_negative=bool(sign_before and (sign_before["minus"] or sign_before["minus2"])) and bool(signs or cue),
         is_range=end_of_range != numeral.end() or passage.lead(_LOWER_END, start) is not None,
         is_least=is_least,
-        is_per_night=per_night is not None,
+        is_per_night=per_night is not None or passage.lead(_PER_NIGHT_BEFORE, start) is not None,
         is_per_head=per_head is not None,
     )
 

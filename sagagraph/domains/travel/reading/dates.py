@@ -38,8 +38,10 @@ _BACK_IN: Final = pattern(r"\b(?:back|return(?:ing)?|home)\s+(?:in|by)\s+$")
 _AFTER: Final = pattern(rf"\bafter\s+{_ARTICLE}")
 _FROM: Final = pattern(rf"\b(?:from|not before|(?:no|not) earlier than|earliest|since|as of)\s+{_ARTICLE}")
 _LEAVE: Final = pattern(r"\b(?:leav(?:e|es|ing)|depart(?:s|ing|ure)?|set(?:ting)? off)(?:\s+\w+){0,2}\s*(?:between|from|on)?\s*$")
+_ARRIVE: Final = pattern(rf"\b(?:arriv(?:e|es|ing|al)|land(?:s|ing)?|check(?:ing)?[- ]in)(?:\s+\w+){{0,2}}\s*{_ARTICLE}")
+_AROUND: Final = pattern(rf"\b(?:around|about|roughly|approximately|circa)\s+{_ARTICLE}")
 _PREPOSITION: Final = pattern(
-    r"\b(?:in|on|from|between|by|until|till|before|after|during|at|of|for|through|any ?time)\s+(?:the\s+)?$"
+    r"\b(?:in|on|from|between|by|until|till|before|after|during|at|of|for|through|any ?time|around|about)\s+(?:the\s+)?$"
 )
 _FOLLOWS: Final = pattern(r"\s*(?:or later|onwards?|at the latest|at the earliest)\b")
 _LATER: Final = pattern(r"\s*(?:or later|onwards?|at the earliest)\b")
@@ -149,7 +151,9 @@ def _collect_day(said: _Said, day: date, expression: Expression, passage: Passag
     def led_by(words: re.Pattern[str]) -> bool:
         return passage.lead(words, expression.start) is not None
 
-    if led_by(_BEFORE):
+    if led_by(_ARRIVE) or led_by(_AROUND):
+        said.doubts.append(Question(field="depart", text=f"On which day do you leave, if not on {day_text(day)} itself?"))
+    elif led_by(_BEFORE):
         said.lasts.append(day - _ONE_DAY)
     elif led_by(_BY) or led_by(_BACK) or passage.trail(_LATEST, expression.end):
         said.lasts.append(day)

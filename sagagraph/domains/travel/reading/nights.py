@@ -56,6 +56,8 @@ class Duration:
     """Of the whole trip."""
     is_each: bool = False
     """Of every stop."""
+    is_listed: bool = False
+    """One of several with the same unit: `2, 3 and 4 nights`."""
 
 
 def find_durations(passage: Passage) -> Understood[tuple[Duration, ...]]:
@@ -67,13 +69,13 @@ def find_durations(passage: Passage) -> Understood[tuple[Duration, ...]]:
             counted = nights_of(match)
             if counted is None or rest.lead(_WITHIN, match.start()):
                 continue
-            durations = [_placed(rest, match, nights) for nights in counted]
+            durations = [_placed(rest, match, nights, is_listed=len(counted) > 1) for nights in counted]
             found += durations
             rest = rest.without(match.start(), durations[-1].end)
     return Understood(tuple(sorted(found, key=lambda duration: duration.start)), rest)
 
 
-def _placed(passage: Passage, match: re.Match[str], nights: int | None) -> Duration:
+def _placed(passage: Passage, match: re.Match[str], nights: int | None, *, is_listed: bool) -> Duration:
     total, each = passage.trail(_TOTAL_AFTER, match.end()), passage.trail(_EACH_AFTER, match.end())
     marker = total or each
     return Duration(
@@ -83,6 +85,7 @@ def _placed(passage: Passage, match: re.Match[str], nights: int | None) -> Durat
         said=match[0],
         is_total=total is not None or passage.lead(_TOTAL_BEFORE, match.start()) is not None,
         is_each=each is not None or passage.lead(_EACH_BEFORE, match.start()) is not None,
+        is_listed=is_listed,
     )
 
 

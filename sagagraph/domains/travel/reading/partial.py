@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import date
+from decimal import Decimal
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
@@ -12,6 +13,7 @@ from sagagraph.domains.travel.wording import day_text
 from sagagraph.errors import InvalidInputError
 
 DATE_FIELDS = ("window", "depart")
+MONEY_FIELDS = ("budget", "currency")
 
 
 class Question(BaseModel):
@@ -51,6 +53,8 @@ class PartialRequest(BaseModel):
     travellers: int | None = None
     rooms: int | None = None
     budget: Money | None = None
+    budget_each: Money | None = None
+    """Said for one traveller; the budget of the trip follows from how many travel."""
     stars: tuple[int, int] | None = None
     direct: Direct | None = None
     doubts: tuple[Question, ...] = ()
@@ -59,6 +63,8 @@ class PartialRequest(BaseModel):
     def missing(self) -> tuple[Question, ...]:
         """Everything that has to be answered before `complete`; what is in doubt first."""
         in_doubt = {doubt.field for doubt in self.doubts}
+        if not in_doubt.isdisjoint(DATE_FIELDS):
+            in_doubt |= set(DATE_FIELDS)
         return (*self.doubts, *(question for question in self._unsaid() if question.field not in in_doubt))
 
     def complete(self) -> TripRequest:
@@ -68,16 +74,20 @@ class PartialRequest(BaseModel):
         """
         for question in self.missing():
             raise InvalidInputError(question.text, field=question.field)
-        said: dict[str, Any] = {
+        first = self.first or self.depart
+        fields: dict[str, Any] = {
             "origin": self.origin,
             "stops": tuple({"city": stop.city, "nights": stop.nights} for stop in self.stops),
             "return_to": None if self.one_way else self.return_to or self.origin,
-            "window": {"first": self.first, "last": self.last} if self.first and self.last else None,
+            "window": {"first": first, "last": self.last} if first and self.last else None,
+            "depart": self.depart,
+            "travellers": self.travellers,
+            "rooms": self.rooms,
+            "budget": self._whole_budget(),
+            "stars": self.stars,
+            "direct": self.direct,
         }
-        for name in ("depart", "travellers", "rooms", "budget", "stars", "direct"):
-            if (value := getattr(self, name)) is not None:
-                said[name] = value
-        return checked_request(said)
+        return checked_request({name: value for name, value in fields.items() if value is not None or name == "return_to"})
 
     def updated_by(self, later: Self) -> Self:
         """What was said later replaces what was said before, and answers its doubts."""
@@ -87,6 +97,8 @@ class PartialRequest(BaseModel):
         changed: dict[str, Any] = {name: getattr(later, name) for name in said}
         if "return_to" in said:
             changed.setdefault("one_way", False)
+        if "budget" in said or "budget_each" in said:
+            changed |= {"budget": later.budget, "budget_each": later.budget_each}
         changed["doubts"] = (*(doubt for doubt in kept if doubt.field not in fresh), *later.doubts)
         return self._without_dates_that_clash(later).model_copy(update=changed)
 
@@ -99,6 +111,11 @@ class PartialRequest(BaseModel):
             return self.model_copy(update={"depart": None})
         return self
 
+    def _whole_budget(self) -> Decimal | None:
+        if self.budget_each is None:
+            return self.budget
+        return self.budget_each * (self.travellers or 1)
+
     def _unsaid(self) -> Iterator[Question]:
         if self.origin is None:
             yield Question(field="origin", text="Where does the trip start?")
@@ -109,6 +126,8 @@ class PartialRequest(BaseModel):
                 yield unknown_city(f"stops[{n}].city", stop.unknown)
             if stop.nights is None:
                 yield Question(field=f"stops[{n}].nights", text=f"How many nights in {stop.city or stop.said}?")
+        if self.budget_each is not None and self.travellers is None:
+            yield Question(field="travellers", text="How many of you travel?")
         yield from self._unsaid_dates()
 
     def _unsaid_dates(self) -> Iterator[Question]:
@@ -131,4 +150,6 @@ def unknown_city(field_name: str, complaint: str) -> Question:
 def _is_answered(doubt: Question, said: set[str]) -> bool:
     if doubt.field in DATE_FIELDS:
         return not said.isdisjoint({"first", "last", "depart"})
-    return doubt.field.split("[")[0] in said or (doubt.field == "currency" and "budget" in said)
+    if doubt.field in MONEY_FIELDS:
+        return not said.isdisjoint({"budget", "budget_each"})
+    return doubt.field.split("[")[0] in said

@@ -29,7 +29,27 @@ _NO_PLACE: Final = frozenset(
     {
         *("a", "an", "the", "this", "that", "these", "those", "my", "our", "your", "his", "their", "no", "any", "every", "each"),
         *("i", "me", "we", "us", "you", "him", "them", "it", "there", "here", "where", "somewhere", "anywhere", "around", "home"),
-        *("and", "or", "at", "by", "for", "in", "of", "on", "then", "with", "be", "go", "going", "fly", "flying", "have", "see"),
+        *(
+            "and",
+            "or",
+            "at",
+            "by",
+            "for",
+            "in",
+            "of",
+            "on",
+            "to",
+            "from",
+            "then",
+            "with",
+            "be",
+            "go",
+            "going",
+            "fly",
+            "flying",
+            "have",
+            "see",
+        ),
         *("spend", "stay", "start", "leave", "leaving", "return", "travel", "visit", "want", "work", "round", "back", "end"),
         *(
             "business",
@@ -46,7 +66,7 @@ _NO_PLACE: Final = frozenset(
             "flexible",
         ),
         *("one", "two", "most", "least", "only", "total", "please", "trip", "week", "weekend", "may", "june", "monday", "sunday"),
-        *("spring", "summer", "autumn", "fall", "winter"),
+        *("spring", "summer", "autumn", "fall", "winter", "usd", "eur", "dollars", "euros", "english", "advance", "general"),
     }
 )
 """What may follow `from`, `to` or `in` without being a place."""

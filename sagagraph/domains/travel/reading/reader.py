@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from sagagraph.domains.travel.reading.budget import Budget, Share, bare_amount, read_budget
 from sagagraph.domains.travel.reading.dates import read_dates
 from sagagraph.domains.travel.reading.numerals import COUNT, count_of
-from sagagraph.domains.travel.reading.partial import PartialRequest, Question
+from sagagraph.domains.travel.reading.partial import MONEY_FIELDS, PartialRequest
 from sagagraph.domains.travel.reading.party import read_party
 from sagagraph.domains.travel.reading.passage import Passage, pattern
 from sagagraph.domains.travel.reading.route import read_route
@@ -43,7 +43,6 @@ def _sentence(passage: Passage, known: PartialRequest, asked: str | None, cities
     party = read_party(dates.rest)
     route = read_route(party.rest, cities, known, asked=asked)
     travellers = party.meaning.travellers or known.travellers
-    total, total_doubts = _whole_budget(budget.meaning, travellers)
     party_doubts = tuple(doubt for doubt in party.doubts if doubt.field != "travellers" or known.travellers is None)
     return PartialRequest(
         origin=route.origin,
@@ -55,27 +54,21 @@ def _sentence(passage: Passage, known: PartialRequest, asked: str | None, cities
         depart=dates.meaning.depart,
         travellers=party.meaning.travellers,
         rooms=travellers if party.meaning.has_own_rooms else party.meaning.rooms,
-        budget=total,
+        budget=_amount_for(Share.TRIP, budget.meaning),
+        budget_each=_amount_for(Share.PERSON, budget.meaning),
         stars=stars.meaning,
         direct=direct.meaning,
-        doubts=(*route.doubts, *dates.doubts, *party_doubts, *budget.doubts, *total_doubts, *stars.doubts, *direct.doubts),
+        doubts=(*route.doubts, *dates.doubts, *party_doubts, *budget.doubts, *stars.doubts, *direct.doubts),
     )
 
 
-def _whole_budget(budget: Budget | None, travellers: int | None) -> tuple[Decimal | None, tuple[Question, ...]]:
-    if budget is None:
-        return None, ()
-    if budget.share is Share.TRIP:
-        return budget.amount, ()
-    if travellers is None:
-        text = f"{budget.amount:,} is for one traveller; how many travel, or what may the whole trip cost?"
-        return None, (Question(field="budget", text=text),)
-    return budget.amount * travellers, ()
+def _amount_for(share: Share, budget: Budget | None) -> Decimal | None:
+    return budget.amount if budget is not None and budget.share is share else None
 
 
 def _bare_number(passage: Passage, known: PartialRequest, asked: str | None) -> PartialRequest | None:
     """`4 and 2` in answer to a question for nights; None where the text is more, or another question is open."""
-    if asked == "budget" and (amount := bare_amount(passage.text)) is not None:
+    if asked in MONEY_FIELDS and (amount := bare_amount(passage.text)) is not None:
         return PartialRequest(budget=amount)
     if asked is None or not _COUNTS_ALONE.fullmatch(passage.text):
         return None

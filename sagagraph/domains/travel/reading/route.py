@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.reading.nights import Duration, find_durations
-from sagagraph.domains.travel.reading.numerals import COUNT, count_of
+from sagagraph.domains.travel.reading.nights import find_durations
 from sagagraph.domains.travel.reading.partial import PartialStop, Question, unknown_city
 from sagagraph.domains.travel.reading.passage import Passage, pattern
 from sagagraph.domains.travel.reading.places import Mention, find_mentions
 from sagagraph.domains.travel.reading.roles import Role, roles_of
+from sagagraph.domains.travel.reading.visits import Visit, give_nights, with_loose_nights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.reading.partial import PartialRequest
 
@@ -29,17 +27,6 @@ _ONE_WAY: Final = pattern(
 _ADDED: Final = pattern(r"\b(?:add|adding|also|as well|additionally|plus|too)\b")
 _IN_ORDER: Final = pattern(r"\brespectively\b")
 
-_UP_TO_CITY: Final = pattern(r"\s*(?:(?:in|at|for|to|near|around|exploring|visiting|of|stay in|staying in)\s+)*(?:the\s+)?")
-_IN_CITY: Final = pattern(r"\s*(?:in|at)\b")
-_AFTER_CITY: Final = pattern(
-    r"(?:[\s,:;(=-]|\b(?:for|stay|staying|spend|spending|there|where|we|i|i'll|we'll|will|would|like|want|to|about|around|roughly"
-    r"|over|x|and\s+(?:stay|spend)(?:ing)?)\b)*"
-)
-_NUMBER_BEFORE: Final = pattern(rf"(?<![\w.,])(?P<count>{COUNT})\s+(?:in|at)\s+$")
-_NUMBER_AFTER: Final = pattern(
-    rf"\s*(?:\(\s*(?P<a>{COUNT})\s*\)|[:=x]\s*(?P<b>{COUNT})\b|\s(?P<c>{COUNT})(?=\s*(?:[,;)→]|and\b|then\b|$)))"
-)
-
 
 @dataclass(frozen=True)
 class Route:
@@ -52,29 +39,6 @@ class Route:
     doubts: tuple[Question, ...] = ()
 
 
-@dataclass
-class _Visit:
-    """A city where it is mentioned."""
-
-    mention: Mention
-    role: Role
-    nights: int | None = None
-    has_nights: bool = False
-    """Something is said about the nights, be it exact or not."""
-
-    def stays(self, nights: int | None) -> None:
-        self.nights, self.has_nights = nights, True
-
-    @property
-    def city(self) -> str | None:
-        return self.mention.city
-
-    @property
-    def stop(self) -> PartialStop:
-        mention = self.mention
-        return PartialStop(said=mention.said, city=mention.city, nights=self.nights, unknown=mention.unknown)
-
-
 def read_route(passage: Passage, cities: Gazetteer, known: PartialRequest, *, asked: str | None) -> Route:
     """`asked`: the field of the question that the text may be the answer to."""
     one_way = True if passage.has(_ONE_WAY) else False if passage.has(_ROUND_TRIP) else None
@@ -84,81 +48,18 @@ def read_route(passage: Passage, cities: Gazetteer, known: PartialRequest, *, as
             rest = rest.without(*match.span())
     durations = find_durations(rest)
     mentions = find_mentions(durations.rest, cities)
-    visits = [_Visit(*pair) for pair in zip(mentions, roles_of(durations.rest, mentions), strict=True)]
+    visits = [Visit(*pair) for pair in zip(mentions, roles_of(durations.rest, mentions), strict=True)]
     if asked == "origin" and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN
-    loose = _give_nights(visits, durations.meaning, durations.rest)
+    loose = give_nights(visits, durations.meaning, durations.rest)
     route = _assembled(visits, known, is_added=passage.has(_ADDED))
     stops = route.stops if route.stops is not None else known.stops
-    stops = _with_loose_nights(stops, loose, is_in_order=passage.has(_IN_ORDER) or not visits)
+    is_answer = not visits and known.stops != ()
+    stops = with_loose_nights(stops, loose, is_in_order=passage.has(_IN_ORDER), is_answer=is_answer)
     return replace(route, stops=None if stops == known.stops else stops, one_way=one_way)
 
 
-# -- nights --------------------------------------------------------------------------------------------------------------------
-
-
-def _give_nights(visits: list[_Visit], durations: Iterable[Duration], passage: Passage) -> list[Duration]:
-    """Each duration to the city beside it. Returns those that stand beside none."""
-    loose = []
-    for duration in durations:
-        visit = None if duration.is_total or duration.is_each else _visit_beside(duration, visits, passage)
-        if visit is None:
-            loose.append(duration)
-        else:
-            visit.stays(duration.nights)
-    for visit in visits:
-        if not visit.has_nights and visit.role not in (Role.ORIGIN, Role.LEFT_OUT):
-            count = _number_beside(visit.mention, passage)
-            if count is not None:
-                visit.stays(count)
-    return loose
-
-
-def _visit_beside(duration: Duration, visits: list[_Visit], passage: Passage) -> _Visit | None:
-    """`3 nights in Paris` or `Paris (3 nights)`; `Paris 3 nights Rome 2 nights` is read in the order of its cities."""
-    after = next((visit for visit in visits if visit.mention.start >= duration.end), None)
-    before = next((visit for visit in reversed(visits) if visit.mention.end <= duration.start), None)
-    if after and not _UP_TO_CITY.fullmatch(passage.text, duration.end, after.mention.start):
-        after = None
-    if before and (
-        before.role in (Role.ORIGIN, Role.LEFT_OUT) or not _AFTER_CITY.fullmatch(passage.text, before.mention.end, duration.start)
-    ):
-        before = None
-    if after is None or before is None:
-        return after or before
-    is_apart = "," in passage.text[before.mention.end : duration.start]
-    return after if is_apart or before.has_nights or _IN_CITY.match(passage.text, duration.end) else before
-
-
-def _number_beside(mention: Mention, passage: Passage) -> int | None:
-    """`2 in Cologne`, `Cologne (2)`, `Cologne: 2`."""
-    before = passage.lead(_NUMBER_BEFORE, mention.start)
-    if before:
-        return count_of(before["count"])
-    after = passage.trail(_NUMBER_AFTER, mention.end)
-    return count_of(after["a"] or after["b"] or after["c"]) if after else None
-
-
-def _with_loose_nights(stops: tuple[PartialStop, ...], loose: list[Duration], *, is_in_order: bool) -> tuple[PartialStop, ...]:
-    """Nights that are said beside no city: of the only stop, of each, or of all in their order."""
-    each = next((duration.nights for duration in loose if duration.is_each), None)
-    if each is not None:
-        return tuple(stop if stop.nights is not None else stop.lasting(each) for stop in stops)
-    open_stops = [n for n, stop in enumerate(stops) if stop.nights is None]
-    if len(stops) == 1 and len(loose) == 1 and (open_stops or is_in_order):
-        return (stops[0].lasting(loose[0].nights),)
-    parts = [duration for duration in loose if not duration.is_total]
-    is_list = len({duration.start for duration in parts}) == 1 and len(parts) > 1
-    if len(parts) == len(open_stops) and (is_list or is_in_order):
-        given = dict(zip(open_stops, (duration.nights for duration in parts), strict=True))
-        return tuple(stop.lasting(given.get(n, stop.nights)) for n, stop in enumerate(stops))
-    return stops
-
-
-# -- cities --------------------------------------------------------------------------------------------------------------------
-
-
-def _assembled(visits: list[_Visit], known: PartialRequest, *, is_added: bool) -> Route:
+def _assembled(visits: list[Visit], known: PartialRequest, *, is_added: bool) -> Route:
     visits = _with_alternatives_as_one(visits)
     doubts: list[Question] = []
     origin = _origin(visits, doubts)
@@ -177,29 +78,30 @@ def _assembled(visits: list[_Visit], known: PartialRequest, *, is_added: bool) -
     return Route(origin, stops, return_to, doubts=tuple(doubts))
 
 
-def _with_alternatives_as_one(visits: list[_Visit]) -> list[_Visit]:
+def _with_alternatives_as_one(visits: list[Visit]) -> list[Visit]:
     """`Paris or Rome` is a place that is not known yet."""
-    joined: list[_Visit] = []
+    joined: list[Visit] = []
     for visit in visits:
         if visit.role is Role.ALTERNATIVE and joined:
             earlier = joined.pop()
             said = f"{earlier.mention.said} or {visit.mention.said}"
             mention = Mention(earlier.mention.start, visit.mention.end, said, None, said)
             has_nights = earlier.has_nights or visit.has_nights
-            joined.append(_Visit(mention, earlier.role, earlier.nights or visit.nights, has_nights))
+            joined.append(Visit(mention, earlier.role, earlier.nights or visit.nights, has_nights))
         else:
             joined.append(visit)
     return joined
 
 
-def _origin(visits: list[_Visit], doubts: list[Question]) -> str | None:
+def _origin(visits: list[Visit], doubts: list[Question]) -> str | None:
     """`from Paris` after `to Paris` says nothing new."""
     reached: set[str | None] = set()
     origins: list[Mention] = []
     for visit in visits:
         if visit.role is Role.ORIGIN and visit.city not in reached:
             origins.append(visit.mention)
-        reached.add(visit.city)
+        if visit.role is not Role.RETURN:
+            reached.add(visit.city)
     unknown = next((mention for mention in origins if mention.city is None), None)
     if unknown is not None:
         doubts.append(unknown_city("origin", unknown.unknown))
@@ -211,7 +113,7 @@ def _origin(visits: list[_Visit], doubts: list[Question]) -> str | None:
     return named[0] if named else None
 
 
-def _return(visits: list[_Visit], doubts: list[Question]) -> str | None:
+def _return(visits: list[Visit], doubts: list[Question]) -> str | None:
     """`back to Berlin for a night` is a stop."""
     returns = [visit.mention for visit in visits if visit.role is Role.RETURN and not visit.has_nights]
     if not returns:
@@ -221,7 +123,7 @@ def _return(visits: list[_Visit], doubts: list[Question]) -> str | None:
     return returns[-1].city
 
 
-def _is_on_the_way(visit: _Visit, origin: str | None) -> bool:
+def _is_on_the_way(visit: Visit, origin: str | None) -> bool:
     match visit.role:
         case Role.ORIGIN | Role.LEFT_OUT:
             return False
@@ -233,7 +135,7 @@ def _is_on_the_way(visit: _Visit, origin: str | None) -> bool:
             return visit.city is None or visit.city != origin
 
 
-def _unclear_order(going: list[_Visit], *, has_origin: bool) -> Question | None:
+def _unclear_order(going: list[Visit], *, has_origin: bool) -> Question | None:
     """A mere list of cities may begin with the start of the trip."""
     cities = list(dict.fromkeys(visit.mention.said for visit in going))
     is_between = any(visit.role is Role.BETWEEN for visit in going)
@@ -245,7 +147,7 @@ def _unclear_order(going: list[_Visit], *, has_origin: bool) -> Question | None:
     return None
 
 
-def _in_order(going: list[_Visit], doubts: list[Question]) -> list[PartialStop]:
+def _in_order(going: list[Visit], doubts: list[Question]) -> list[PartialStop]:
     """A city that is mentioned again is the same stop, unless one travels there again."""
     stops: list[PartialStop] = []
     for visit in going:
@@ -258,11 +160,11 @@ def _in_order(going: list[_Visit], doubts: list[Question]) -> list[PartialStop]:
     return stops
 
 
-def _completes(visit: _Visit, stops: list[PartialStop], same: list[int]) -> bool:
+def _completes(visit: Visit, stops: list[PartialStop], same: list[int]) -> bool:
     return visit.has_nights and any(stops[n].nights is None for n in same)
 
 
-def _set_nights(stops: list[PartialStop], same: list[int], visit: _Visit, doubts: list[Question]) -> None:
+def _set_nights(stops: list[PartialStop], same: list[int], visit: Visit, doubts: list[Question]) -> None:
     n = next((n for n in same if stops[n].nights is None), same[0])
     before = stops[n].nights
     if before is not None and before != visit.nights:
@@ -271,7 +173,7 @@ def _set_nights(stops: list[PartialStop], same: list[int], visit: _Visit, doubts
 
 
 def _merged(
-    said: list[PartialStop], going: list[_Visit], known: tuple[PartialStop, ...], *, is_added: bool
+    said: list[PartialStop], going: list[Visit], known: tuple[PartialStop, ...], *, is_added: bool
 ) -> tuple[PartialStop, ...] | None:
     """What is said now, put together with the stops that were said before."""
     if not said:

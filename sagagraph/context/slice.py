@@ -1,0 +1,70 @@
+"""Context slices: the facts that one validator is shown, within a token budget (SagaLLM figure 1, information selector)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sagagraph.errors import ContextBudgetError
+
+DEFAULT_BUDGET_TOKENS = 1000
+_BYTES_PER_TOKEN = 4
+"""A rough and stable measure: no model's tokenizer is asked, so that a slice is the same everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """`priority`: lower is kept longer. A critical fact is never dropped."""
+
+    name: str
+    value: Any
+    critical: bool = False
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSlice:
+    facts: dict[str, Any]
+    tokens: int
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def hash(self) -> str:
+        """Sixteen hexadecimal digits over the facts: equal slices have equal hashes, in any process."""
+        return content_hash(self.facts)
+
+
+def select(facts: Iterable[Fact], *, budget_tokens: int = DEFAULT_BUDGET_TOKENS) -> ContextSlice:
+    """All critical facts, then the others by priority as long as they fit. Raises `ContextBudgetError` if the critical do not."""
+    ordered = sorted(facts, key=lambda fact: (not fact.critical, fact.priority, fact.name))
+    kept: dict[str, Any] = {}
+    dropped: list[str] = []
+    used = 0
+    for fact in ordered:
+        size = tokens_of({fact.name: fact.value})
+        if used + size <= budget_tokens:
+            kept[fact.name] = fact.value
+            used += size
+        elif fact.critical:
+            raise ContextBudgetError(
+                f"critical fact {fact.name!r} needs {size} tokens, and {used} of {budget_tokens} are used: "
+                "raise the budget or mark less as critical"
+            )
+        else:
+            dropped.append(fact.name)
+    return ContextSlice(kept, used, tuple(dropped))
+
+
+def tokens_of(value: Any) -> int:
+    return -(-len(_canonical(value)) // _BYTES_PER_TOKEN)
+
+
+def content_hash(value: Any) -> str:
+    return hashlib.sha256(_canonical(value)).hexdigest()[:16]
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

@@ -1,0 +1,161 @@
+"""The calls themselves: run an action, probe, void or compensation, and tell the core how it ended.
+
+Whatever a call does, it ends as a command: a reply, a refusal, or lost. Nothing is retried in here (PROTOCOL rule 3a).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+from sagagraph.context.slice import Fact, select
+from sagagraph.errors import ContextBudgetError, Refused, SagaGraphError
+from sagagraph.saga import commands as c
+from sagagraph.saga.action import Action, to_json
+from sagagraph.saga.call import Call, enter_call
+from sagagraph.saga.events import Fault, ProbeAnswer
+from sagagraph.saga.model import Operation, Saga, UndoCall, operation_key, undo_key
+from sagagraph.saga.probe import Probe
+from sagagraph.saga.step import Verify
+from sagagraph.validators.protocol import judge
+from sagagraph.validators.verdict import Verdict
+from sagagraph.workflow.operation import resolve
+
+
+class Effects:
+    """Performs the calls of one engine. `executor` runs functions that are not coroutines."""
+
+    def __init__(self, executor: Executor, random: Random, clock: Callable[[], float]) -> None:
+        self._executor = executor
+        self._random = random
+        self._clock = clock
+
+    async def run_action(self, saga: Saga, operation: Operation, action: Action) -> c.Command:
+        call = _call(saga, operation, operation_key(saga.id, operation), operation.attempts, operation.deadline)
+        try:
+            request = action.request_from_json(resolve(operation.spec.inputs, saga.outputs))
+            result = await self._called(call, self._left(operation.deadline), action.execute, request, call)
+            output = to_json(result)
+        except Refused as exc:
+            return c.ActionRefused(operation.id, Fault(exc.code, str(exc)), exc.transient, self._random.random())
+        except Exception as exc:  # noqa: BLE001 - any other end is in doubt, whatever it was
+            return c.ActionLost(operation.id, _fault_of(exc), self._random.random())
+        return c.ActionReplied(operation.id, output, await self._verdicts(saga, operation, action, output))
+
+    async def run_probe(self, saga: Saga, operation: Operation, action: Action) -> c.ProbeAnswered:
+        said, output = await self._probed(saga, operation, action)
+        judged = operation.undo is None and said.answer is ProbeAnswer.LANDED
+        verdicts = await self._verdicts(saga, operation, action, output) if judged else ()
+        return c.ProbeAnswered(operation.id, said.answer, output, said.detail, verdicts, self._random.random())
+
+    async def run_undo(self, saga: Saga, operation: Operation, action: Action, deadline: float) -> c.Command:
+        if operation.undo is None:
+            raise AssertionError(f"{operation.id} is undone without an intent")
+        is_void = operation.undo.call is UndoCall.VOID
+        key = operation_key(saga.id, operation) if is_void else undo_key(saga.id, operation, operation.undo.generation)
+        call = _call(saga, operation, key, operation.undo.attempts, deadline)
+        try:
+            request = action.request_from_json(resolve(operation.spec.inputs, saga.outputs))
+            if is_void:
+                result = await self._called(call, self._left(deadline), action.guarantees.void, request, call)
+            else:
+                done = action.result_from_json(operation.output)
+                result = await self._called(call, self._left(deadline), action.compensate, request, done, call)
+            output = to_json(result)
+        except Refused as exc:
+            return c.UndoRefused(operation.id, Fault(exc.code, str(exc)), exc.transient, self._random.random())
+        except Exception as exc:  # noqa: BLE001 - any other end is in doubt, whatever it was
+            return c.UndoLost(operation.id, _fault_of(exc), self._random.random())
+        return c.UndoReplied(operation.id, output)
+
+    async def verify(self, saga: Saga, step: Verify, find: Callable[[Operation], Action | None]) -> c.Verified:
+        """Probe all of them at once; what can not be asked is UNKNOWN."""
+
+        async def one(name: str) -> tuple[str, ProbeAnswer]:
+            operation = saga.operations[name]
+            action = find(operation)
+            if action is None:
+                return name, ProbeAnswer.UNKNOWN
+            said, _output = await self._probed(saga, operation, action)
+            return name, said.answer
+
+        answers = dict(await asyncio.gather(*(one(name) for name in step.operations)))
+        return c.Verified(step.committing, answers, step.unverified)
+
+    # -- one call --------------------------------------------------------------------------------------------------------
+
+    async def _probed(self, saga: Saga, operation: Operation, action: Action) -> tuple[Probe, Any]:
+        timeout_s = operation.spec.policy.timeout_s
+        key = operation_key(saga.id, operation)
+        call = _call(saga, operation, key, operation.attempts, self._clock() + timeout_s)
+        try:
+            request = action.request_from_json(resolve(operation.spec.inputs, saga.outputs))
+            said = await self._called(call, timeout_s, action.probe, request, call)
+            if not isinstance(said, Probe):
+                raise TypeError(f"the probe returned a {type(said).__name__}, not a Probe")
+            return said, to_json(said.result)
+        except Exception as exc:  # noqa: BLE001 - a probe that fails knows nothing
+            fault = _fault_of(exc)
+            return Probe.unknown(f"{fault.code}: {fault.message}"), None
+
+    async def _called(self, call: Call, timeout_s: float, function: Callable[..., Any] | None, *arguments: Any) -> Any:
+        """Within `timeout_s`. A function that is not a coroutine can not be interrupted: after a time-out it may still land."""
+        if function is None:
+            raise TypeError("this action has no such function")
+        enter_call(call)
+        async with asyncio.timeout(timeout_s):
+            if inspect.iscoroutinefunction(function):
+                return await function(*arguments)
+            loop = asyncio.get_running_loop()
+            answer = await loop.run_in_executor(self._executor, _in_call, call, function, arguments)
+            return await _awaited(answer)
+
+    def _left(self, deadline: float) -> float:
+        return max(0.001, deadline - self._clock())
+
+    async def _verdicts(self, saga: Saga, operation: Operation, action: Action, output: Any) -> tuple[Verdict, ...]:
+        if not action.validators:
+            return ()
+        outputs = saga.outputs
+        facts = [Fact("inputs", resolve(operation.spec.inputs, outputs), critical=True)]
+        facts += [Fact(f"output of {name}", outputs.get(name), priority=1) for name in operation.spec.depends_on]
+        try:
+            context = select(facts)
+        except ContextBudgetError as exc:
+            return (Verdict.unknown(str(exc)),)
+        return tuple([await judge(validator, output, context) for validator in action.validators])
+
+
+def _in_call(call: Call, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    enter_call(call)
+    return function(*arguments)
+
+
+async def _awaited(answer: Any) -> Any:
+    """What a callable object or a partial returned may still be a coroutine."""
+    return await answer if isinstance(answer, Awaitable) else answer
+
+
+def _call(saga: Saga, operation: Operation, key: str, attempt: int, deadline: float) -> Call:
+    return Call(
+        saga_id=saga.id,
+        operation_id=operation.id,
+        attempt=attempt,
+        generation=operation.generation,
+        idempotency_key=key,
+        operation_key=operation_key(saga.id, operation),
+        deadline=datetime.fromtimestamp(deadline, UTC),
+    )
+
+
+def _fault_of(exc: Exception) -> Fault:
+    message = str(exc) or "no answer in time" if isinstance(exc, TimeoutError) else str(exc)
+    code = exc.code if isinstance(exc, Refused) else type(exc).__name__
+    return Fault(code, message if isinstance(exc, SagaGraphError) else f"{type(exc).__name__}: {message}")
+
+

@@ -1,0 +1,35 @@
+"""Who holds a lease: a process on a machine, named so that its death can be seen from beside it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import psutil
+
+
+def this_owner(nonce: str) -> str:
+    """`nonce` tells several engines of one process apart."""
+    process = psutil.Process()
+    return "|".join((_machine(), str(os.getpid()), f"{process.create_time():.2f}", nonce))
+
+
+def is_known_dead(owner: str) -> bool:
+    """Whether its process has certainly ended: only ever said of this machine, since its last boot."""
+    machine, pid, created, _nonce = owner.split("|")
+    if machine != _machine():
+        return False
+    try:
+        process = psutil.Process(int(pid))
+        return f"{process.create_time():.2f}" != created or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.AccessDenied:
+        return False
+
+
+def _machine() -> str:
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    started = boot.read_text().strip() if boot.exists() else f"{psutil.boot_time():.0f}"
+    return f"{socket.gethostname()}/{started}"

@@ -1,0 +1,1 @@
+"""Where journals live: in memory, in SQLite."""

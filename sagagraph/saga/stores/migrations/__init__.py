@@ -1,0 +1,1 @@
+"""Alembic migrations of the SQL stores, shipped with the package."""

@@ -1,0 +1,36 @@
+"""What a validator is, and how one is run: on an artifact and a small slice of context, never on a planner's messages."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable
+from typing import Any, Protocol
+
+from sagagraph.context.slice import ContextSlice, content_hash
+from sagagraph.validators.verdict import Certificate, Verdict
+
+
+class Validator(Protocol):
+    """`validate` may be a coroutine. It must judge by its two arguments alone, so that a verdict can be replayed."""
+
+    name: str
+    version: int
+
+    def validate(self, artifact: Any, context: ContextSlice) -> Verdict | Awaitable[Verdict]: ...
+
+
+async def judge(validator: Validator, artifact: Any, context: ContextSlice) -> Verdict:
+    """The validator's verdict with its certificate. What it raises is an outage: UNKNOWN, never INVALID."""
+    try:
+        answer = validator.validate(artifact, context)
+        verdict = await answer if inspect.isawaitable(answer) else answer
+    except Exception as exc:  # noqa: BLE001 - whatever breaks inside a validator says nothing about the artifact
+        verdict = Verdict.unknown(f"{validator.name} could not judge: {type(exc).__name__}: {exc}")
+    certificate = Certificate(
+        validator=validator.name,
+        version=validator.version,
+        artifact_hash=content_hash(artifact),
+        slice_hash=context.hash,
+        slice_tokens=context.tokens,
+    )
+    return verdict.model_copy(update={"certificate": certificate})
