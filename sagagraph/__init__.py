@@ -9,10 +9,36 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sagagraph.context.slice import ContextSlice as ContextSlice
     from sagagraph.errors import Refused as Refused
+    from sagagraph.saga.action import Guarantees as Guarantees
+    from sagagraph.saga.action import action as action
+    from sagagraph.saga.call import Call as Call
+    from sagagraph.saga.call import current_call as current_call
+    from sagagraph.saga.engine import Engine as Engine
+    from sagagraph.saga.probe import Probe as Probe
+    from sagagraph.validators.protocol import Validator as Validator
+    from sagagraph.validators.verdict import Verdict as Verdict
+    from sagagraph.validators.verdict import Violation as Violation
+    from sagagraph.workflow.policy import Backoff as Backoff
+    from sagagraph.workflow.policy import Policy as Policy
+    from sagagraph.workflow.policy import Retry as Retry
 
 _HOME = {
+    "Backoff": "sagagraph.workflow.policy",
+    "Call": "sagagraph.saga.call",
+    "ContextSlice": "sagagraph.context.slice",
+    "Engine": "sagagraph.saga.engine",
+    "Guarantees": "sagagraph.saga.action",
+    "Policy": "sagagraph.workflow.policy",
+    "Probe": "sagagraph.saga.probe",
     "Refused": "sagagraph.errors",
+    "Retry": "sagagraph.workflow.policy",
+    "Validator": "sagagraph.validators.protocol",
+    "Verdict": "sagagraph.validators.verdict",
+    "Violation": "sagagraph.validators.verdict",
+    "action": "sagagraph.saga.action",
+    "current_call": "sagagraph.saga.call",
 }
 
 __all__ = sorted(_HOME)

@@ -186,7 +186,8 @@ def _kind_of(name: str, kind: ActionKind | str | None, compensate: Function | No
     if kind is None:
         if compensate is None and probe is not None:
             raise InvalidInputError(
-                f"action {name!r} has a probe but no compensation: say whether it is a pivot, retriable or read-only", field="kind"
+                f"action {name!r} has a probe but no compensation: say whether it is a pivot, retriable or read-only",
+                field="kind",
             )
         return ActionKind.COMPENSATABLE if compensate else ActionKind.READ_ONLY
     try:

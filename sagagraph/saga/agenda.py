@@ -40,7 +40,7 @@ def next_steps(saga: Saga, now: float) -> tuple[Step, ...]:
         case Stage.COMPENSATING:
             return _going_back(saga, now)
         case Stage.REVERSING:
-            return (Reverse(),)
+            return () if saga.reversal_hold else (Reverse(),)
         case Stage.COMMITTED if saga.cancel_by:
             return (Reverse(),)
         case _:
@@ -55,7 +55,7 @@ def status_of(saga: Saga) -> SagaStatus:
         case Stage.COMPENSATING if is_quiet(saga):
             return SagaStatus.STUCK
         case Stage.REVERSING:
-            return SagaStatus.COMPENSATING
+            return SagaStatus.STUCK if saga.reversal_hold else SagaStatus.COMPENSATING
         case stage:
             return SagaStatus(stage.value)
 

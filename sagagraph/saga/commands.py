@@ -172,6 +172,11 @@ class BeginReversal:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldReversal:
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class EndReversal:
     residue: tuple[str, ...] = ()
 
@@ -212,6 +217,7 @@ Command = (
     | RejectPlan
     | AcceptPlan
     | BeginReversal
+    | HoldReversal
     | EndReversal
     | Cancel
     | Resolve

@@ -364,9 +364,7 @@ def _accept_plan(saga: Saga, command: c.AcceptPlan, _now: float) -> Events:
     gone = {each.id for each in saga.operations.values()} - {spec.id for spec in kept}
     if clash := [spec.id for spec in command.operations if spec.id in gone]:
         raise ConflictError(f"saga {saga.id!r}: {clash[0]!r} was an operation of an earlier plan; use a new id")
-    check_workflow(
-        [*(_without(spec, gone) for spec in kept), *command.operations], behind_pivot=saga.driver is e.Driver.REVERSAL
-    )
+    check_workflow([*(_without(spec, gone) for spec in kept), *command.operations], behind_pivot=saga.driver is e.Driver.REVERSAL)
     return (e.PlanAccepted(saga.plan.version + 1, command.operations, command.removed),)
 
 
@@ -424,6 +422,10 @@ def _begin_reversal(saga: Saga, command: c.BeginReversal, _now: float) -> Events
     return (e.ReversalBegun(command.saga),)
 
 
+def _hold_reversal(saga: Saga, command: c.HoldReversal, _now: float) -> Events:
+    return (e.ReversalHeld(command.reason),) if saga.stage is Stage.REVERSING else ()
+
+
 def _end_reversal(saga: Saga, command: c.EndReversal, _now: float) -> Events:
     return (e.SagaReversed(command.residue),) if saga.stage is Stage.REVERSING else ()
 
@@ -466,6 +468,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.RejectPlan: _reject_plan,
     c.AcceptPlan: _accept_plan,
     c.BeginReversal: _begin_reversal,
+    c.HoldReversal: _hold_reversal,
     c.EndReversal: _end_reversal,
     c.Cancel: _cancel,
     c.Resolve: _resolve,

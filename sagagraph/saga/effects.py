@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from sagagraph.context.slice import Fact, select
-from sagagraph.errors import ContextBudgetError, Refused, SagaGraphError
+from sagagraph.errors import ContextBudgetError, InvalidInputError, Refused, SagaGraphError
 from sagagraph.saga import commands as c
 from sagagraph.saga.action import Action, to_json
 from sagagraph.saga.call import Call, enter_call
@@ -39,6 +39,9 @@ class Effects:
         call = _call(saga, operation, operation_key(saga.id, operation), operation.attempts, operation.deadline)
         try:
             request = action.request_from_json(resolve(operation.spec.inputs, saga.outputs))
+        except InvalidInputError as exc:
+            return c.ActionRefused(operation.id, Fault("invalid_input", str(exc)))
+        try:
             result = await self._called(call, self._left(operation.deadline), action.execute, request, call)
             output = to_json(result)
         except Refused as exc:
@@ -157,5 +160,3 @@ def _fault_of(exc: Exception) -> Fault:
     message = str(exc) or "no answer in time" if isinstance(exc, TimeoutError) else str(exc)
     code = exc.code if isinstance(exc, Refused) else type(exc).__name__
     return Fault(code, message if isinstance(exc, SagaGraphError) else f"{type(exc).__name__}: {message}")
-
-

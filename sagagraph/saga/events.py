@@ -347,6 +347,13 @@ class ReversalBegun:
 
 
 @dataclass(frozen=True, slots=True)
+class ReversalHeld:
+    """The reversing saga waits for a person; so does this one, until somebody resumes it."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class CancelRefused:
     """The pivot has landed and its action has no reverse: the saga goes on forward."""
 
@@ -394,6 +401,7 @@ Event = (
     | SagaCommitted
     | SagaCompensated
     | ReversalBegun
+    | ReversalHeld
     | CancelRefused
     | SagaReversed
 )

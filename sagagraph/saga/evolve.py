@@ -17,7 +17,7 @@ from sagagraph.workflow.operation import OperationSpec
 
 
 def fold(saga_id: str, entries: Iterable[e.Entry]) -> Saga:
-    """The state after `entries`. Raises `JournalError` for a journal with a gap, or one that does not begin with its beginning."""
+    """The state after `entries`. Raises `JournalError` for a journal with a gap, or without its beginning."""
     saga: Saga | None = None
     for entry in entries:
         saga = begin(saga_id, entry) if saga is None else evolve(saga, entry)
@@ -68,7 +68,7 @@ def _lease_taken(saga: Saga, _event: e.LeaseTaken, _at: float) -> Saga:
         taken_over = _taken_over(operation)
         if taken_over is not operation:
             operations = operations.set(name, taken_over)
-    return replace(saga, operations=operations)
+    return replace(saga, operations=operations, reversal_hold="")
 
 
 def _taken_over(operation: Operation) -> Operation:
@@ -480,6 +480,10 @@ def _reversal_begun(saga: Saga, event: e.ReversalBegun, _at: float) -> Saga:
     return replace(saga, stage=Stage.REVERSING, reversal=event.saga)
 
 
+def _reversal_held(saga: Saga, event: e.ReversalHeld, _at: float) -> Saga:
+    return replace(saga, reversal_hold=event.reason)
+
+
 def _cancel_refused(saga: Saga, _event: e.CancelRefused, _at: float) -> Saga:
     return replace(saga, cancel_by=None)
 
@@ -539,6 +543,7 @@ _APPLY: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.SagaCommitted: _saga_committed,
     e.SagaCompensated: _saga_compensated,
     e.ReversalBegun: _reversal_begun,
+    e.ReversalHeld: _reversal_held,
     e.CancelRefused: _cancel_refused,
     e.SagaReversed: _saga_reversed,
 }

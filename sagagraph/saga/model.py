@@ -164,6 +164,7 @@ class Saga:
     last_request: int = 0
     """The highest request row consumed."""
     reversal: str | None = None
+    reversal_hold: str = ""
     unverified: tuple[str, ...] = ()
     residue: tuple[str, ...] = ()
 

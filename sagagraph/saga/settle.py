@@ -54,7 +54,7 @@ def seal(operation: Operation, now: float, *, may_claim: bool) -> Step:
 
 
 def resettle(operation: Operation, undo: Undo, now: float) -> Step:
-    """Rule 4: an undo in doubt closes on its own acknowledgement or on evidence, and is repeated only if that lands nothing twice."""
+    """Rule 4: an undo in doubt closes on its acknowledgement or on evidence, and is repeated only if that lands nothing twice."""
     harmless = undo.lost == 0 or undo.call is UndoCall.VOID or _remembers_undo_key(operation, undo, now)
     if harmless and undo.attempts - undo.allowed_from < operation.spec.policy.compensation.max_attempts:
         if operation.not_before > now:

@@ -1,4 +1,4 @@
-"""The service's SQLite file: one connection a process, short transactions, correct with several processes."""
+"""The service's SQLite file: one connection a service, short transactions, correct with several services."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Effects:
                 return self._void(tx, call, arrival, now)
             return self._replay(tx, call, arrival, now) or self._land(tx, call, arrival, now)
         except ServiceError as error:
-            if not isinstance(call, VoidCall) and error.code in _FINAL_CODES:
+            if error.code in _FINAL_CODES:
                 self._record_refusal(tx, call, error.answer)
             return error.answer
 
@@ -144,7 +144,7 @@ class Effects:
             raise refusal("key_reused", f"the key {key!r} belongs to another call")
         return Answer(200, first.body, is_replay=True)
 
-    def _record_refusal(self, tx: sqlite3.Connection, call: KeyedCall, refused: Answer) -> None:
+    def _record_refusal(self, tx: sqlite3.Connection, call: Call, refused: Answer) -> None:
         key = call.labels.idempotency_key
         if key is not None and self._settings.keeps("refusals"):
             keys.remember_refusal(tx, key, refused)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,6 @@ def open_sandbox(tmp_path: Path, real_time: RealTime) -> Open:
 
 
 @pytest.fixture
-async def sandbox(open_sandbox: Open) -> Any:
+async def sandbox(open_sandbox: Open) -> AsyncIterator[Caller]:
     async with open_sandbox() as caller:
         yield caller

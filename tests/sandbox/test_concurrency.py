@@ -4,6 +4,7 @@ import multiprocessing
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -15,7 +16,7 @@ OFFER = "hotel.BER-1.2025-06-10.2025-06-14.x1"
 
 
 def book(url: str, key: str | None = None) -> int:
-    with Client(base_url=url) as client:
+    with Client(base_url=url, trust_env=False) as client:
         return client.post(
             "/reservations",
             json={"kind": "hotel", "offer_id": OFFER, "quantity": 1},
@@ -34,7 +35,7 @@ def at_once(calls: list[Callable[[], int]]) -> Counter[int]:
 
 
 def left(url: str) -> int:
-    with Client(base_url=url) as client:
+    with Client(base_url=url, trust_env=False) as client:
         rooms: int = client.get(f"/offers/{OFFER}").json()["left"]
         return rooms
 
@@ -43,7 +44,7 @@ def test_nothing_is_oversold_through_two_services_on_one_file(tmp_path: Path) ->
     settings = SandboxSettings(tmp_path / "sandbox.db")
     with EmbeddedSandbox(settings) as one, EmbeddedSandbox(settings) as other:
         rooms = left(one.url)
-        answers = at_once([lambda url=url: book(url) for url in (one.url, other.url) for _ in range(10)])
+        answers = at_once([partial(book, url) for url in (one.url, other.url) for _ in range(10)])
         assert answers == {201: rooms, 422: 20 - rooms}
         assert left(other.url) == 0
 
@@ -52,7 +53,7 @@ def test_simultaneous_calls_with_one_key_land_once(tmp_path: Path) -> None:
     settings = SandboxSettings(tmp_path / "sandbox.db")
     with EmbeddedSandbox(settings) as one, EmbeddedSandbox(settings) as other:
         rooms = left(one.url)
-        answers = at_once([lambda url=url: book(url, "k") for url in (one.url, other.url) for _ in range(10)])
+        answers = at_once([partial(book, url, "k") for url in (one.url, other.url) for _ in range(10)])
         assert answers == {201: 1, 200: 19}
         assert left(one.url) == rooms - 1
 
@@ -62,7 +63,7 @@ def test_processes_share_keys_and_stock(tmp_path: Path) -> None:
     keys = [[f"{process}-{n}" if n else "shared" for n in range(6)] for process in range(3)]
     with multiprocessing.get_context("spawn").Pool(3) as pool:
         answers = Counter(chain(*pool.starmap(book_in_a_process_of_its_own, [(database, own) for own in keys])))
-    with EmbeddedSandbox(SandboxSettings(database)) as sandbox, Client(base_url=sandbox.url) as client:
+    with EmbeddedSandbox(SandboxSettings(database)) as sandbox, Client(base_url=sandbox.url, trust_env=False) as client:
         landed = client.get("/ledger").json()["reservations"]
         assert answers[201] == len(landed)
         assert answers[201] + answers[200] + answers[422] == 18

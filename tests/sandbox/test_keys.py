@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 from tests.sandbox.caller import Caller, RealTime, code
 from tests.sandbox.conftest import Open
 
@@ -17,9 +19,9 @@ async def test_a_repeated_booking_with_the_same_key_gives_the_first_answer_and_l
 async def test_every_effect_honours_its_key(sandbox: Caller) -> None:
     reservation, payment = await sandbox.booked(), (await sandbox.pay(100)).json()
     calls = [
-        lambda: sandbox.cancel(reservation["id"], key="c"),
-        lambda: sandbox.pay(7, key="p"),
-        lambda: sandbox.refund(payment["id"], key="r"),
+        partial(sandbox.cancel, reservation["id"], key="c"),
+        partial(sandbox.pay, 7, key="p"),
+        partial(sandbox.refund, payment["id"], key="r"),
     ]
     for call in calls:
         first, again = await call(), await call()

@@ -41,16 +41,14 @@ class Path:
     """Offers in the order of travel, from the origin up to some point of the trip."""
 
     offers: tuple[FlightOffer | TrainOffer | HotelOffer, ...] = ()
+    ids: tuple[str, ...] = ()
+    """Of the offers."""
     cents: int = 0
     weight: tuple[int, ...] = ()
 
     def then(self, offer: FlightOffer | TrainOffer | HotelOffer, weight: tuple[int, ...]) -> Path:
         summed = tuple(map(sum, zip(self.weight, weight, strict=True))) if self.weight else weight
-        return Path((*self.offers, offer), self.cents + cents(offer.price), summed)
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(offer.offer_id for offer in self.offers)
+        return Path((*self.offers, offer), (*self.ids, offer.offer_id), self.cents + cents(offer.price), summed)
 
     @property
     def rank(self) -> tuple[tuple[int, ...], int, tuple[str, ...]]:
@@ -132,9 +130,11 @@ def _unbeaten(frontier: _Frontier, usable: Usable) -> _Frontier:
     kept: _Frontier = {}
     for place, paths in frontier.items():
         best: list[Path] = []
-        for path in sorted(paths, key=lambda path: path.rank):
-            if usable.is_affordable(path) and (not best or path.cents < best[-1].cents):
+        for path in sorted(filter(usable.is_affordable, paths), key=lambda path: path.rank):
+            if not best or path.cents < best[-1].cents:
                 best.append(path)
+            if not usable.has_budget:  # dearer paths are of no use then, so one is enough
+                break
         if best:
             kept[place] = best
     return kept
@@ -160,6 +160,10 @@ class Usable:
     def hotels(self, stop: int, check_in: date) -> tuple[HotelOffer, ...]:
         offered = self._market.stays.get((stop, check_in), ())
         return tuple(offer for offer in offered if self._has_room(offer) and self._has_stars(offer))
+
+    @property
+    def has_budget(self) -> bool:
+        return self._most_cents is not None
 
     def is_affordable(self, path: Path) -> bool:
         return self._most_cents is None or path.cents <= self._most_cents

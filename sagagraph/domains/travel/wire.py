@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import weakref
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from urllib.parse import urlsplit
 
 import httpx2
 from pydantic import BaseModel, ValidationError
@@ -141,10 +143,12 @@ def _error_of(response: httpx2.Response) -> _Error:
 
 def _checked_url(url: str) -> str:
     try:
-        parsed = httpx2.URL(url)
-    except httpx2.InvalidURL as exc:
-        raise InvalidInputError(f"{url!r} is not a URL: {exc}", field="provider") from exc
-    if parsed.scheme not in ("http", "https") or not parsed.host:
+        parts = urlsplit(url)
+        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", url)
+        httpx2.URL(url)
+    except (ValueError, httpx2.InvalidURL):
+        is_usable = False
+    if not is_usable:
         raise InvalidInputError(f"{url!r} is not an http or https URL", field="provider")
     return url.rstrip("/")
 

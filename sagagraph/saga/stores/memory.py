@@ -46,9 +46,7 @@ class MemorySagaStore:
             raise BusyError(f"saga {saga_id!r} is held by another worker for {until - now:.1f} s more", saga_id=saga_id)
         saga.epoch += 1
         saga.records.append((saga.epoch, now, encode(LeaseTaken(owner))))
-        saga.headline = replace(
-            saga.headline, version=len(saga.records), owner=owner, lease_until=now + ttl_s, updated_at=now
-        )
+        saga.headline = replace(saga.headline, version=len(saga.records), owner=owner, lease_until=now + ttl_s, updated_at=now)
         return Lease(saga_id, saga.epoch, owner)
 
     async def append(self, lease: Lease, version: int, events: Sequence[Event], *, at: float, stage: Stage) -> None:

@@ -33,7 +33,9 @@ _INSERT_EVENT = "INSERT INTO events (saga_id, version, epoch, at, type, schema_v
 
 
 class SqliteSagaStore:
-    def __init__(self, path: Path, connection: sqlite3.Connection, thread: ThreadPoolExecutor, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, thread: ThreadPoolExecutor, clock: Callable[[], float]
+    ) -> None:
         self.path = path
         self._connection = connection
         self._thread = thread
@@ -90,9 +92,7 @@ class SqliteSagaStore:
         return await self._run(work)
 
     async def append(self, lease: Lease, version: int, events: Sequence[Event], *, at: float, stage: Stage) -> None:
-        rows = [
-            (lease.saga_id, number, lease.epoch, at, *encode(event)) for number, event in enumerate(events, version + 1)
-        ]
+        rows = [(lease.saga_id, number, lease.epoch, at, *encode(event)) for number, event in enumerate(events, version + 1)]
         await self._run(lambda: self._append(lease, version, rows, at, stage))
 
     def _append(self, lease: Lease, version: int, rows: list[tuple[Any, ...]], at: float, stage: Stage) -> None:

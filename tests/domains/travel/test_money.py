@@ -33,7 +33,7 @@ def test_a_json_number_is_read_by_its_digits() -> None:
 @pytest.mark.parametrize("amount", [float("nan"), float("inf"), Decimal("NaN"), "1e400", 0.001, "ten", None, True, 10**15])
 def test_what_is_no_amount_is_refused(amount: object) -> None:
     with pytest.raises(ValidationError):
-        Bill(amount=amount)  # type: ignore[arg-type]
+        Bill(amount=amount)
 
 
 def test_amounts_are_written_as_people_read_them() -> None:

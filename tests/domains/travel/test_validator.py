@@ -190,6 +190,7 @@ invalid_plans: dict[str, tuple[str, str | None, Itinerary]] = {
     "a bed for the night on the plane": ("DATE_OVERLAP", "T2", with_offer("T2", check_in=day("06-10"), nights=5)),
     "a bed at home, after the trip": ("DATE_OVERLAP", "T6", made_of(*A, hotel("San Francisco", "06-17", 1, 90))),
     "a bed before the trip": ("ROUTE", "T1", made_of(hotel("Berlin", "06-10", 1, 90), *A)),
+    "a bed at home, before the trip": ("ROUTE", "T1", made_of(hotel("San Francisco", "06-09", 1, 90), *A)),
     "a bed after leaving": ("DATE_OVERLAP", "T2", with_offer("T2", check_out=day("06-16"), nights=5)),
     "two beds in one night": (
         "DATE_OVERLAP",
@@ -241,7 +242,7 @@ invalid_plans: dict[str, tuple[str, str | None, Itinerary]] = {
     "a duration that its times deny": ("TIMEZONE", "T1", with_offer("T1", duration_minutes=694)),
     "a place without a known zone": (
         "TIMEZONE",
-        "T2",
+        "T1",
         made_of(
             flight("San Francisco", "Munich", "06-10 20:25", 695, 600).model_copy(update={"destination_city": "Nowhere"}),
             train("Munich", "Berlin", "06-11 18:30", 240, 60).model_copy(update={"origin_city": "Nowhere"}),
@@ -268,7 +269,7 @@ invalid_plans: dict[str, tuple[str, str | None, Itinerary]] = {
     ),
 }  # fmt: skip
 
-BREAKS_MORE = {"the first day that a datetime can hold": {"DATE_PAST", "WINDOW"}, "a place without a known zone": set()}
+BREAKS_MORE = {"the first day that a datetime can hold": {"DATE_PAST", "WINDOW"}}
 """What else can not be right, when that is wrong."""
 
 

@@ -26,15 +26,17 @@ def check_route(case: Case) -> Iterator[Violation]:
 
 
 def check_continuity(case: Case) -> Iterator[Violation]:
-    """Every leg begins where the traveller is."""
-    here = case.request.origin
+    """Every leg begins where the traveller is, and nobody needs a hotel before the first journey."""
+    here, has_left = case.request.origin, False
     for leg in case.itinerary.legs:
         offer = leg.offer
         begins = offer.city if offer.kind == "hotel" else offer.origin_city
         if begins != here:
             yield at(leg, "ROUTE", f"is in {begins}, while the traveller is in {here}", begins=begins, traveller=here)
+        elif offer.kind == "hotel" and not has_left:
+            yield at(leg, "ROUTE", "is a stay before the first journey", begins=begins)
         if offer.kind != "hotel":
-            here = offer.destination_city
+            here, has_left = offer.destination_city, True
 
 
 def check_nights(case: Case) -> Iterator[Violation]:

@@ -1,0 +1,196 @@
+"""A saga that is driven by ordinary Python: the body of an `async with` (door 1).
+
+The body may be run again at any time: an operation that is in the journal returns its stored result instead of happening twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from sagagraph.errors import (
+    InvalidInputError,
+    NotAllowedError,
+    OperationFailedError,
+    OperationHeldError,
+    SagaClosedError,
+    SagaGraphError,
+)
+from sagagraph.saga import commands as c
+from sagagraph.saga.action import Action
+from sagagraph.saga.agenda import status_of
+from sagagraph.saga.events import Driver, Fault, SagaBegun
+from sagagraph.saga.model import Operation, Saga, Stage
+from sagagraph.saga.status import OperationStatus, SagaStatus
+
+if TYPE_CHECKING:
+    from sagagraph.saga.coordinator import Coordinator
+    from sagagraph.saga.engine import Engine
+
+
+class BodySaga:
+    """Leaving the body commits; an exception compensates what committed, dependents first, and goes on to the caller.
+
+    Cancellation, Ctrl-C, SystemExit and errors about the machinery (`leaves_saga_open`) leave the saga open: run the body again.
+    """
+
+    def __init__(self, engine: Engine, saga_id: str) -> None:
+        if not saga_id:
+            raise InvalidInputError("a saga needs an id", field="saga_id")
+        self.id = saga_id
+        self._engine = engine
+        self._holding: AbstractAsyncContextManager[Coordinator] | None = None
+        self._coordinator: Coordinator | None = None
+        self._asked: set[str] = set()
+        self._outstanding: dict[str, str | None] = {}
+        """Operation → its action, for those that were given no id."""
+        self._counts: dict[str, int] = {}
+        self._frontier: dict[str, None] = {}
+        """Completed operations that no other completed one depends on: what a new one comes after by default."""
+        self._results: dict[int, tuple[str, Any]] = {}
+
+    async def __aenter__(self) -> BodySaga:
+        self._holding = self._engine.hold(self.id, begin=SagaBegun(Driver.BODY, "", None))
+        self._coordinator = await self._holding.__aenter__()
+        try:
+            self._check_can_run()
+        except SagaClosedError:
+            await self._holding.__aexit__(None, None, None)
+            raise
+        return self
+
+    def _check_can_run(self) -> None:
+        saga = self._running.saga
+        if saga.stage in (Stage.COMPENSATED, Stage.COMPENSATING, Stage.REVERSING) or saga.cancel_by:
+            raise SagaClosedError(
+                f"saga {self.id!r} is {status_of(saga).value} ({saga.turned_back_by or 'cancelled'}): begin another id",
+                saga_id=self.id,
+            )
+
+    @property
+    def status(self) -> SagaStatus:
+        return status_of(self._running.saga)
+
+    @property
+    def _running(self) -> Coordinator:
+        if self._coordinator is None:
+            raise NotAllowedError(f"saga {self.id!r} has not been entered: use `async with engine.saga(...)`", saga_id=self.id)
+        return self._coordinator
+
+    # -- one operation -------------------------------------------------------------------------------------------------------
+
+    async def run(self, action: Action, request: Any = None, *, id: str | None = None, after: Iterable[Any] | None = None) -> Any:  # noqa: A002 - the contract's name
+        """Run `action` as one operation of this saga and return its result; from the journal, if it is there.
+
+        `after`: operation ids, or results of this saga's runs; by default everything that had completed before this call.
+
+        Raises:
+            OperationFailedError: it was refused or gave up, and holds nothing.
+            OperationHeldError: it is in doubt and waits for a person; the saga stays open.
+            ConflictError: the journal has this id with another action or request.
+            SagaClosedError: the saga was cancelled meanwhile.
+        """
+        self._engine.register(action)
+        name = self._named(action, id)
+        prerequisites = tuple(self._frontier) if after is None else tuple(self._operation_of(each) for each in after)
+        self._asked.add(name)
+        self._outstanding[name] = action.name if id is None else None
+        try:
+            await self._running.tell(c.PlanOperation(action.spec(name, request, prerequisites)))
+            saga = await self._running.until(lambda state: _is_over(state, name))
+        finally:
+            del self._outstanding[name]
+        return self._result(saga, saga.operations[name], action)
+
+    def _named(self, action: Action, given: str | None) -> str:
+        if given is not None:
+            if given in self._outstanding:
+                raise InvalidInputError(f"operation {given!r} is being run already", field="id")
+            return given
+        if action.name in self._outstanding.values():
+            raise InvalidInputError(
+                f"another run of {action.name!r} is outstanding: give each its own id=, so that a resumed body can tell them apart",
+                field="id",
+            )
+        self._counts[action.name] = self._counts.get(action.name, 0) + 1
+        return f"{action.name}-{self._counts[action.name]}"
+
+    def _operation_of(self, prerequisite: Any) -> str:
+        if isinstance(prerequisite, str) and prerequisite in self._running.saga.operations:
+            return prerequisite
+        known = self._results.get(id(prerequisite))
+        if known is None:
+            raise InvalidInputError(
+                f"{prerequisite!r} is neither an operation of saga {self.id!r} nor a result of one", field="after"
+            )
+        return known[0]
+
+    def _result(self, saga: Saga, operation: Operation, action: Action) -> Any:
+        if operation.succeeded:
+            result = action.result_from_json(operation.output)
+            self._results[id(result)] = (operation.id, result)
+            for each in operation.spec.depends_on:
+                self._frontier.pop(each, None)
+            self._frontier[operation.id] = None
+            return result
+        fault = operation.fault
+        why = operation.hold or (fault.message if fault else operation.status.value)
+        ids = {"saga_id": saga.id, "operation_id": operation.id}
+        if operation.failed or operation.status is OperationStatus.SKIPPED:
+            raise OperationFailedError(f"saga {saga.id!r}: operation {operation.id!r} failed: {why}", **ids) from None
+        if operation.status is OperationStatus.HELD and saga.stage is Stage.RUNNING:
+            raise OperationHeldError(
+                f"saga {saga.id!r}: operation {operation.id!r} is held ({why}); resolve it, or run the body again later", **ids
+            )
+        raise SagaClosedError(f"saga {saga.id!r} is {status_of(saga).value}: {saga.turned_back_by or 'cancelled'}", **ids)
+
+    # -- the end of the body ---------------------------------------------------------------------------------------------------
+
+    async def __aexit__(self, _kind: type[BaseException] | None, exc: BaseException | None, _trace: TracebackType | None) -> None:
+        if self._holding is None:
+            return
+        try:
+            if exc is None:
+                await self._complete()
+            elif not _leaves_open(exc) or self._running.saga.stage is not Stage.RUNNING:
+                await self._turn_back(exc)
+        finally:
+            await self._holding.__aexit__(None, None, None)
+
+    async def _complete(self) -> None:
+        running = self._running
+        await running.tell(c.CompleteBody(frozenset(self._asked)))
+        saga = await running.until_quiet()
+        if saga.stage is Stage.COMMITTED:
+            return
+        status = status_of(saga)
+        named = ", ".join(f"{each.id} ({each.hold})" for each in saga.in_order() if each.hold)
+        kind = OperationHeldError if status in (SagaStatus.HELD, SagaStatus.STUCK) else SagaClosedError
+        raise kind(f"saga {self.id!r} is {status.value}: {named or saga.turned_back_by}", saga_id=self.id)
+
+    async def _turn_back(self, exc: BaseException) -> None:
+        if not isinstance(exc, Exception):
+            return  # the process is told to stop now; the saga can be resumed
+        try:
+            await self._running.tell(c.RaiseBody(Fault(type(exc).__name__, str(exc) or type(exc).__name__)))
+            saga = await self._running.until_quiet()
+        except SagaGraphError as failure:
+            exc.add_note(f"while compensating: {failure}")
+        else:
+            exc.add_note(f"saga {self.id!r} is {status_of(saga).value}")
+
+
+def _leaves_open(exc: BaseException) -> bool:
+    return not isinstance(exc, Exception) or (isinstance(exc, SagaGraphError) and exc.leaves_saga_open)
+
+
+def _is_over(saga: Saga, name: str) -> bool:
+    """Nothing more will become of this operation while the saga goes forward, or the saga does not go forward any more."""
+    operation = saga.operations.get(name)
+    if operation is None or operation.in_flight:
+        return False
+    if operation.status in (OperationStatus.SUCCEEDED, OperationStatus.FAILED, OperationStatus.VOIDED, OperationStatus.SKIPPED):
+        return True
+    return operation.status is OperationStatus.HELD or saga.stage is not Stage.RUNNING

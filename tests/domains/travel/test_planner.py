@@ -1,0 +1,399 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from sagagraph.domains.travel.market import Market, gather, journeys_of
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
+from sagagraph.domains.travel.plan import Itinerary
+from sagagraph.domains.travel.planner import Infeasible, choose, propose
+from sagagraph.domains.travel.problem import Direct, Stop, Window
+from sagagraph.domains.travel.validator import validate_itinerary
+
+from .world import GAZETTEER, NOW, OfferBook, day, flight, hotel, sample_offers, train, trip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sagagraph.domains.travel.offers import Offer
+    from sagagraph.domains.travel.problem import TripRequest
+
+BERLIN: dict[str, Any] = {"stops": (Stop(city="Berlin", nights=4),)}
+
+
+def market_of(request: TripRequest, offers: Iterable[Offer], now: datetime = NOW) -> Market:
+    """As if everything had been asked."""
+    journeys: dict[tuple[int, Any], tuple[FlightOffer | TrainOffer, ...]] = {}
+    stays: dict[tuple[int, Any], tuple[HotelOffer, ...]] = {}
+    for offer in offers:
+        if isinstance(offer, HotelOffer):
+            for n, stop in enumerate(request.stops):
+                if (stop.city, stop.nights) == (offer.city, offer.nights):
+                    stays[n, offer.check_in] = (*stays.get((n, offer.check_in), ()), offer)
+        else:
+            for n, ends in enumerate(journeys_of(request)):
+                if ends == (offer.origin_city, offer.destination_city):
+                    key = n, offer.departs.date()
+                    journeys[key] = (*journeys.get(key, ()), offer)
+    return Market(now, request.departure_days(now.date()), journeys, stays)
+
+
+def chosen(request: TripRequest, offers: Iterable[Offer], now: datetime = NOW) -> tuple[Itinerary, ...]:
+    proposals = choose(request, market_of(request, offers, now))
+    assert not isinstance(proposals, Infeasible), proposals.reasons
+    return proposals
+
+
+def refused(request: TripRequest, offers: Iterable[Offer], now: datetime = NOW) -> tuple[str, ...]:
+    proposals = choose(request, market_of(request, offers, now))
+    assert isinstance(proposals, Infeasible)
+    return proposals.reasons
+
+
+def ids(itinerary: Itinerary) -> list[str]:
+    return [leg.offer.offer_id for leg in itinerary.legs]
+
+
+def offers_for(*flights_out: FlightOffer, hotels: Iterable[HotelOffer] = ()) -> list[Offer]:
+    """To Berlin on 10 June and back on the 15th."""
+    stays = list(hotels) or [hotel("Berlin", "06-11", 4, 100)]
+    return [*flights_out, *stays, flight("Berlin", "San Francisco", "06-15 14:00", 700, 500)]
+
+
+# -- what is proposed ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_only_way_is_proposed_in_the_order_of_travel() -> None:
+    offers = sample_offers()
+    (itinerary,) = chosen(trip(), offers)
+    assert ids(itinerary) == [offer.offer_id for offer in offers]
+    assert itinerary.total == Decimal(1969)
+    assert itinerary.reasons == (
+        "direct flights where possible, then the best balance of price and time, the cheapest, the fastest, the most comfortable:"
+        " $1,969, 30 h 1 min under way",
+        "$3,031 below the budget of $5,000",
+        "Cologne to San Francisco with 1 stop in AMS: no direct one is on offer",
+    )
+
+
+def test_proposals_differ_in_what_a_person_cares_about() -> None:
+    cheap = flight("San Francisco", "Berlin", "06-10 12:00", 1100, 300, stops=1, via=("FRA",))
+    fast = flight("San Francisco", "Berlin", "06-10 20:00", 600, 1500)
+    fair = flight("San Francisco", "Berlin", "06-10 16:00", 700, 500)
+    hotels = [hotel("Berlin", "06-11", 4, 100), hotel("Berlin", "06-11", 4, 150, stars=4)]
+    preferred, cheapest, fastest, comfortable = chosen(trip(**BERLIN), offers_for(cheap, fast, fair, hotels=hotels))
+    assert [offer.duration_minutes for offer in preferred.transports] == [700, 700]
+    assert [offer.duration_minutes for offer in cheapest.transports] == [1100, 700]
+    assert [offer.duration_minutes for offer in fastest.transports] == [600, 700]
+    assert [stay.stars for stay in comfortable.stays] == [4]
+    assert cheapest.reasons[:2] == ("the cheapest: $1,200, 30 h under way", "8 h 20 min longer under way than the fastest")
+    assert fastest.reasons[:2] == ("the fastest: $2,400, 21 h 40 min under way", "$1,200 more than the cheapest")
+
+
+def test_a_direct_flight_is_preferred_over_a_cheaper_one_with_a_stop() -> None:
+    direct = flight("San Francisco", "Berlin", "06-10 20:00", 700, 1500)
+    stop = flight("San Francisco", "Berlin", "06-10 19:00", 720, 300, stops=1, via=("FRA",))
+    preferred, cheapest = chosen(trip(**BERLIN), offers_for(direct, stop))[:2]
+    assert ids(preferred)[0] == direct.offer_id
+    assert ids(cheapest)[0] == stop.offer_id
+    assert "all flights are direct" in preferred.reasons
+    assert "San Francisco to Berlin with 1 stop in FRA: a direct one costs more or does not fit" in cheapest.reasons
+
+
+def test_a_direct_flight_that_the_budget_does_not_allow_is_not_waited_for() -> None:
+    direct = flight("San Francisco", "Berlin", "06-10 20:00", 700, 1500)
+    stop = flight("San Francisco", "Berlin", "06-10 19:00", 720, 300, stops=1, via=("FRA",))
+    request = trip(budget=Decimal(1200), **BERLIN)
+    (only,) = chosen(request, offers_for(direct, stop))
+    assert ids(only)[0] == stop.offer_id
+
+
+def test_where_stops_do_not_matter_price_and_time_decide() -> None:
+    direct = flight("San Francisco", "Berlin", "06-10 20:00", 700, 1500)
+    stop = flight("San Francisco", "Berlin", "06-10 19:00", 720, 300, stops=1, via=("FRA",))
+    assert ids(chosen(trip(direct=Direct.ANY, **BERLIN), offers_for(direct, stop))[0])[0] == stop.offer_id
+
+
+def test_a_few_dollars_do_not_buy_an_arrival_in_the_middle_of_the_night() -> None:
+    at_night = flight("San Francisco", "Berlin", "06-10 05:30", 690, 480)
+    by_day = flight("San Francisco", "Berlin", "06-10 20:00", 700, 500)
+    hotels = [hotel("Berlin", "06-11", 4, 100), hotel("Berlin", "06-10", 4, 100)]
+    offers = [*offers_for(at_night, by_day, hotels=hotels), flight("Berlin", "San Francisco", "06-14 14:00", 700, 500)]
+    preferred, cheapest = chosen(trip(**BERLIN), offers)[:2]
+    assert ids(preferred)[0] == by_day.offer_id
+    assert ids(cheapest)[0] == at_night.offer_id
+
+
+def test_the_train_is_taken_where_it_is_sensible() -> None:
+    plane = flight("Berlin", "Cologne", "06-15 12:00", 70, 20)
+    (itinerary,) = chosen(trip(), [*sample_offers(), plane])
+    assert itinerary.legs[2].offer.kind == "train"
+    assert "Berlin to Cologne: no flights looked for, as the train takes 4 h 16 min" in itinerary.considered
+
+
+def test_a_slow_train_gives_way_to_a_flight() -> None:
+    offers = sample_offers()
+    offers[2] = train("Berlin", "Cologne", "06-15 08:00", 420, 20)
+    (itinerary,) = chosen(trip(), [*offers, flight("Berlin", "Cologne", "06-15 12:00", 70, 90)])
+    assert itinerary.legs[2].offer.kind == "flight"
+    assert "Berlin to Cologne: trains dropped, as the fastest takes 7 h" in itinerary.considered
+
+
+def test_what_was_dropped_is_named() -> None:
+    luxury = hotel("Berlin", "06-11", 4, 500, stars=5, name="Grand Palace")
+    full = hotel("Cologne", "06-15", 2, 10, left=0)
+    (itinerary,) = chosen(trip(), [*sample_offers(), luxury, full])
+    assert itinerary.considered == (
+        "compared 24 days of departure, all from 1 June 2025 to 24 June 2025",
+        "Berlin to Cologne: no flights looked for, as the train takes 4 h 16 min",
+        "Berlin: 1 of 2 hotels dropped, outside 3 to 4 stars",
+        "1 offer dropped, with too few seats or rooms left",
+    )
+
+
+def test_equal_offers_are_told_apart_by_their_ids() -> None:
+    twins = [flight("San Francisco", "Berlin", "06-10 20:25", 695, 653, offer_id=name) for name in ("b", "a", "c")]
+    offers = [*twins, *sample_offers()[1:]]
+    assert {ids(itinerary)[0] for order in (offers, offers[::-1]) for itinerary in chosen(trip(), order)} == {"a"}
+
+
+async def test_at_most_so_many_are_proposed_the_preferred_one_first() -> None:
+    cheap = flight("San Francisco", "Berlin", "06-10 12:00", 1100, 300, stops=1, via=("FRA",))
+    fast = flight("San Francisco", "Berlin", "06-10 20:00", 600, 1500)
+    fair = flight("San Francisco", "Berlin", "06-10 16:00", 700, 500)
+    book = OfferBook(offers_for(cheap, fast, fair))
+    request = trip(depart=day("06-10"), **BERLIN)
+    everything = choose(request, await gather(request, book))
+    proposals = await propose(request, book, limit=2)
+    assert isinstance(everything, tuple)
+    assert len(everything) == 3
+    assert proposals == everything[:2]
+
+
+# -- why nothing is ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_budget_that_nothing_fits_names_the_nearest_miss() -> None:
+    assert refused(trip(budget=Decimal(800)), sample_offers()) == ("the cheapest trip costs $1,169 more than the budget of $800",)
+
+
+def test_a_cent_over_the_budget_is_too_much() -> None:
+    assert refused(trip(budget=Decimal("1968.99")), sample_offers()) == (
+        "the cheapest trip costs $0.01 more than the budget of $1,968.99",
+    )
+    assert chosen(trip(budget=Decimal(1969)), sample_offers())
+
+
+def test_stars_that_no_hotel_has_name_the_nearest() -> None:
+    assert refused(trip(stars=(5, 5)), sample_offers()) == ("no hotel with 5 stars has room in Berlin; the nearest has 3",)
+
+
+def test_direct_flights_that_do_not_exist_name_the_pair() -> None:
+    assert refused(trip(direct=Direct.REQUIRED), sample_offers()) == (
+        "no direct flight from Cologne to San Francisco has seats on the days in question; others do",
+    )
+
+
+def test_a_window_that_ends_too_early_names_the_earliest_end() -> None:
+    request = trip(window=Window(first=day("06-10"), last=day("06-16")))
+    assert refused(request, sample_offers()) == (
+        "the earliest end of the trip is 17 June 2025, 1 day after the window ends on 16 June 2025",
+    )
+
+
+def test_each_wish_that_fails_is_named() -> None:
+    request = trip(stars=(5, 5), direct=Direct.REQUIRED, budget=Decimal(1000))
+    assert [reason.split(" ")[0:2] for reason in refused(request, sample_offers())] == [
+        ["no", "direct"],
+        ["no", "hotel"],
+        ["the", "cheapest"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("missing", "reason"),
+    [
+        (0, "no flight or train from San Francisco to Berlin has 1 seat on the days in question"),
+        (1, "no hotel in Berlin has 1 room left for 4 nights on the days in question"),
+        (2, "no flight or train from Berlin to Cologne has 1 seat on the days in question"),
+        (4, "no flight or train from Cologne to San Francisco has 1 seat on the days in question"),
+    ],
+)
+def test_what_can_not_be_had_at_all_is_named(missing: int, reason: str) -> None:
+    offers = sample_offers()
+    del offers[missing]
+    assert refused(trip(), offers) == (reason,)
+
+
+def test_offers_that_do_not_fit_together_are_not_forced_to() -> None:
+    offers = sample_offers()
+    offers[4] = flight("Cologne", "San Francisco", "06-18 14:40", 850, 526)
+    assert refused(trip(), offers) == ("the journeys and hotels that can be had do not fit together",)
+
+
+def test_too_few_seats_are_no_seats() -> None:
+    request = trip(travellers=10, budget=None)
+    offers = [offer.model_copy(update={"left": 10}) for offer in sample_offers()]
+    offers[2] = offers[2].model_copy(update={"left": 9})
+    assert refused(request, offers) == ("no flight or train from Berlin to Cologne has 10 seats on the days in question",)
+
+
+def test_a_window_that_is_over_is_named() -> None:
+    late = datetime.fromisoformat("2025-06-29T09:00+00:00")
+    assert refused(trip(), sample_offers(), late) == ("no day of departure is left: it is 29 June 2025 already",)
+
+
+def test_a_flight_that_has_left_is_not_proposed() -> None:
+    just_left = datetime.fromisoformat("2025-06-10T20:25-07:00")
+    assert refused(trip(), sample_offers(), just_left)[0].startswith("no flight or train from San Francisco")
+    assert chosen(trip(), sample_offers(), just_left - timedelta(seconds=1))
+
+
+def test_a_flight_is_not_missed_because_the_one_before_lands_at_midnight() -> None:
+    request = trip(origin="Boston", stops=(Stop(city="London", nights=1),), return_to="Paris", direct=Direct.ANY)
+    late = flight("Boston", "London", "06-10 11:20", 450, 100)
+    too_early = flight("London", "Paris", "06-11 00:30", 75, 10)
+    in_time = flight("London", "Paris", "06-11 12:00", 75, 90)
+    stay = hotel("London", "06-10", 1, 100)
+    assert late.arrives.hour == 23
+    (itinerary,) = chosen(request, [late, stay, too_early, in_time])
+    assert ids(itinerary)[-1] == in_time.offer_id
+
+
+# -- against exhaustive search -------------------------------------------------------------------------------------------------
+
+PRICES = st.integers(min_value=0, max_value=400).map(lambda cents: Decimal(cents) / 4)
+TIMES = st.sampled_from(["00:20", "05:45", "09:00", "13:30", "22:40", "23:30"])
+FIRST, LAST = 10, 17
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[TripRequest, list[Offer]]:
+    """A short trip through Europe or over an ocean, with a handful of offers, some of them useless."""
+    cities = draw(
+        st.sampled_from(
+            [("San Francisco", "Berlin", "Cologne"), ("Tokyo", "London", "Paris"), ("Auckland", "Honolulu", "Boston")]
+        )
+    )
+    stops = tuple(Stop(city=city, nights=draw(st.integers(1, 2))) for city in cities[1 : draw(st.integers(2, 3))])
+    request = trip(
+        origin=cities[0],
+        stops=stops,
+        return_to=draw(st.sampled_from([cities[0], None])),
+        window=Window(first=day(f"06-{FIRST}"), last=day(f"06-{LAST}")),
+        budget=draw(st.none() | st.integers(100, 600).map(Decimal)),
+        direct=draw(st.sampled_from(Direct)),
+        travellers=draw(st.integers(1, 2)),
+    )
+    offers: list[Offer] = []
+    for n, (here, there) in enumerate(journeys_of(request)):
+        earliest = FIRST + sum(stop.nights for stop in stops[:n])
+        by_train = draw(st.booleans()) and here != cities[0] and there != cities[0]
+        count = draw(st.integers(4, 10))
+        offers += [draw(journeys(here, there, request.travellers, earliest, by_train=by_train)) for _ in range(count)]
+    for stop in request.stops:
+        for check_in in range(FIRST, LAST):
+            offers += [draw(stays(stop, check_in)) for _ in range(draw(st.integers(0, 3)))]
+    return request, list({offer.offer_id: offer for offer in offers}.values())
+
+
+@st.composite
+def journeys(
+    draw: st.DrawFn, here: str, there: str, travellers: int, earliest: int, *, by_train: bool
+) -> FlightOffer | TrainOffer:
+    leaves = f"06-{draw(st.integers(earliest, earliest + 2))} {draw(TIMES)}"
+    facts: dict[str, Any] = {"travellers": travellers, "left": draw(st.sampled_from([0, 1, 2, 9, 9, 9, 9, 9]))}
+    if by_train:
+        return train(here, there, leaves, draw(st.integers(60, 360)), draw(PRICES), **facts)
+    if draw(st.sampled_from([True, False, False])):
+        facts |= {"stops": 1, "via": ("FRA",)}
+    return flight(here, there, leaves, draw(st.sampled_from([70, 300, 600, 1000])), draw(PRICES), **facts)
+
+
+@st.composite
+def stays(draw: st.DrawFn, stop: Stop, check_in: int) -> HotelOffer:
+    facts = {"stars": draw(st.sampled_from([2, 3, 3, 4, 4, 5])), "left": draw(st.sampled_from([0, 1, 5, 5]))}
+    return hotel(stop.city, f"06-{check_in}", stop.nights, draw(PRICES), **facts)
+
+
+def every_valid_trip(request: TripRequest, offers: list[Offer]) -> Iterator[Itinerary]:
+    """Tries all there is, and lets the validator say what is valid: it shares no code with the planner."""
+
+    quotes = {offer.offer_id: offer for offer in offers}
+    pieces: list[tuple[str, str]] = []
+    for n, (here, there) in enumerate(journeys_of(request)):
+        pieces.append((here, there))
+        if n < len(request.stops):
+            pieces.append((there, ""))
+
+    def extended(legs: list[Offer]) -> Iterator[list[Offer]]:
+        if len(legs) == len(pieces):
+            yield legs
+            return
+        for offer in offers:
+            place = (offer.city, "") if isinstance(offer, HotelOffer) else (offer.origin_city, offer.destination_city)
+            if place == pieces[len(legs)] and (not legs or _day_of(offer) == _day_after(legs[-1])):
+                yield from extended([*legs, offer])
+
+    for legs in extended([]):
+        itinerary = Itinerary.of(request, legs)
+        if validate_itinerary(itinerary, request, quotes, now=NOW, cities=GAZETTEER).is_valid:
+            yield itinerary
+
+
+def _day_of(offer: Offer) -> Any:
+    return offer.check_in if isinstance(offer, HotelOffer) else offer.departs.date()
+
+
+def _day_after(offer: Offer) -> Any:
+    return offer.check_out if isinstance(offer, HotelOffer) else offer.arrives.date()
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(problems())
+def test_the_planner_finds_a_trip_where_there_is_one_and_the_cheapest_is_the_cheapest(
+    problem: tuple[TripRequest, list[Offer]],
+) -> None:
+    request, offers = problem
+    valid = list(every_valid_trip(request, offers))
+    event("feasible" if valid else "infeasible")
+    proposals = choose(request, market_of(request, offers))
+    if not valid:
+        assert isinstance(proposals, Infeasible)
+        assert proposals.reasons
+        return
+    assert not isinstance(proposals, Infeasible), proposals.reasons
+    assert min(itinerary.total for itinerary in proposals) == min(itinerary.total for itinerary in valid)
+    assert min(itinerary.minutes_under_way for itinerary in proposals) == min(each.minutes_under_way for each in valid)
+    fewest = min(_flights_with_stops(each) for each in valid)
+    assert request.direct is not Direct.PREFERRED or _flights_with_stops(proposals[0]) == fewest
+    assert len({tuple(ids(itinerary)) for itinerary in proposals}) == len(proposals)
+
+
+def _flights_with_stops(itinerary: Itinerary) -> int:
+    return sum(isinstance(offer, FlightOffer) and not offer.is_direct for offer in itinerary.transports)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(problems())
+def test_the_validator_accepts_every_trip_that_the_planner_proposes(problem: tuple[TripRequest, list[Offer]]) -> None:
+    request, offers = problem
+    proposals = choose(request, market_of(request, offers))
+    quotes = {offer.offer_id: offer for offer in offers}
+    for itinerary in () if isinstance(proposals, Infeasible) else proposals:
+        verdict = validate_itinerary(itinerary, request, quotes, now=NOW, cities=GAZETTEER)
+        assert verdict.violations == ()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(problems(), st.randoms())
+def test_the_order_in_which_offers_come_does_not_matter(problem: tuple[TripRequest, list[Offer]], random: Any) -> None:
+    request, offers = problem
+    shuffled = offers[:]
+    random.shuffle(shuffled)
+    assert choose(request, market_of(request, shuffled)) == choose(request, market_of(request, offers))
