@@ -123,6 +123,10 @@ def _not_journallable(value: Any) -> Any:
     raise InvalidInputError(f"a {type(value).__name__} can not be journalled: use a pydantic model, a dataclass or plain values")
 
 
+@typing.overload
+def action(function: Function, /, **declared: Any) -> Action: ...
+@typing.overload
+def action(**declared: Any) -> Callable[[Function], Action]: ...
 def action(
     function: Function | None = None,
     /,

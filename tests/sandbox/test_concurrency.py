@@ -60,12 +60,12 @@ def test_simultaneous_calls_with_one_key_land_once(tmp_path: Path) -> None:
 
 def test_processes_share_keys_and_stock(tmp_path: Path) -> None:
     database = tmp_path / "sandbox.db"
-    keys = [[f"{process}-{n}" if n else "shared" for n in range(6)] for process in range(3)]
-    with multiprocessing.get_context("spawn").Pool(3) as pool:
+    keys = [[f"{process}-{n}" if n else "shared" for n in range(6)] for process in range(2)]
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
         answers = Counter(chain(*pool.starmap(book_in_a_process_of_its_own, [(database, own) for own in keys])))
     with EmbeddedSandbox(SandboxSettings(database)) as sandbox, Client(base_url=sandbox.url, trust_env=False) as client:
         landed = client.get("/ledger").json()["reservations"]
         assert answers[201] == len(landed)
-        assert answers[201] + answers[200] + answers[422] == 18
+        assert answers[201] + answers[200] + answers[422] == 12
         assert len({row["idempotency_key"] for row in landed}) == len(landed)
         assert left(sandbox.url) == 0

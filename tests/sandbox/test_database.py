@@ -61,6 +61,6 @@ def test_stock_can_be_neither_oversold_nor_given_back_twice(tmp_path: Path) -> N
 
 
 def test_several_processes_may_open_a_new_file_at_once_and_agree_on_the_time(tmp_path: Path) -> None:
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
         times = pool.map(open_and_tell_the_time, [tmp_path / "sandbox.db"] * 12, chunksize=1)
     assert max(times)[:15] == min(times)[:15] == "2025-03-01T09:0"

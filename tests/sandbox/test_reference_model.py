@@ -122,7 +122,7 @@ def left(service: Service) -> list[int]:
     return [service.enquiries.offer(offer_id)["left"] for offer_id in OFFERS]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(strategies.lists(steps, max_size=20))
 def test_the_books_and_the_stock_agree_with_the_model(course: list[tuple[Any, ...]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -133,7 +133,7 @@ def _unbeaten(frontier: _Frontier, usable: Usable) -> _Frontier:
         for path in sorted(filter(usable.is_affordable, paths), key=lambda path: path.rank):
             if not best or path.cents < best[-1].cents:
                 best.append(path)
-            if not usable.has_budget:  # dearer paths are of no use then, so one is enough
+            if not usable.has_budget:  # nobody needs a worse path for being cheaper
                 break
         if best:
             kept[place] = best

@@ -30,6 +30,10 @@ SAMPLE = (
 )
 
 
+LONGEST_SEARCH_S = 6
+"""It takes a third of a second where nothing else runs."""
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     database = tmp_path_factory.mktemp("sandbox") / "sandbox.db"
@@ -68,11 +72,7 @@ async def test_a_month_is_searched_in_a_moment(url: str) -> None:
     async with HttpReservationProvider(url) as provider:
         begun = time.perf_counter()
         await planned(provider, SAMPLE)
-        assert time.perf_counter() - begun < 2 * SLOW_MACHINE
-
-
-SLOW_MACHINE = 3
-"""The search takes a third of a second where nothing else runs."""
+        assert time.perf_counter() - begun < LONGEST_SEARCH_S
 
 
 async def test_a_trip_is_booked_paid_and_undone(url: str) -> None:

@@ -34,7 +34,7 @@ _BY: Final = pattern(rf"\b(?:by|until|till|(?:no|not) later than|at the latest|l
 _BACK: Final = pattern(
     rf"\b(?:return(?:ing|s)?|back|home|ending|ends?|finish(?:ing)?)\b(?:\s+(?:to|in|at|home|[A-Z]\w+)){{0,4}}\s*(?:on|by|until)?\s*{_ARTICLE}"
 )
-_BACK_IN: Final = pattern(r"\b(?:back|return(?:ing)?|home)\s+(?:in|by)\s+$")
+_BACK_BY: Final = pattern(r"\b(?:back|return(?:ing)?|home)\s+(?:by|before the end of)\s+$")
 _AFTER: Final = pattern(rf"\bafter\s+{_ARTICLE}")
 _FROM: Final = pattern(rf"\b(?:from|not before|(?:no|not) earlier than|earliest|since|as of)\s+{_ARTICLE}")
 _LEAVE: Final = pattern(r"\b(?:leav(?:e|es|ing)|depart(?:s|ing|ure)?|set(?:ting)? off)(?:\s+\w+){0,2}\s*(?:between|from|on)?\s*$")
@@ -139,7 +139,7 @@ def _collect_range(said: _Said, span: tuple[date, date], expression: Expression,
 
 
 def _collect_month(said: _Said, span: tuple[date, date], expression: Expression, passage: Passage) -> None:
-    if passage.lead(_BACK_IN, expression.start):
+    if passage.lead(_BACK_BY, expression.start):
         said.lasts.append(span[1])
     elif passage.lead(_BEFORE, expression.start):
         said.lasts.append(span[0] - _ONE_DAY)
@@ -153,14 +153,14 @@ def _collect_day(said: _Said, day: date, expression: Expression, passage: Passag
 
     if led_by(_ARRIVE) or led_by(_AROUND):
         said.doubts.append(Question(field="depart", text=f"On which day do you leave, if not on {day_text(day)} itself?"))
+    elif led_by(_FROM) or passage.trail(_LATER, expression.end):
+        said.firsts.append(day)
     elif led_by(_BEFORE):
         said.lasts.append(day - _ONE_DAY)
     elif led_by(_BY) or led_by(_BACK) or passage.trail(_LATEST, expression.end):
         said.lasts.append(day)
     elif led_by(_AFTER):
         said.firsts.append(day + _ONE_DAY)
-    elif led_by(_FROM) or passage.trail(_LATER, expression.end):
-        said.firsts.append(day)
     else:
         said.departs.append(day)
 

@@ -20,8 +20,8 @@ ORDINALS: Final = {word: n for n, word in enumerate(_ORDINAL_ONES, start=1)} | {
 }
 
 _WORDS: Final = "|".join(sorted(_ONES, key=len, reverse=True))
-COUNT: Final = rf"(?:\d{{1,4}}|(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])})\b)?|{_WORDS})"
-"""A regular expression for a number in digits or words."""
+COUNT: Final = rf"(?>\d{{1,4}}|(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])})\b)?|{_WORDS})"
+"""A regular expression for a number in digits or words; atomic, so that `twenty-one` is never twenty to one."""
 
 
 def count_of(text: str) -> int:

@@ -100,7 +100,7 @@ def _origin(visits: list[Visit], doubts: list[Question]) -> str | None:
     for visit in visits:
         if visit.role is Role.ORIGIN and visit.city not in reached:
             origins.append(visit.mention)
-        if visit.role is not Role.RETURN:
+        if visit.role in (Role.NEXT, Role.PLACE):
             reached.add(visit.city)
     unknown = next((mention for mention in origins if mention.city is None), None)
     if unknown is not None:

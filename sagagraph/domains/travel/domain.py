@@ -1,0 +1,102 @@
+"""Travel as a domain: proposals, judgement, operations and money of a trip."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from sagagraph.domains.travel import planner
+from sagagraph.domains.travel.actions import travel_actions
+from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.money import as_json_number, money_text
+from sagagraph.domains.travel.offers import Offer
+from sagagraph.domains.travel.plan import Itinerary, plan_hash
+from sagagraph.domains.travel.problem import TripRequest
+from sagagraph.domains.travel.provider import ReservationProvider
+from sagagraph.domains.travel.validator import validate_itinerary
+from sagagraph.domains.travel.workflow import PAYMENT, SEND, headline, itinerary_workflow
+from sagagraph.planning.domain import Infeasible, Proposal
+from sagagraph.saga.action import Action
+from sagagraph.saga.model import Operation, Saga
+from sagagraph.saga.status import OperationStatus
+from sagagraph.saga.view import Account, Cost
+from sagagraph.validators.verdict import Verdict
+from sagagraph.workflow.operation import OperationSpec
+
+NAME = "travel"
+
+
+class Travel:
+    """Made by `Travel.connect`: what the provider guarantees and which cities it knows is asked once."""
+
+    name = NAME
+
+    def __init__(self, provider: ReservationProvider, cities: Gazetteer, actions: tuple[Action, ...]) -> None:
+        self.provider = provider
+        self.cities = cities
+        self._actions = {each.name: each for each in actions}
+
+    @classmethod
+    async def connect(cls, provider: ReservationProvider, outbox: Path) -> Travel:
+        """Raises `ProviderError` when the provider can not be reached."""
+        guarantees, cities = await asyncio.gather(provider.guarantees(), provider.cities())
+        return cls(provider, Gazetteer(cities), travel_actions(provider, guarantees, outbox))
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        return tuple(self._actions.values())
+
+    async def propose(self, request: Any) -> tuple[Proposal, ...] | Infeasible:
+        proposed = await planner.propose(TripRequest.model_validate(request), self.provider)
+        if isinstance(proposed, planner.Infeasible):
+            return Infeasible(proposed.reasons)
+        return tuple(_proposal(itinerary) for itinerary in proposed)
+
+    async def validate(self, request: Any, plan: Any) -> Verdict:
+        """Judged against what the provider quotes now, by checks that share nothing with the planner."""
+        itinerary = Itinerary.model_validate(plan)
+        quoted = await asyncio.gather(*(self.provider.offer(leg.offer.offer_id) for leg in itinerary.legs))
+        quotes: dict[str, Offer] = {offer.offer_id: offer for offer in quoted if offer is not None}
+        now = await self.provider.now()
+        return validate_itinerary(itinerary, TripRequest.model_validate(request), quotes, now=now, cities=self.cities)
+
+    def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
+        return itinerary_workflow(Itinerary.model_validate(plan), self._actions)
+
+    def account(self, saga: Saga) -> Account:
+        return account_of(saga)
+
+
+def _proposal(itinerary: Itinerary) -> Proposal:
+    return Proposal(
+        plan=itinerary.model_dump(mode="json"),
+        plan_hash=plan_hash(itinerary),
+        title="; ".join(headline(leg.offer) for leg in itinerary.legs),
+        cost=Cost(as_json_number(itinerary.total), itinerary.currency),
+        reasons=itinerary.reasons,
+        considered=itinerary.considered,
+    )
+
+
+def account_of(saga: Saga) -> Account:
+    """What stands booked, what undoing has cost, and what can not be undone: fees, and a message that was sent."""
+    plan = saga.plan.content or {}
+    booked = [each for each in saga.in_order() if each.succeeded and isinstance(each.output, dict) and "reservation_id" in each.output]
+    undone = [each for each in saga.in_order() if _fee(each)]
+    total = sum(float(each.output["price"]) for each in booked) if saga.operations else float(plan.get("total", 0))
+    currency = plan.get("currency")
+    residue = tuple(f"{each.id}: a cancellation fee of {money_text(each.undo_output['fee'])}" for each in undone)
+    return Account(Cost(total, currency, sum(_fee(each) for each in undone)), (*residue, *_sent(saga)))
+
+
+def _fee(operation: Operation) -> float:
+    output = operation.undo_output
+    return float(output.get("fee", 0)) if isinstance(output, dict) else 0.0
+
+
+def _sent(saga: Saga) -> tuple[str, ...]:
+    sent = saga.operations.get(SEND)
+    payment = saga.operations.get(PAYMENT)
+    is_taken_back = payment is not None and payment.status is OperationStatus.COMPENSATED
+    return (f"{SEND}: the itinerary was sent",) if sent is not None and sent.output and is_taken_back else ()
