@@ -1,1 +1,1 @@
-"""."""
+"""Everything LangGraph."""

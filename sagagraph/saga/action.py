@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import json
 import sys
@@ -123,61 +122,57 @@ def _not_journallable(value: Any) -> Any:
     raise InvalidInputError(f"a {type(value).__name__} can not be journalled: use a pydantic model, a dataclass or plain values")
 
 
+class Declaration(typing.TypedDict, total=False):
+    """What `@action` may be told."""
+
+    compensate: Function
+    """`compensate(request, result, call)`: the semantic inverse."""
+    probe: Function
+    """`probe(request, call)` returns a `Probe`."""
+    kind: ActionKind | str
+    policy: Policy
+    validators: Iterable[Validator]
+    guarantees: Guarantees
+    reverse: Function
+    """`reverse(request, result, call)` undoes a pivot that has landed."""
+    undo_cost: Function
+    """`undo_cost(request, result)` returns an `UndoCost`, and changes nothing."""
+    name: str
+    version: int
+
+
 @typing.overload
-def action(function: Function, /, **declared: Any) -> Action: ...
+def action(function: Function, /, **declared: typing.Unpack[Declaration]) -> Action: ...
 @typing.overload
-def action(**declared: Any) -> Callable[[Function], Action]: ...
-def action(
-    function: Function | None = None,
-    /,
-    *,
-    compensate: Function | None = None,
-    probe: Function | None = None,
-    kind: ActionKind | str | None = None,
-    policy: Policy = DEFAULT_POLICY,
-    validators: Iterable[Validator] = (),
-    guarantees: Guarantees | None = None,
-    reverse: Function | None = None,
-    undo_cost: Function | None = None,
-    name: str | None = None,
-    version: int = 1,
-) -> Any:
+def action(**declared: typing.Unpack[Declaration]) -> Callable[[Function], Action]: ...
+def action(function: Function | None = None, /, **declared: typing.Unpack[Declaration]) -> Action | Callable[[Function], Action]:
     """Make `async def f(request, call)` or `def f(request, call)` an action that sagas can run, undo and ask about.
 
-    `compensate(request, result, call)`; `probe(request, call)` returns a `Probe`; `reverse(request, result, call)` undoes a pivot
-    that has landed; `undo_cost(request, result)` returns an `UndoCost` and calls nobody. All may be coroutines but the last.
-    Without `kind`, an action with a compensation is compensatable, and one that declares nothing is read-only.
-
-    Raising `Refused` says that nothing happened; any other exception leaves the operation in doubt.
+    Without `kind`, an action with a compensation is compensatable, and one that declares nothing is read-only. Raising
+    `Refused` says that nothing happened; any other exception leaves the operation in doubt.
     """
+    frame = sys._getframe(1)  # for annotations that name local types
+    names = {**frame.f_globals, **frame.f_locals}
     if function is None:
-        return functools.partial(
-            action,
-            compensate=compensate,
-            probe=probe,
-            kind=kind,
-            policy=policy,
-            validators=validators,
-            guarantees=guarantees,
-            reverse=reverse,
-            undo_cost=undo_cost,
-            name=name,
-            version=version,
-        )
-    frame = sys._getframe(1)
-    request_type, result_type = _types_of(function, {**frame.f_globals, **frame.f_locals})
+        return lambda decorated: _made(decorated, names, declared)
+    return _made(function, names, declared)
+
+
+def _made(function: Function, names: dict[str, Any], declared: Declaration) -> Action:
+    request_type, result_type = _types_of(function, names)
+    compensate, probe = declared.get("compensate"), declared.get("probe")
     made = Action(
-        name=name or function.__name__,
-        version=version,
-        kind=_kind_of(function.__name__, kind, compensate, probe),
+        name=declared.get("name", function.__name__),
+        version=declared.get("version", 1),
+        kind=_kind_of(function.__name__, declared.get("kind"), compensate, probe),
         execute=function,
         compensate=compensate,
         probe=probe,
-        reverse=reverse,
-        undo_cost=undo_cost,
-        policy=policy,
-        validators=tuple(validators),
-        guarantees=guarantees or Guarantees(),
+        reverse=declared.get("reverse"),
+        undo_cost=declared.get("undo_cost"),
+        policy=declared.get("policy", DEFAULT_POLICY),
+        validators=tuple(declared.get("validators", ())),
+        guarantees=declared.get("guarantees") or Guarantees(),
         request_type=request_type,
         result_type=result_type,
         home=f"{function.__module__}.{function.__qualname__}",

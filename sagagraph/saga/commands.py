@@ -125,9 +125,14 @@ class ProposePlan:
     plan_hash: str
     plan: Any
     cost: Any
-    verdict: Any
     alternatives: tuple[Any, ...] = ()
     reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePlan:
+    plan_hash: str
+    verdict: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +183,7 @@ class HoldReversal:
 
 @dataclass(frozen=True, slots=True)
 class EndReversal:
+    outputs: dict[str, Any]
     residue: tuple[str, ...] = ()
 
 
@@ -211,6 +217,7 @@ Command = (
     | CompleteBody
     | RaiseBody
     | ProposePlan
+    | JudgePlan
     | DeclareInfeasible
     | AskApproval
     | ApprovePlan

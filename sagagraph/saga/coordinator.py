@@ -89,7 +89,12 @@ class Coordinator:
         return self.saga
 
     async def until_quiet(self) -> Saga:
-        return await self.until(lambda saga: not self._inbox and not self._calls and is_quiet(saga))
+        return await self.until(lambda _saga: self.is_idle)
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing has arrived, nothing is out, and nothing is due, now or later."""
+        return not self._inbox and not self._calls and is_quiet(self.saga)
 
     async def stop(self) -> None:
         """Leave the saga as it is and give the lease back: calls under way are abandoned and will be in doubt."""

@@ -313,9 +313,13 @@ def _raise_body(saga: Saga, command: c.RaiseBody, _now: float) -> Events:
 
 def _propose_plan(saga: Saga, command: c.ProposePlan, _now: float) -> Events:
     _require(saga, Stage.PLANNING)
-    return (
-        e.PlanProposed(command.plan_hash, command.plan, command.cost, command.verdict, command.alternatives, command.reasons),
-    )
+    return (e.PlanProposed(command.plan_hash, command.plan, command.cost, command.alternatives, command.reasons),)
+
+
+def _judge_plan(saga: Saga, command: c.JudgePlan, _now: float) -> Events:
+    _require(saga, Stage.PLANNING)
+    _shown(saga, command.plan_hash)
+    return (e.PlanJudged(command.plan_hash, command.verdict),)
 
 
 def _declare_infeasible(saga: Saga, command: c.DeclareInfeasible, _now: float) -> Events:
@@ -427,7 +431,7 @@ def _hold_reversal(saga: Saga, command: c.HoldReversal, _now: float) -> Events:
 
 
 def _end_reversal(saga: Saga, command: c.EndReversal, _now: float) -> Events:
-    return (e.SagaReversed(command.residue),) if saga.stage is Stage.REVERSING else ()
+    return (e.SagaReversed(command.outputs, command.residue),) if saga.stage is Stage.REVERSING else ()
 
 
 def _resolve(saga: Saga, command: c.Resolve, _now: float) -> Events:
@@ -462,6 +466,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.CompleteBody: _complete_body,
     c.RaiseBody: _raise_body,
     c.ProposePlan: _propose_plan,
+    c.JudgePlan: _judge_plan,
     c.DeclareInfeasible: _declare_infeasible,
     c.AskApproval: _ask_approval,
     c.ApprovePlan: _approve_plan,

@@ -25,7 +25,7 @@ from sagagraph.saga.model import Saga, Stage
 from sagagraph.saga.owner import this_owner
 from sagagraph.saga.ports import Headline, Lease, RequestKind, SagaStore
 from sagagraph.saga.preview import CancelPreview, preview_cancel
-from sagagraph.saga.reversal import SUFFIX, plan_reversal, reversal_id, reversing_action
+from sagagraph.saga.reversal import SUFFIX, original_id, plan_reversal, reversal_id, reversing_action
 from sagagraph.saga.status import SagaStatus
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.view import Account, SagaView, view_of
@@ -193,7 +193,7 @@ class Engine:
         if saga.pivot_has_landed and not plan_reversal(saga, self.find).is_possible:
             left = ", ".join(plan_reversal(saga, self.find).lasting)
             raise NotAllowedError(
-                f"saga {saga.id!r} can not be cancelled: its pivot {saga.pivot!r} has landed without a reverse; {left} would remain",
+                f"saga {saga.id!r} can not be cancelled: its pivot {saga.pivot!r} has landed; {left} would remain",
                 saga_id=saga.id,
                 operation_id=saga.pivot,
             )
@@ -239,8 +239,9 @@ class Engine:
             ended = await coordinator.until_quiet()
         if ended.stage is not Stage.COMMITTED:
             held = ", ".join(each.id for each in ended.in_order() if each.hold)
-            return c.HoldReversal(f"its reversal {child!r} is held at {held}: resolve that, then resume this saga")
-        return c.EndReversal(plan.lasting)
+            return c.HoldReversal(f"its reversal {child!r} is held at {held}: resolve that, then resume")
+        outputs = {original_id(each.id): each.output for each in ended.in_order()}
+        return c.EndReversal(outputs, tuple(f"{name}: can not be undone" for name in plan.lasting))
 
 
 class EngineOpening:

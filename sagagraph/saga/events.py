@@ -82,10 +82,15 @@ class PlanProposed:
     plan_hash: str
     plan: Any
     cost: Any
-    verdict: Any
-    """The verdict of the independent validators, with its certificates."""
     alternatives: tuple[Any, ...] = ()
     reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanJudged:
+    plan_hash: str
+    verdict: Any
+    """The verdict of the independent validators, with its certificates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +367,9 @@ class CancelRefused:
 
 @dataclass(frozen=True, slots=True)
 class SagaReversed:
+    """`outputs`: what undoing each operation brought back."""
+
+    outputs: dict[str, Any]
     residue: tuple[str, ...] = ()
 
 
@@ -369,6 +377,7 @@ Event = (
     SagaBegun
     | LeaseTaken
     | PlanProposed
+    | PlanJudged
     | PlanFoundInfeasible
     | ApprovalAsked
     | PlanApproved

@@ -118,12 +118,17 @@ def _plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
         hash=event.plan_hash,
         content=event.plan,
         cost=event.cost,
-        verdict=event.verdict,
+        verdict=None,
+        proposals=saga.plan.proposals + 1,
         alternatives=event.alternatives,
         reasons=event.reasons,
         approved_by=None,
     )
     return replace(saga, plan=plan)
+
+
+def _plan_judged(saga: Saga, event: e.PlanJudged, _at: float) -> Saga:
+    return replace(saga, plan=replace(saga.plan, verdict=event.verdict))
 
 
 def _plan_found_infeasible(saga: Saga, event: e.PlanFoundInfeasible, _at: float) -> Saga:
@@ -491,9 +496,9 @@ def _cancel_refused(saga: Saga, _event: e.CancelRefused, _at: float) -> Saga:
 def _saga_reversed(saga: Saga, event: e.SagaReversed, at: float) -> Saga:
     operations: Map[str, Operation] = saga.operations
     for name, operation in operations.items():
-        if operation.status is OperationStatus.SUCCEEDED and operation.has_effect:
-            gone = replace(operation, status=OperationStatus.COMPENSATED, ended_at=at)
-            operations = operations.set(name, gone)
+        if name in event.outputs:
+            undone = _undone(operation, OperationStatus.COMPENSATED, event.outputs[name], e.Via.REPLY, at)
+            operations = operations.set(name, undone)
     return replace(saga, stage=Stage.COMPENSATED, residue=event.residue, operations=operations)
 
 
@@ -511,6 +516,7 @@ _APPLY: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.SagaBegun: _begun_again,
     e.LeaseTaken: _lease_taken,
     e.PlanProposed: _plan_proposed,
+    e.PlanJudged: _plan_judged,
     e.PlanFoundInfeasible: _plan_found_infeasible,
     e.ApprovalAsked: _approval_asked,
     e.PlanApproved: _plan_approved,

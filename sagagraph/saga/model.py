@@ -130,6 +130,8 @@ class PlanState:
     content: Any = None
     cost: Any = None
     verdict: Any = None
+    proposals: int = 0
+    """How many plans were proposed so far."""
     alternatives: tuple[Any, ...] = ()
     reasons: tuple[str, ...] = ()
     approved_by: str | None = None

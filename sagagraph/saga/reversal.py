@@ -18,6 +18,7 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, resolve
 
 SUFFIX = ":undo"
+_PREFIX = "undo "
 Find = Callable[[str, int], Action]
 
 
@@ -110,5 +111,9 @@ def _reversing(saga: Saga, operation: Operation, undoable: dict[str, Action]) ->
     return replace(action.spec(_named(operation.id), request, dependents), policy=spec.policy)
 
 
+def original_id(reversing_id: str) -> str:
+    return reversing_id.removeprefix(_PREFIX)
+
+
 def _named(name: str) -> str:
-    return f"undo {name}"
+    return f"{_PREFIX}{name}"

@@ -52,7 +52,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """The wait before attempt n+1: `base_s`, doubled n-1 times up to `cap_s` if exponential, shortened by up to `jitter` of itself."""
+    """The wait before attempt n+1: `base_s`, if exponential doubled n-1 times up to `cap_s`; less up to `jitter` of itself."""
 
     mode: BackoffMode = BackoffMode.EXPONENTIAL
     base_s: float = 0.1

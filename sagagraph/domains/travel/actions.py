@@ -244,4 +244,3 @@ def _undo_of(landed: Reservation | Payment) -> CancelledBooking | RefundedPaymen
     if isinstance(landed, Reservation):
         return CancelledBooking(reservation_id=landed.id, fee=landed.fee, currency=landed.currency)
     return RefundedPayment(payment_id=landed.id, amount=landed.amount, currency=landed.currency)
-

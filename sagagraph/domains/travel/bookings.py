@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from sagagraph.domains.travel.money import Price
@@ -87,5 +86,3 @@ class Dispatch(_Record):
 
     calendar: str
     text: str
-
-

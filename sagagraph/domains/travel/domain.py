@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,16 @@ from sagagraph.domains.travel.plan import Itinerary, plan_hash
 from sagagraph.domains.travel.problem import TripRequest
 from sagagraph.domains.travel.provider import ReservationProvider
 from sagagraph.domains.travel.validator import validate_itinerary
-from sagagraph.domains.travel.workflow import PAYMENT, SEND, headline, itinerary_workflow
+from sagagraph.domains.travel.workflow import headline, itinerary_workflow
 from sagagraph.planning.domain import Infeasible, Proposal
 from sagagraph.saga.action import Action
 from sagagraph.saga.model import Operation, Saga
-from sagagraph.saga.status import OperationStatus
 from sagagraph.saga.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
 NAME = "travel"
+BOOKINGS = frozenset({"book_flight", "book_hotel", "book_train"})
 
 
 class Travel:
@@ -82,21 +83,16 @@ def _proposal(itinerary: Itinerary) -> Proposal:
 def account_of(saga: Saga) -> Account:
     """What stands booked, what undoing has cost, and what can not be undone: fees, and a message that was sent."""
     plan = saga.plan.content or {}
-    booked = [each for each in saga.in_order() if each.succeeded and isinstance(each.output, dict) and "reservation_id" in each.output]
+    booked = [each for each in saga.in_order() if each.succeeded and each.spec.action in BOOKINGS]
     undone = [each for each in saga.in_order() if _fee(each)]
-    total = sum(float(each.output["price"]) for each in booked) if saga.operations else float(plan.get("total", 0))
+    planned = Decimal(str(plan.get("total", 0)))
+    total = sum((Decimal(str(each.output["price"])) for each in booked), Decimal(0)) if saga.operations else planned
     currency = plan.get("currency")
-    residue = tuple(f"{each.id}: a cancellation fee of {money_text(each.undo_output['fee'])}" for each in undone)
-    return Account(Cost(total, currency, sum(_fee(each) for each in undone)), (*residue, *_sent(saga)))
+    residue = tuple(f"{each.id}: a cancellation fee of {money_text(_fee(each))}" for each in undone)
+    fees = sum((_fee(each) for each in undone), Decimal(0))
+    return Account(Cost(as_json_number(total), currency, as_json_number(fees)), residue)
 
 
-def _fee(operation: Operation) -> float:
+def _fee(operation: Operation) -> Decimal:
     output = operation.undo_output
-    return float(output.get("fee", 0)) if isinstance(output, dict) else 0.0
-
-
-def _sent(saga: Saga) -> tuple[str, ...]:
-    sent = saga.operations.get(SEND)
-    payment = saga.operations.get(PAYMENT)
-    is_taken_back = payment is not None and payment.status is OperationStatus.COMPENSATED
-    return (f"{SEND}: the itinerary was sent",) if sent is not None and sent.output and is_taken_back else ()
+    return Decimal(str(output.get("fee", 0))) if isinstance(output, dict) else Decimal(0)

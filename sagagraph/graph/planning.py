@@ -1,0 +1,239 @@
+"""The prebuilt planning graph (door 3): intake → plan → validate → approve → execute → (compensate) → finish.
+
+The journal is authoritative: a node first looks there whether its work is done, so the graph may be run again from its start at
+any time, with or without its checkpoint. Its state holds an id and small references only (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypedDict
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command, interrupt
+
+from sagagraph.planning.domain import Domain, Infeasible
+from sagagraph.saga import commands as c
+from sagagraph.saga.agenda import is_quiet, status_of
+from sagagraph.saga.coordinator import Coordinator
+from sagagraph.saga.engine import Engine
+from sagagraph.saga.events import Driver, SagaBegun
+from sagagraph.saga.model import Saga, Stage
+from sagagraph.saga.view import SagaView
+from sagagraph.validators.verdict import VerdictStatus
+
+MAX_PROPOSALS = 3
+"""How many plans may be judged before the request counts as infeasible."""
+
+Place = Literal["plan", "validate", "approve", "execute", "compensate", "finish"]
+
+
+class PlanningState(TypedDict, total=False):
+    saga_id: str
+    plan_hash: str | None
+    status: str
+
+
+class Approval(TypedDict):
+    """The answer to the graph's one interrupt: bound to a plan by its hash (None: the one that is shown)."""
+
+    approved: bool
+    by: str
+    plan_hash: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningContext:
+    """What the nodes work with; never in a checkpoint. `approved_by` approves without asking."""
+
+    domain: Domain
+    coordinator: Coordinator
+    approved_by: str | None = None
+
+
+NodeRuntime = Runtime[PlanningContext]
+
+
+class PlanningGraph:
+    """Runs sagas of one domain. Each call holds the saga's lease while it runs, and returns where the saga stands then."""
+
+    def __init__(self, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None) -> None:
+        self._domain = domain
+        self._engine = engine
+        self.compiled = _build().compile(checkpointer=checkpointer)
+        for each in domain.actions:
+            engine.register(each)
+
+    async def start(self, saga_id: str, request: Any, *, approved_by: str | None = None) -> SagaView:
+        """Begin the saga, or go on with it. Raises `ConflictError` for the same id with another request."""
+        begun = SagaBegun(Driver.WORKFLOW, self._domain.name, request)
+        return await self._run(saga_id, begun=begun, approved_by=approved_by)
+
+    async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
+        return await self._run(saga_id, wait=wait)
+
+    async def decide(self, saga_id: str, *, approved: bool, by: str, plan_hash: str | None = None) -> SagaView:
+        """Approve or reject the plan that is shown, and carry on. Raises `ConflictError` if `plan_hash` is another one's."""
+        return await self._run(saga_id, decision=Approval(approved=approved, by=by, plan_hash=plan_hash))
+
+    async def _run(
+        self,
+        saga_id: str,
+        *,
+        begun: SagaBegun | None = None,
+        approved_by: str | None = None,
+        decision: Approval | None = None,
+        wait: bool = True,
+    ) -> SagaView:
+        async with self._engine.hold(saga_id, begin=begun, wait=wait) as coordinator:
+            config: RunnableConfig = {"configurable": {"thread_id": saga_id}}
+            given: Any = PlanningState(saga_id=saga_id)
+            if decision is not None:
+                if await self._is_interrupted(config):
+                    given = Command(resume=decision)
+                else:
+                    await _tell_decision(coordinator, decision)
+            context = PlanningContext(self._domain, coordinator, approved_by)
+            await self.compiled.ainvoke(given, config, context=context, durability="sync" if self._keeps_checkpoints else None)
+        return await self._engine.status(saga_id)
+
+    @property
+    def _keeps_checkpoints(self) -> bool:
+        return bool(self.compiled.checkpointer)
+
+    async def _is_interrupted(self, config: RunnableConfig) -> bool:
+        return self._keeps_checkpoints and bool((await self.compiled.aget_state(config)).interrupts)
+
+
+def planning_graph(*, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None = None) -> PlanningGraph:
+    """The planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart."""
+    return PlanningGraph(domain, engine, checkpointer)
+
+
+def _build() -> StateGraph[PlanningState, PlanningContext, PlanningState, PlanningState]:
+    graph = StateGraph(PlanningState, context_schema=PlanningContext)
+    graph.add_node("intake", intake)
+    graph.add_node("plan", plan)
+    graph.add_node("validate", validate)
+    graph.add_node("approve", approve)
+    graph.add_node("execute", execute)
+    graph.add_node("compensate", compensate)
+    graph.add_node("finish", finish)
+    graph.add_edge(START, "intake")
+    for name in ("intake", "plan", "validate", "approve", "execute", "compensate"):
+        graph.add_conditional_edges(name, _next_place)
+    graph.add_edge("finish", END)
+    return graph
+
+
+def _next_place(state: PlanningState, runtime: NodeRuntime) -> Place:
+    return place_of(runtime.context.coordinator.saga)
+
+
+def place_of(saga: Saga) -> Place:
+    """Where the journal says that the work stands."""
+    match saga.stage:
+        case Stage.PLANNING if saga.plan.hash is None:
+            return "plan"
+        case Stage.PLANNING if saga.plan.verdict is None:
+            return "validate"
+        case Stage.PLANNING if saga.plan.verdict["verdict"] != VerdictStatus.VALID:
+            return "plan"
+        case Stage.PLANNING if saga.plan.approved_by:
+            return "execute"
+        case Stage.PLANNING | Stage.AWAITING_APPROVAL:
+            return "approve"
+        case Stage.RUNNING if not is_quiet(saga):
+            return "execute"
+        case Stage.COMPENSATING if not is_quiet(saga):
+            return "compensate"
+        case _:
+            return "finish"
+
+
+# -- nodes -----------------------------------------------------------------------------------------------------------------
+
+
+async def intake(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    return _reference(runtime.context.coordinator.saga)
+
+
+async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    """Propose; a proposal that was judged INVALID before is not made again."""
+    context = runtime.context
+    saga = context.coordinator.saga
+    proposed = await context.domain.propose(saga.request)
+    if isinstance(proposed, Infeasible):
+        await context.coordinator.tell(c.DeclareInfeasible(proposed.reasons))
+        return _reference(context.coordinator.saga)
+    left = [each for each in proposed if saga.plan.verdict is None or each.plan_hash != saga.plan.hash]
+    if not left or saga.plan.proposals >= MAX_PROPOSALS:
+        await context.coordinator.tell(c.DeclareInfeasible(_objections(saga)))
+        return _reference(context.coordinator.saga)
+    first, *others = left
+    alternatives = tuple(asdict(each) for each in others)
+    await context.coordinator.tell(c.ProposePlan(first.plan_hash, first.plan, asdict(first.cost), alternatives, first.reasons))
+    return _reference(context.coordinator.saga)
+
+
+def _objections(saga: Saga) -> tuple[str, ...]:
+    violations = (saga.plan.verdict or {}).get("violations", ())
+    return ("no proposal passed its validators", *(str(each["message"]) for each in violations))
+
+
+async def validate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    """The domain's validators judge the plan in the journal; they see it and the request, nothing of how it was made."""
+    context = runtime.context
+    saga = context.coordinator.saga
+    verdict = await context.domain.validate(saga.request, saga.plan.content)
+    await context.coordinator.tell(c.JudgePlan(str(saga.plan.hash), verdict.model_dump(mode="json")))
+    return _reference(context.coordinator.saga)
+
+
+async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    context = runtime.context
+    coordinator = context.coordinator
+    await coordinator.tell(c.AskApproval())
+    if context.approved_by is not None:
+        await coordinator.tell(c.ApprovePlan(context.approved_by))
+        return _reference(coordinator.saga)
+    saga = coordinator.saga
+    decision: Approval = interrupt({"saga_id": saga.id, "plan_hash": saga.plan.hash, "cost": saga.plan.cost})
+    await _tell_decision(coordinator, decision)
+    return _reference(coordinator.saga)
+
+
+async def _tell_decision(coordinator: Coordinator, decision: Approval) -> None:
+    kind = c.ApprovePlan if decision["approved"] else c.RejectPlan
+    await coordinator.tell(kind(decision["by"], decision["plan_hash"]))
+
+
+async def execute(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    """Mint the operations once, then let the coordinator run them until nothing moves or the saga turns back."""
+    context = runtime.context
+    coordinator = context.coordinator
+    if coordinator.saga.plan.version == 0:
+        await coordinator.tell(c.AcceptPlan(context.domain.workflow(coordinator.saga.plan.content)))
+    turned_or_quiet = await _until(coordinator, Stage.RUNNING)
+    return _reference(turned_or_quiet)
+
+
+async def compensate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    """The coordinator undoes what committed, dependents first."""
+    return _reference(await _until(runtime.context.coordinator, Stage.COMPENSATING))
+
+
+async def _until(coordinator: Coordinator, stage: Stage) -> Saga:
+    """Until the saga has left `stage`, or nothing in it moves any more."""
+    return await coordinator.until(lambda saga: saga.stage is not stage or coordinator.is_idle)
+
+
+async def finish(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    return _reference(await runtime.context.coordinator.until_quiet())
+
+
+def _reference(saga: Saga) -> PlanningState:
+    return PlanningState(saga_id=saga.id, plan_hash=saga.plan.hash, status=status_of(saga).value)
