@@ -69,7 +69,7 @@ class PlanningGraph:
 
     async def start(self, saga_id: str, request: Any, *, approved_by: str | None = None) -> SagaView:
         """Begin the saga, or go on with it. Raises `ConflictError` for the same id with another request."""
-        begun = SagaBegun(Driver.WORKFLOW, self._domain.name, request)
+        begun = SagaBegun(Driver.WORKFLOW, self._domain.name, request, approved_by or "")
         return await self._run(saga_id, begun=begun, approved_by=approved_by)
 
     async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
@@ -197,8 +197,9 @@ async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     context = runtime.context
     coordinator = context.coordinator
     await coordinator.tell(c.AskApproval())
-    if context.approved_by is not None:
-        await coordinator.tell(c.ApprovePlan(context.approved_by))
+    approver = context.approved_by or coordinator.saga.plan.approved_in_advance_by
+    if approver:
+        await coordinator.tell(c.ApprovePlan(approver))
         return _reference(coordinator.saga)
     saga = coordinator.saga
     decision: Approval = interrupt({"saga_id": saga.id, "plan_hash": saga.plan.hash, "cost": saga.plan.cost})

@@ -45,6 +45,10 @@ class Domain(Protocol):
         """An independent judgement of `plan`, whoever made it."""
         ...
 
+    def title(self, plan: Any) -> str:
+        """The plan in words, its parts separated by semicolons."""
+        ...
+
     def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
         """The plan as executable operations."""
         ...

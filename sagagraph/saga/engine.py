@@ -8,6 +8,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -125,7 +126,8 @@ class Engine:
             stage = Stage.RUNNING if begun.driver is Driver.BODY else Stage.PLANNING
             with suppress(ConflictError):  # another process was faster: compare with what it began
                 return await self.store.create(saga_id, begun, stage=stage, owner=self._owner, ttl_s=self._ttl_s)
-        if (await self.store.read(saga_id))[0].event != begun:
+        first = (await self.store.read(saga_id))[0].event
+        if not isinstance(first, SagaBegun) or replace(first, approved_by=begun.approved_by) != begun:
             raise ConflictError(f"saga {saga_id!r} exists with another request; use another id", saga_id=saga_id)
         return None
 

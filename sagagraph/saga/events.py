@@ -68,6 +68,8 @@ class SagaBegun:
     domain: str
     request: Any
     """A JSON value; the same saga id with another one is a conflict."""
+    approved_by: str = ""
+    """Who approved in advance whatever valid plan is found; nobody, usually."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from immutables import Map
 
 from sagagraph.errors import JournalError
 from sagagraph.saga import events as e
-from sagagraph.saga.model import Operation, Saga, Stage, Undo, UndoCall
+from sagagraph.saga.model import Operation, PlanState, Saga, Stage, Undo, UndoCall
 from sagagraph.saga.status import OperationStatus
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
@@ -41,6 +41,7 @@ def begin(saga_id: str, entry: e.Entry) -> Saga:
         epoch=entry.epoch,
         begun_at=entry.at,
         last_at=entry.at,
+        plan=PlanState(approved_in_advance_by=event.approved_by),
     )
 
 

@@ -135,6 +135,7 @@ class PlanState:
     alternatives: tuple[Any, ...] = ()
     reasons: tuple[str, ...] = ()
     approved_by: str | None = None
+    approved_in_advance_by: str = ""
     infeasible: tuple[str, ...] = ()
 
 

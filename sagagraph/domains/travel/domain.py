@@ -62,6 +62,9 @@ class Travel:
         now = await self.provider.now()
         return validate_itinerary(itinerary, TripRequest.model_validate(request), quotes, now=now, cities=self.cities)
 
+    def title(self, plan: Any) -> str:
+        return _title(Itinerary.model_validate(plan))
+
     def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
         return itinerary_workflow(Itinerary.model_validate(plan), self._actions)
 
@@ -73,11 +76,15 @@ def _proposal(itinerary: Itinerary) -> Proposal:
     return Proposal(
         plan=itinerary.model_dump(mode="json"),
         plan_hash=plan_hash(itinerary),
-        title="; ".join(headline(leg.offer) for leg in itinerary.legs),
+        title=_title(itinerary),
         cost=Cost(as_json_number(itinerary.total), itinerary.currency),
         reasons=itinerary.reasons,
         considered=itinerary.considered,
     )
+
+
+def _title(itinerary: Itinerary) -> str:
+    return "; ".join(headline(leg.offer) for leg in itinerary.legs)
 
 
 def account_of(saga: Saga) -> Account:

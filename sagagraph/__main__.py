@@ -1,0 +1,5 @@
+"""`python -m sagagraph` is the command `sagagraph`."""
+
+from sagagraph.cli import main
+
+main()

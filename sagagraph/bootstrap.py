@@ -1,0 +1,98 @@
+"""The one place that picks concrete parts from settings: the store, the provider, the domains, the engine."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from sagagraph.domains.travel.domain import NAME as TRAVEL
+from sagagraph.domains.travel.domain import Travel, account_of
+from sagagraph.domains.travel.provider import HttpReservationProvider
+from sagagraph.errors import InvalidInputError
+from sagagraph.planning.domain import Domain
+from sagagraph.saga.coordinator import Observer
+from sagagraph.saga.engine import Engine
+from sagagraph.saga.model import Saga
+from sagagraph.saga.stores.opening import open_store, sqlite_path
+from sagagraph.saga.view import Account
+
+
+class Settings(BaseSettings):
+    """From the environment; the command line's options go before it."""
+
+    model_config = SettingsConfigDict(env_prefix="SAGAGRAPH_", extra="ignore")
+
+    store: str = ""
+    """`sqlite:///FILE` or `memory:`; by default a file in the user's data folder."""
+    provider_url: str = ""
+    """A running reservation service; by default one runs inside the process, on a file beside the store."""
+
+    @property
+    def store_url(self) -> str:
+        return self.store or f"sqlite:///{platformdirs.user_data_path('sagagraph') / 'sagagraph.db'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where what stands beside a store is kept."""
+
+    sandbox: Path
+    outbox: Path
+
+
+def files_beside(store_url: str) -> Files:
+    if store_url.startswith("sqlite:///"):
+        path = sqlite_path(store_url)
+        return Files(path.with_name(f"{path.name}.sandbox"), path.with_name(f"{path.name}.outbox"))
+    if store_url != "memory:":
+        name = hashlib.sha256(store_url.encode()).hexdigest()[:12]
+        folder = platformdirs.user_data_path("sagagraph") / name
+        return Files(folder / "sandbox.db", folder / "outbox")
+    folder = Path(tempfile.mkdtemp(prefix="sagagraph-"))
+    return Files(folder / "sandbox.db", folder / "outbox")
+
+
+def account(saga: Saga) -> Account:
+    """The money of a saga, as its domain counts it."""
+    return account_of(saga) if saga.domain == TRAVEL else Account()
+
+
+@asynccontextmanager
+async def open_engine(settings: Settings, observers: Iterable[Observer] = ()) -> AsyncIterator[Engine]:
+    """An engine on the settings' store, with no domain's actions: enough to look at sagas."""
+    engine = Engine(await open_store(settings.store_url), account=account, observers=observers)
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+@asynccontextmanager
+async def open_travel(settings: Settings) -> AsyncIterator[Travel]:
+    """Travel on the settings' provider; without one, on a reservation service inside this process."""
+    files = files_beside(settings.store_url)
+    async with AsyncExitStack() as stack:
+        url = settings.provider_url
+        if not url:
+            from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+
+            files.sandbox.parent.mkdir(parents=True, exist_ok=True)
+            url = stack.enter_context(EmbeddedSandbox(SandboxSettings(files.sandbox))).url
+        provider = await stack.enter_async_context(HttpReservationProvider(url))
+        yield await Travel.connect(provider, files.outbox)
+
+
+DOMAINS: dict[str, Callable[[Settings], AbstractAsyncContextManager[Domain]]] = {TRAVEL: open_travel}
+
+
+def check_url(url: str, field: str) -> str:
+    if url and not url.startswith(("http://", "https://")):
+        raise InvalidInputError(f"{url!r} is not an http address", field=field)
+    return url

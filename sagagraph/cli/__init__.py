@@ -1,0 +1,5 @@
+"""The command line: thin doors that parse, call and render."""
+
+from sagagraph.cli.app import main
+
+__all__ = ["main"]

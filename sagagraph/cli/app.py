@@ -1,0 +1,201 @@
+"""The commands of FORMATS, and how each of them ends."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from datetime import date, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+
+from sagagraph.cli import sagas
+from sagagraph.cli.output import print_json, stderr, stdout
+from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.saga.events import Resolution
+
+INTERRUPTED = 130
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+db = typer.Typer(no_args_is_help=True, help="The store's tables.")
+app.add_typer(db, name="db")
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+Store = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="sqlite:///FILE or memory:")]
+Provider = Annotated[str, typer.Option("--provider", envvar="SAGAGRAPH_PROVIDER_URL", help="A reservation service.")]
+SagaId = Annotated[str, typer.Argument(metavar="SAGA")]
+PlanHash = Annotated[str | None, typer.Option("--plan", metavar="HASH", help="Insist on this plan.")]
+
+
+class GraphFormat(StrEnum):
+    MERMAID = "mermaid"
+    JSON = "json"
+
+
+@app.callback()
+def root() -> None:
+    """SagaGraph runs the plans of unreliable planners as reliable transactions."""
+
+
+@app.command()
+def trip(
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="The trip in a sentence.")] = None,
+    request: Annotated[Path | None, typer.Option("--request", metavar="FILE.json", help="The trip as JSON.")] = None,
+    saga_id: Annotated[str | None, typer.Option("--saga-id", metavar="ID", help="Begin that saga, or resume it.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Approve the preferred plan.")] = False,
+    plan_only: Annotated[bool, typer.Option("--plan-only", help="Only plan.")] = False,
+    store: Store = "",
+    provider: Provider = "",
+    as_json: Json = False,
+) -> None:
+    """Plan a trip and, after approval, book it."""
+    door = sagas.Door(store, provider, as_json)
+    _end(sagas.trip(door, text, request, saga_id, approved=yes, plan_only=plan_only))
+
+
+@app.command()
+def approve(saga: SagaId, plan: PlanHash = None, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
+    """Approve the plan that a saga shows, and carry it out."""
+    _end(sagas.settle_plan(sagas.Door(store, provider, as_json), saga, plan, approved=True))
+
+
+@app.command()
+def reject(saga: SagaId, plan: PlanHash = None, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
+    """Reject the plan that a saga shows."""
+    _end(sagas.settle_plan(sagas.Door(store, provider, as_json), saga, plan, approved=False))
+
+
+@app.command()
+def resume(
+    saga: Annotated[str | None, typer.Argument(metavar="[SAGA]")] = None,
+    every: Annotated[bool, typer.Option("--all", help="All that are open.")] = False,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for a dead worker's lease to run out.")] = True,
+    store: Store = "",
+    provider: Provider = "",
+    as_json: Json = False,
+) -> None:
+    """Go on with a saga, or with all that are open."""
+    if saga is not None and every:
+        raise InvalidInputError("name a saga or say --all, not both", field="SAGA")
+    door = sagas.Door(store, provider, as_json)
+    _end(sagas.resume_all(door, wait=wait) if saga is None else sagas.resume(door, saga, wait=wait))
+
+
+@app.command()
+def cancel(
+    saga: SagaId,
+    preview: Annotated[bool, typer.Option("--preview", help="Only say what would be undone, the fees and the residue.")] = False,
+    store: Store = "",
+    provider: Provider = "",
+    as_json: Json = False,
+) -> None:
+    """Undo a saga."""
+    _end(sagas.cancel(sagas.Door(store, provider, as_json), saga, preview=preview))
+
+
+@app.command()
+def resolve(
+    saga: SagaId,
+    operation: Annotated[str, typer.Argument(metavar="OPERATION")],
+    resolution: Annotated[Resolution, typer.Option("--as", help="What a person found out.")],
+    output: Annotated[str | None, typer.Option("--output", metavar="JSON", help="What it returned, if it landed.")] = None,
+    store: Store = "",
+    provider: Provider = "",
+    as_json: Json = False,
+) -> None:
+    """Settle an operation that is held or stuck."""
+    _end(sagas.resolve(sagas.Door(store, provider, as_json), saga, operation, resolution, output))
+
+
+@app.command()
+def status(
+    saga: Annotated[str | None, typer.Argument(metavar="[SAGA]")] = None,
+    store: Store = "",
+    provider: Provider = "",
+    as_json: Json = False,
+) -> None:
+    """Where a saga stands, or all of them."""
+    door = sagas.Door(store, provider, as_json)
+    _end(sagas.list_all(door) if saga is None else sagas.status(door, saga))
+
+
+@app.command()
+def log(saga: SagaId, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
+    """A saga's journal."""
+    _end(sagas.log(sagas.Door(store, provider, as_json), saga))
+
+
+@app.command()
+def graph(
+    saga: SagaId,
+    form: Annotated[GraphFormat, typer.Option("--format")] = GraphFormat.MERMAID,
+    store: Store = "",
+    provider: Provider = "",
+    as_json: Json = False,
+) -> None:
+    """A saga's dependency graph."""
+    _end(sagas.graph(sagas.Door(store, provider, as_json), saga, mermaid=form is GraphFormat.MERMAID and not as_json))
+
+
+@app.command()
+def sandbox(
+    port: Annotated[int, typer.Option("--port", help="0 takes a free one.")] = 8700,
+    host: Annotated[str, typer.Option("--host")] = "127.0.0.1",
+    database: Annotated[Path, typer.Option("--db", metavar="FILE")] = Path("sandbox.db"),
+    faults: Annotated[Path | None, typer.Option("--faults", metavar="FILE.json")] = None,
+    today: Annotated[datetime | None, typer.Option("--today", formats=["%Y-%m-%d"], metavar="DATE")] = None,
+    without: Annotated[str, typer.Option("--without", metavar="dedup,void,deadline,refusals")] = "",
+    key_retention: Annotated[float | None, typer.Option("--key-retention", metavar="SECONDS")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run the sandbox reservation service."""
+    from sagagraph.sandbox.server import SandboxSettings, serve
+
+    withheld = frozenset(each.strip() for each in without.split(",") if each.strip())
+    day: date | None = today.date() if today else None
+    settings = SandboxSettings(database, faults, day, withheld, key_retention)
+
+    def announce(url: str) -> None:
+        if as_json:
+            print_json({"url": url})
+        else:
+            stdout.print(f"the sandbox reservation service listens on {url}")
+
+    serve(settings, host=host, port=port, on_ready=announce)
+
+
+@db.command("upgrade")
+def db_upgrade(store: Store = "", as_json: Json = False) -> None:
+    """Create or migrate the store's tables."""
+    _end(sagas.upgrade(sagas.Door(store, "", as_json)))
+
+
+def _end(command: Coroutine[Any, Any, int]) -> None:
+    raise typer.Exit(asyncio.run(command))
+
+
+def main() -> None:
+    """The entry point: every way in which a command can end, as an exit code and one clear line."""
+    try:
+        code = app(standalone_mode=False)
+        sys.exit(code or 0)
+    except click.UsageError as exc:
+        _fail(exc.format_message(), 2)
+    except click.exceptions.Abort:
+        _fail("interrupted", INTERRUPTED)
+    except KeyboardInterrupt:
+        _fail("interrupted", INTERRUPTED)
+    except SagaGraphError as exc:
+        _fail(str(exc), exc.exit_code, getattr(exc, "field", None))
+
+
+def _fail(message: str, code: int, field: str | None = None) -> None:
+    line = " ".join(message.split())
+    stderr.print(f"sagagraph: {line}", markup=False)
+    if "--json" in sys.argv:
+        print_json({"error": {"message": line, "field": field, "exit_code": code}})
+    sys.exit(code)

@@ -1,0 +1,117 @@
+"""What commands print: one JSON document on standard output, or text for people; everything else goes to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from sagagraph.saga import events as e
+from sagagraph.saga.model import Saga
+from sagagraph.saga.preview import CancelPreview
+from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.saga.view import SagaView
+
+_GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}
+_BAD = {SagaStatus.HELD, SagaStatus.STUCK, OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED, OperationStatus.FAILED}
+
+stdout = Console(highlight=False, soft_wrap=True)
+stderr = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def print_json(document: Any) -> None:
+    sys.stdout.write(json.dumps(_plain(document), ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.flush()
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
+
+
+def print_saga(view: SagaView) -> None:
+    table = Table("operation", "action", "status", "attempts", "error", box=None, pad_edge=False)
+    for each in view.operations:
+        error = each.note or (each.error["message"] if each.error else "")
+        table.add_row(each.id, each.action, _coloured(each.status), str(each.attempts), escape(error))
+    if view.operations:
+        stdout.print(table)
+    if view.reason:
+        stdout.print(f"because: {escape(view.reason)}")
+    for each_left in view.residue:
+        stdout.print(f"residue: {escape(each_left)}")
+    cost = view.cost
+    money = f", {cost.total:,.2f} {cost.currency}" if cost.currency and cost.total else ""
+    fees = f", fees {cost.fees:,.2f} {cost.currency}" if cost.fees else ""
+    stdout.print(f"saga {escape(view.saga_id)}: {_coloured(view.status)}{money}{fees}")
+
+
+def print_preview(preview: CancelPreview) -> None:
+    if not preview.possible:
+        stdout.print(f"saga {escape(preview.saga_id)} can not be cancelled")
+    for each in preview.undo:
+        doubt = "" if each.certain else " (in doubt: sealed, and undone if it had landed)"
+        stdout.print(f"would undo {escape(each.id)} ({each.action}){doubt}, fee {each.fee:,.2f} {each.currency or ''}".rstrip())
+    stdout.print(f"fees: {preview.fees:,.2f} {preview.currency or ''}".rstrip())
+    for left in preview.residue:
+        stdout.print(f"residue: {escape(left)}")
+
+
+def print_plan(number: int, plan: Mapping[str, Any]) -> None:
+    cost = plan["cost"]
+    stdout.print(f"plan {number} ({plan['plan_hash']}): {cost['total']:,.2f} {cost['currency']}")
+    for leg in str(plan["title"]).split("; "):
+        stdout.print(f"  {escape(leg)}")
+    for reason in plan["reasons"]:
+        stdout.print(f"  - {escape(reason)}")
+
+
+def _coloured(status: SagaStatus | OperationStatus) -> str:
+    colour = "green" if status in _GOOD else "red" if status in _BAD else "yellow"
+    return f"[{colour}]{status.value}[/{colour}]"
+
+
+def entry_json(entry: e.Entry) -> dict[str, Any]:
+    return {
+        "version": entry.version,
+        "epoch": entry.epoch,
+        "at": datetime.fromtimestamp(entry.at, UTC).isoformat(timespec="milliseconds"),
+        "type": type(entry.event).__name__,
+        "data": _plain(asdict(entry.event)),
+    }
+
+
+def describe(entry: e.Entry) -> str:
+    """One line of a journal, with the why."""
+    event = entry.event
+    words = [f"{entry.version:4d}", type(event).__name__]
+    for name in ("operation", "generation", "attempt", "key", "answer", "via", "reason", "cause", "detail", "by", "plan_hash"):
+        value = getattr(event, name, None)
+        if value not in (None, ""):
+            words.append(f"{name}={value}" if name != "operation" or not hasattr(value, "id") else f"operation={value.id}")
+    fault = getattr(event, "fault", None)
+    if isinstance(fault, e.Fault):
+        words.append(f"fault={fault.code}: {fault.message}")
+    return " ".join(words)
+
+
+_QUIET = (e.LeaseTaken, e.OperationProbed, e.PlanJudged)
+
+
+def show_progress(_saga: Saga, entries: tuple[e.Entry, ...]) -> None:
+    """An observer: one line on standard error for each event that a person cares about."""
+    for entry in entries:
+        if not isinstance(entry.event, _QUIET):
+            stderr.print(f"[dim]{escape(describe(entry))}[/dim]")
