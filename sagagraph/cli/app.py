@@ -10,8 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
+from typer.exceptions import Abort, TyperException
 
 from sagagraph.cli import sagas
 from sagagraph.cli.output import print_json, stderr, stdout
@@ -20,8 +20,8 @@ from sagagraph.saga.events import Resolution
 
 INTERRUPTED = 130
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-db = typer.Typer(no_args_is_help=True, help="The store's tables.")
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+db = typer.Typer(help="The store's tables.")
 app.add_typer(db, name="db")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
@@ -180,14 +180,14 @@ def _end(command: Coroutine[Any, Any, int]) -> None:
 
 def main() -> None:
     """The entry point: every way in which a command can end, as an exit code and one clear line."""
+    if len(sys.argv) == 1:
+        sys.argv.append("--help")
     try:
         code = app(standalone_mode=False)
         sys.exit(code or 0)
-    except click.UsageError as exc:
+    except TyperException as exc:
         _fail(exc.format_message(), 2)
-    except click.exceptions.Abort:
-        _fail("interrupted", INTERRUPTED)
-    except KeyboardInterrupt:
+    except (Abort, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)
     except SagaGraphError as exc:
         _fail(str(exc), exc.exit_code, getattr(exc, "field", None))

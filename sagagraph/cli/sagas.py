@@ -20,6 +20,7 @@ from sagagraph.domains.travel.reading import read_request
 from sagagraph.errors import InvalidInputError, NotAllowedError, SagaGraphError
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.agenda import status_of
+from sagagraph.saga.coordinator import Observer
 from sagagraph.saga.dependency import graph_of
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Resolution
@@ -72,7 +73,7 @@ async def _acting(door: Door, domain: str) -> AsyncIterator[Opened]:
 
     settings = door.settings
     async with AsyncExitStack() as stack:
-        observers = () if door.as_json else (output.show_progress,)
+        observers: tuple[Observer, ...] = () if door.as_json else (output.show_progress,)
         engine = await stack.enter_async_context(open_engine(settings, observers))
         served = await stack.enter_async_context(DOMAINS[domain](settings))
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))

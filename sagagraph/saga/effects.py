@@ -9,6 +9,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
@@ -27,11 +28,16 @@ from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import resolve
 
 
+AroundCall = Callable[[Call], AbstractAsyncContextManager[None]]
+"""Entered around every call of an action, compensation, void or probe: for tracing, and for breaking things in tests."""
+
+
 class Effects:
     """Performs the calls of one engine. `executor` runs functions that are not coroutines."""
 
-    def __init__(self, executor: Executor, random: Random, clock: Callable[[], float]) -> None:
+    def __init__(self, executor: Executor, random: Random, clock: Callable[[], float], around_call: AroundCall) -> None:
         self._executor = executor
+        self._around_call = around_call
         self._random = random
         self._clock = clock
 
@@ -111,7 +117,7 @@ class Effects:
         if function is None:
             raise TypeError("this action has no such function")
         enter_call(call)
-        async with asyncio.timeout(timeout_s):
+        async with asyncio.timeout(timeout_s), self._around_call(call):
             if inspect.iscoroutinefunction(function):
                 return await function(*arguments)
             loop = asyncio.get_running_loop()

@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -19,7 +19,7 @@ from sagagraph.saga.action import DECLARED, Action, ActionRegistry, to_json
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.body import BodySaga
 from sagagraph.saga.coordinator import Coordinator, Observer
-from sagagraph.saga.effects import Effects
+from sagagraph.saga.effects import AroundCall, Effects
 from sagagraph.saga.events import Driver, Entry, Resolution, SagaBegun
 from sagagraph.saga.evolve import fold
 from sagagraph.saga.model import Saga, Stage
@@ -50,6 +50,7 @@ class Engine:
         random: Random | None = None,
         lease_ttl_s: float = LEASE_TTL_S,
         observers: Iterable[Observer] = (),
+        around_call: AroundCall = lambda _call: nullcontext(),
     ) -> None:
         self.store = store
         self._actions = ActionRegistry(actions)
@@ -58,7 +59,7 @@ class Engine:
         self._ttl_s = lease_ttl_s
         self._observers = tuple(observers)
         self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="sagagraph-call")
-        self._effects = Effects(self._threads, random or Random(), clock)  # noqa: S311 - jitter is no secret
+        self._effects = Effects(self._threads, random or Random(), clock, around_call)  # noqa: S311 - jitter is no secret
         self._owner = this_owner(uuid.uuid4().hex[:8])
         self._held: dict[str, Coordinator] = {}
 

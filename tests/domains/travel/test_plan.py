@@ -67,9 +67,10 @@ def test_the_hash_names_what_is_booked_and_nothing_else() -> None:
     reworded = Itinerary.of(trip(), offers, reasons=("cheap",), considered=("others",))
     fewer_left = Itinerary.of(trip(), [offer.model_copy(update={"left": 1}) for offer in offers])
     dearer = Itinerary.of(trip(), [*offers[:3], hotel("Cologne", "06-15", 2, 111), offers[4]])
+    elsewhere = Itinerary.of(trip(), [*offers[:3], offers[3].model_copy(update={"offer_id": "another"}), offers[4]])
     for_two = Itinerary.of(trip(travellers=2), offers)
     assert plan_hash(reworded) == plan_hash(fewer_left) == plan_hash(itinerary)
-    assert len({plan_hash(itinerary), plan_hash(dearer), plan_hash(for_two)}) == 3
+    assert len({plan_hash(each) for each in (itinerary, dearer, elsewhere, for_two)}) == 4
 
 
 @pytest.mark.parametrize("labels", [["T1", "T1"], ["T2", "T1"], ["A", "B"]])

@@ -265,6 +265,29 @@ def test_a_flight_is_not_missed_because_the_one_before_lands_at_midnight() -> No
     assert ids(itinerary)[-1] == in_time.offer_id
 
 
+@pytest.mark.parametrize(("leaves", "is_reached"), [("00:19", False), ("00:20", True)])
+def test_ninety_minutes_after_landing_the_next_flight_is_reached(leaves: str, is_reached: bool) -> None:
+    request = trip(origin="Boston", stops=(Stop(city="London", nights=1),), return_to="Paris", direct=Direct.ANY)
+    offers = [
+        flight("Boston", "London", "06-10 10:20", 450, 100),
+        hotel("London", "06-10", 1, 100),
+        flight("London", "Paris", f"06-11 {leaves}", 75, 10),
+    ]
+    assert offers[0].arrives.strftime("%H:%M") == "22:50"
+    assert isinstance(choose(request, market_of(request, offers)), Infeasible) is not is_reached
+
+
+def test_a_trip_may_fill_its_window_to_the_last_day() -> None:
+    assert chosen(trip(window=Window(first=day("06-10"), last=day("06-17"))), sample_offers())
+
+
+def test_too_few_rooms_are_no_rooms() -> None:
+    request = trip(rooms=2, budget=None)
+    offers = sample_offers()
+    offers[3] = offers[3].model_copy(update={"left": 1})
+    assert refused(request, offers) == ("no hotel in Cologne has 2 rooms left for 2 nights on the days in question",)
+
+
 # -- against exhaustive search -------------------------------------------------------------------------------------------------
 
 PRICES = st.integers(min_value=0, max_value=400).map(lambda cents: Decimal(cents) / 4)

@@ -295,15 +295,15 @@ def test_a_trip_in_the_past_is_found() -> None:
 
 
 def test_a_hotel_begins_by_the_day_of_its_city() -> None:
-    tokyo = made_of(
-        flight("Honolulu", "Tokyo", "06-10 12:00", 480, 500),
-        hotel("Tokyo", "06-11", 2, 90),
-        origin="Honolulu",
-        stops=(Stop(city="Tokyo", nights=2),),
+    honolulu = made_of(
+        flight("Los Angeles", "Honolulu", "06-10 20:30", 320, 500),
+        hotel("Honolulu", "06-10", 2, 90),
+        origin="Los Angeles",
+        stops=(Stop(city="Honolulu", nights=2),),
         return_to=None,
     )
-    still_the_tenth_in_utc = datetime(2025, 6, 10, 21, tzinfo=UTC)
-    assert judge(tokyo, now=still_the_tenth_in_utc).is_valid
+    the_eleventh_only_in_utc = datetime(2025, 6, 11, 3, tzinfo=UTC)
+    assert judge(honolulu, now=the_eleventh_only_in_utc).is_valid
 
 
 # -- quotes --------------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,93 @@
+"""`python -m sagagraph.testing`: kill a saga at every boundary and print the matrix of what became of it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from multiprocessing import get_context
+from typing import Annotated
+
+import typer
+
+from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.testing.scenario import Scenario
+from sagagraph.testing.sweep import Case, boundaries_of, kill_at
+from sagagraph.testing.trips import SCENARIOS
+
+
+def sweep(
+    scenario: Annotated[str | None, typer.Argument(metavar="[MODULE:NAME]", help="Your own; by default the sample trip.")] = None,
+    sample: Annotated[int, typer.Option(help="Only so many boundaries of each scenario, drawn by --seed; 0: all.")] = 0,
+    seed: Annotated[int, typer.Option()] = 0,
+    jobs: Annotated[int, typer.Option(help="Cases at once.")] = 2,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+) -> None:
+    """Run a saga once for every durable write and every call, kill it there, resume it, and ask the outside world."""
+    cases: list[Case] = []
+    for each in _scenarios(scenario):
+        cases += _swept(each, sample, seed, jobs)
+    if as_json:
+        sys.stdout.write(json.dumps([asdict(case) for case in cases], indent=2) + "\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in matrix(cases))
+    raise typer.Exit(1 if any(case.judgement.faults for case in cases) else 0)
+
+
+def _swept(scenario: Scenario, sample: int, seed: int, jobs: int) -> list[Case]:
+    count = boundaries_of(scenario)
+    boundaries = list(range(1, count + 1))
+    if 0 < sample < count:
+        boundaries = sorted(random.Random(seed).sample(boundaries, sample))  # noqa: S311 - a sample, not a secret
+    with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
+        return list(pool.map(kill_at, [scenario] * len(boundaries), boundaries))
+
+
+def _scenarios(named: str | None) -> tuple[Scenario, ...]:
+    if named is None:
+        return SCENARIOS
+    module, _, attribute = named.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as exc:
+        raise InvalidInputError(f"{named!r} can not be loaded: {exc}", field="MODULE:NAME") from exc
+    return tuple(found) if isinstance(found, list | tuple) else (found,)
+
+
+def matrix(cases: list[Case]) -> Iterator[str]:
+    """A row for each place where a saga was killed, a column for each scenario; then the count, and every fault."""
+    scenarios = list(dict.fromkeys(case.scenario for case in cases))
+    width = max([len(case.place) for case in cases], default=0)
+    columns = [max(len(name), len("compensated")) for name in scenarios]
+    yield "  ".join(["killed".ljust(width), *(name.ljust(size) for name, size in zip(scenarios, columns, strict=True))])
+    for boundary in sorted({case.boundary for case in cases}):
+        row = {case.scenario: case for case in cases if case.boundary == boundary and case.was_killed}
+        for place in dict.fromkeys(case.place for case in row.values()):
+            cells = [_cell(row.get(name), place).ljust(size) for name, size in zip(scenarios, columns, strict=True)]
+            yield "  ".join([place.ljust(width), *cells]).rstrip()
+    killed = sum(case.was_killed for case in cases)
+    ends = Counter(case.judgement.outcome for case in cases if case.was_killed)
+    faults = [(case, fault) for case in cases for fault in case.judgement.faults]
+    yield f"killed {killed} times: " + ", ".join(f"{times} {outcome}" for outcome, times in ends.most_common())
+    for case, fault in faults:
+        yield f"FAULT {case.scenario}, killed {case.place or 'nowhere'} ({case.boundary}): {fault}"
+    yield f"{len(faults)} faults"
+
+
+def _cell(case: Case | None, place: str) -> str:
+    if case is None or case.place != place:
+        return ""
+    return "FAULT" if case.judgement.faults else case.judgement.outcome
+
+
+if __name__ == "__main__":
+    try:
+        typer.run(sweep)
+    except SagaGraphError as exc:
+        sys.stderr.write(f"sagagraph.testing: {exc}\n")
+        sys.exit(exc.exit_code)

@@ -1,0 +1,69 @@
+"""Dying at an exact place: right before or after a durable write or a call to the outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from sagagraph.saga.call import Call
+
+_WRITES = frozenset({"create", "take", "append", "release", "ask", "note"})
+_CHECKPOINT_WRITES = frozenset({"aput", "aput_writes"})
+
+
+class CrashPoint:
+    """Counts boundaries, and kills this process with SIGKILL at the `at`-th (0: never). `trace` keeps their names."""
+
+    def __init__(self, at: int, trace: Path) -> None:
+        self._at = at
+        self._passed = 0
+        self._trace = trace
+
+    def boundary(self, name: str) -> None:
+        self._passed += 1
+        with self._trace.open("a", encoding="utf-8") as trace:
+            trace.write(f"{name}\n")
+        if self._passed == self._at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    @asynccontextmanager
+    async def around_call(self, call: Call) -> AsyncIterator[None]:
+        """For `Engine(around_call=...)`."""
+        self.boundary(f"before the call of {call.idempotency_key}")
+        yield
+        self.boundary(f"after the call of {call.idempotency_key}")
+
+    def around_store(self, store: Any) -> Any:
+        """The store with a boundary before and after each of its durable writes, but for the renewal of leases."""
+        return _Fragile(store, _WRITES, self.boundary)
+
+    def around_checkpointer(self, saver: Any) -> Any:
+        """The same for a LangGraph checkpointer: its own class, with boundaries in its two writing methods."""
+        for name in _CHECKPOINT_WRITES:
+            setattr(saver, name, _between(getattr(saver, name), f"checkpoint {name}", self.boundary))
+        return saver
+
+
+class _Fragile:
+    def __init__(self, inner: Any, writes: frozenset[str], boundary: Callable[[str], None]) -> None:
+        self._inner = inner
+        self._writes = writes
+        self._boundary = boundary
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self._inner, name)
+        return _between(member, f"journal {name}", self._boundary) if name in self._writes else member
+
+
+def _between(write: Callable[..., Any], name: str, boundary: Callable[[str], None]) -> Callable[..., Any]:
+    async def written(*arguments: Any, **options: Any) -> Any:
+        boundary(f"before {name}")
+        answer = await write(*arguments, **options)
+        boundary(f"after {name}")
+        return answer
+
+    return written

@@ -1,0 +1,167 @@
+"""The sample trip as scenarios: booked, refused in the middle, cancelled half-way, and cancelled after it was paid."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sagagraph.bootstrap import account
+from sagagraph.domains.travel.domain import Travel
+from sagagraph.domains.travel.provider import HttpReservationProvider
+from sagagraph.domains.travel.receipts import Ledger
+from sagagraph.errors import SagaGraphError, UnknownSagaError
+from sagagraph.graph.checkpointer import open_checkpointer
+from sagagraph.graph.planning import PlanningGraph, planning_graph
+from sagagraph.saga.engine import Engine
+from sagagraph.saga.stores.opening import open_store
+from sagagraph.sandbox.server import SandboxSettings, serve
+from sagagraph.testing.crash import CrashPoint
+from sagagraph.testing.scenario import Judgement
+
+SAGA = "trip"
+REQUEST = {
+    "origin": "San Francisco",
+    "stops": [{"city": "Berlin", "nights": 4}, {"city": "Cologne", "nights": 2}],
+    "return_to": "San Francisco",
+    "depart": "2025-06-04",
+    "travellers": 1,
+    "rooms": 1,
+    "budget": 5000,
+    "currency": "USD",
+    "stars": [3, 4],
+    "direct": "preferred",
+}
+BOOKINGS = 5
+
+
+@dataclass(frozen=True)
+class TripScenario:
+    """`faults`: for the reservation service. `prelude`: boundaries to live through before the cancel; 0 cancels nothing."""
+
+    name: str
+    faults: tuple[dict[str, Any], ...] = ()
+    cancels_after: int | None = None
+    """Kill a first run at this boundary, then cancel; None: only run; 0: let the first run end."""
+    withheld: frozenset[str] = frozenset()
+
+    @contextmanager
+    def world(self, folder: Path) -> Iterator[None]:
+        faults = folder / "faults.json"
+        faults.write_text(json.dumps(self.faults))
+        settings = SandboxSettings(folder / "sandbox.db", faults, withheld=self.withheld)
+        with _forked_service(settings) as url:
+            (folder / "url").write_text(url)
+            yield
+
+    async def run(self, folder: Path, crash: CrashPoint) -> None:
+        async with _opened(folder, crash) as (engine, graph):
+            if self.cancels_after is None:
+                await graph.start(SAGA, REQUEST, approved_by="sweep")
+            else:
+                await engine.cancel(SAGA, by="sweep")
+
+    async def prepare(self, folder: Path) -> None:
+        """What happens before the run that is killed everywhere: the trip itself, where the run is its cancellation."""
+        if self.cancels_after is None:
+            return
+        async with _opened(folder, CrashPoint(self.cancels_after, folder / "prelude")) as (_engine, graph):
+            await graph.start(SAGA, REQUEST, approved_by="sweep")
+
+    async def resume(self, folder: Path) -> None:
+        async with _opened(folder, None) as (_engine, graph):
+            with suppress(UnknownSagaError):  # killed before it began
+                await graph.resume(SAGA)
+
+    async def judge(self, folder: Path) -> Judgement:
+        async with HttpReservationProvider((folder / "url").read_text()) as provider:
+            ledger = await provider.ledger()
+        engine = Engine(await open_store(_store(folder)))
+        try:
+            status = (await engine.status(SAGA)).status.value
+        except UnknownSagaError:
+            status = "never began"
+        finally:
+            await engine.close()
+        return Judgement(status, tuple(_faults(ledger, status)))
+
+
+SCENARIOS = (
+    TripScenario("book"),
+    TripScenario("refused", faults=({"kind": "flight", "call": "book", "nth": 2, "fault": "refuse"},)),
+    TripScenario("cancel half-way", cancels_after=44),
+    TripScenario("cancel after payment", cancels_after=0),
+)
+
+
+def _faults(ledger: Ledger, status: str) -> Iterator[str]:
+    """What must never stand in the ledger, and what must at the end."""
+    for name, times in Counter(row.operation_id for row in ledger.reservations).items():
+        if times > 1:
+            yield f"{name} was reserved {times} times"
+    for name, times in Counter(row.reservation_id for row in ledger.cancellations).items():
+        if times > 1:
+            yield f"{name} was cancelled {times} times"
+    for name, times in Counter(row.payment_id for row in ledger.refunds).items():
+        if times > 1:
+            yield f"{name} was refunded {times} times"
+    if len(ledger.payments) > 1:
+        yield f"paid {len(ledger.payments)} times"
+    confirmed = sum(row.state == "confirmed" for row in ledger.reservations)
+    captured = sum(row.state == "captured" for row in ledger.payments)
+    if status == "committed" and (confirmed, captured) != (BOOKINGS, 1):
+        yield f"committed, but {confirmed} reservations are confirmed and {captured} payments captured"
+    elif status in ("compensated", "never began") and (confirmed, captured) != (0, 0):
+        yield f"{status}, but {confirmed} reservations are confirmed and {captured} payments captured"
+    elif status not in ("committed", "compensated", "never began"):
+        yield f"the saga ended {status}"
+
+
+def _store(folder: Path) -> str:
+    return f"sqlite:///{folder / 'saga.db'}"
+
+
+@asynccontextmanager
+async def _opened(folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple[Engine, PlanningGraph]]:
+    async with AsyncExitStack() as stack:
+        provider = await stack.enter_async_context(HttpReservationProvider((folder / "url").read_text()))
+        travel = await Travel.connect(provider, folder / "outbox")
+        store = await open_store(_store(folder))
+        checkpointer = await stack.enter_async_context(open_checkpointer(_store(folder)))
+        if crash is None:
+            engine = Engine(store, actions=travel.actions, account=account)
+        else:
+            fragile = crash.around_store(store)
+            engine = Engine(fragile, actions=travel.actions, account=account, around_call=crash.around_call)
+            checkpointer = crash.around_checkpointer(checkpointer)
+        stack.push_async_callback(engine.close)
+        yield engine, planning_graph(domain=travel, engine=engine, checkpointer=checkpointer)
+
+
+@contextmanager
+def _forked_service(settings: SandboxSettings) -> Iterator[str]:
+    """The service in a process of its own, forked so that it need not import anything; ended by its id."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        try:
+            serve(settings, on_ready=lambda url: os.write(writing, url.encode()) and os.close(writing))
+        finally:
+            os._exit(0)
+    os.close(writing)
+    try:
+        with os.fdopen(reading, "rb") as pipe:
+            url = pipe.read().decode()
+        if not url:
+            raise SagaGraphError("the reservation service did not start")
+        yield url
+    finally:
+        os.kill(child, signal.SIGTERM)
+        os.waitpid(child, 0)
