@@ -6,7 +6,12 @@ that is in flight may land, or vanish, at any later moment, final ones included.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sagagraph.saga.events import ProbeAnswer
+
+GUARANTEES = ("dedup", "void", "deadline", "refusals_final", "probe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,100 +25,116 @@ class Profile:
     probe: bool = True
 
     def __str__(self) -> str:
-        names = [name for name in ("dedup", "void", "deadline", "refusals_final", "probe") if getattr(self, name)]
-        return "+".join(names) or "nothing"
+        return "+".join(name for name in GUARANTEES if getattr(self, name)) or "nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Orphan:
-    """A call of a worker that no longer waits for it."""
-
-    generation: int
-    deadline: float
+Keys = frozenset[int]
+NO_KEYS: Keys = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """The truth about one operation's effect: what an outside ledger would show, and what may still arrive."""
+class Provider(NamedTuple):
+    """The truth about one operation's effect: what an outside ledger would show, and what may still arrive.
+
+    A key is the generation that it was minted for; an undo's key is its own generation.
+    """
 
     live: int = 0
     landings: int = 0
     undos: int = 0
-    remembered: frozenset[int] = frozenset()
-    """Generations whose key has landed and is remembered."""
-    landed_as: frozenset[int] = frozenset()
-    tombstones: frozenset[int] = frozenset()
-    refused: frozenset[int] = frozenset()
-    undo_remembered: frozenset[int] = frozenset()
-    orphans: tuple[Orphan, ...] = ()
-    undo_orphans: tuple[int, ...] = ()
-    """Undo generations in flight."""
-    void_orphans: tuple[int, ...] = ()
-    """Generations whose void is in flight."""
+    remembered: Keys = NO_KEYS
+    """Keys under which something landed, as long as they are remembered."""
+    landed_as: Keys = NO_KEYS
+    tombstones: Keys = NO_KEYS
+    refused: Keys = NO_KEYS
+    broken: Keys = NO_KEYS
+    """Keys for which a cached 5xx is repeated: no call with one of them lands."""
+    undo_remembered: Keys = NO_KEYS
+    calls: tuple[int, ...] = ()
+    """Keys of calls in flight whose sender does not wait for them any more."""
+    undo_calls: tuple[int, ...] = ()
+    void_calls: tuple[int, ...] = ()
 
-    def accepts(self, generation: int) -> bool:
-        return generation not in self.tombstones and generation not in self.refused
+    @property
+    def in_flight(self) -> int:
+        return len(self.calls) + len(self.undo_calls) + len(self.void_calls)
 
-    def land(self, profile: Profile, generation: int) -> Provider:
-        """A call arrives and is not refused."""
-        if profile.dedup and generation in self.remembered:
+    def answer(self) -> ProbeAnswer:
+        """What an honest probe says."""
+        if self.live > 1:
+            return ProbeAnswer.MULTIPLE
+        if self.live == 1:
+            return ProbeAnswer.LANDED
+        return ProbeAnswer.UNDONE if self.landings else ProbeAnswer.ABSENT
+
+    def accepts(self, key: int) -> bool:
+        return key not in self.tombstones and key not in self.refused
+
+    def land(self, profile: Profile, key: int) -> Provider:
+        """A call arrives that is not refused."""
+        if key in self.remembered:
             return self
-        remembered = self.remembered | {generation} if profile.dedup else self.remembered
-        return replace(
-            self,
-            live=self.live + 1,
-            landings=self.landings + 1,
-            remembered=remembered,
-            landed_as=self.landed_as | {generation},
+        remembered = self.remembered | {key} if profile.dedup else self.remembered
+        return self._replace(
+            live=self.live + 1, landings=self.landings + 1, remembered=remembered, landed_as=self.landed_as | {key}
         )
 
-    def undo(self, profile: Profile, undo_generation: int) -> Provider:
+    def undo(self, profile: Profile, key: int) -> Provider:
         """A compensation arrives. Without a remembered key it lands again, as real refunds do."""
-        if profile.dedup and undo_generation in self.undo_remembered:
+        if key in self.undo_remembered:
             return self
-        remembered = self.undo_remembered | {undo_generation} if profile.dedup else self.undo_remembered
-        return replace(self, live=max(0, self.live - 1), undos=self.undos + 1, undo_remembered=remembered)
+        remembered = self.undo_remembered | {key} if profile.dedup else self.undo_remembered
+        return self._replace(live=max(0, self.live - 1), undos=self.undos + 1, undo_remembered=remembered)
 
-    def voided(self, generation: int) -> Provider:
+    def voided(self, key: int) -> Provider:
         """Cancel by key: what landed under it is undone, what arrives later is refused."""
-        undone = self.live if generation in self.landed_as else 0
-        return replace(self, live=self.live - undone, undos=self.undos + undone, tombstones=self.tombstones | {generation})
+        undone = self.live if key in self.landed_as else 0
+        return self._replace(live=self.live - undone, undos=self.undos + undone, tombstones=self.tombstones | {key})
 
-    def pruned(self, profile: Profile, now: float) -> Provider:
-        """Without the calls whose arrival changes nothing any more: refused, too late, or deduplicated."""
-        orphans = tuple(
-            each
-            for each in self.orphans
-            if self.accepts(each.generation)
-            and not (profile.deadline and now > each.deadline)
-            and not (profile.dedup and each.generation in self.remembered)
-        )
-        voids = tuple(each for each in self.void_orphans if each not in self.tombstones)
-        undos = tuple(each for each in self.undo_orphans if each not in self.undo_remembered)
-        if (orphans, voids, undos) == (self.orphans, self.void_orphans, self.undo_orphans):
+    def refuse(self, profile: Profile, key: int) -> Provider:
+        return self._replace(refused=self.refused | {key}) if profile.refusals_final else self
+
+    def pruned(self) -> Provider:
+        """Without the calls whose arrival changes nothing any more: refused, broken or deduplicated."""
+        if not self.in_flight:
             return self
-        return replace(self, orphans=orphans, void_orphans=voids, undo_orphans=undos)
+        dead = self.tombstones | self.refused | self.broken | self.remembered
+        return self._replace(
+            calls=tuple(key for key in self.calls if key not in dead),
+            undo_calls=tuple(key for key in self.undo_calls if key not in self.undo_remembered),
+            void_calls=tuple(key for key in self.void_calls if key not in self.tombstones),
+        )
 
-    def without(self, orphan: Orphan) -> Provider:
-        rest = list(self.orphans)
-        rest.remove(orphan)
-        return replace(self, orphans=tuple(rest))
+    def with_call(self, key: int) -> Provider:
+        return self._replace(calls=tuple(sorted((*self.calls, key))))
 
-    def without_undo(self, undo_generation: int) -> Provider:
-        rest = list(self.undo_orphans)
-        rest.remove(undo_generation)
-        return replace(self, undo_orphans=tuple(rest))
+    def with_undo_call(self, key: int) -> Provider:
+        return self._replace(undo_calls=tuple(sorted((*self.undo_calls, key))))
 
-    def without_void(self, generation: int) -> Provider:
-        rest = list(self.void_orphans)
-        rest.remove(generation)
-        return replace(self, void_orphans=tuple(rest))
+    def with_void_call(self, key: int) -> Provider:
+        return self._replace(void_calls=tuple(sorted((*self.void_calls, key))))
 
-    def with_orphan(self, orphan: Orphan) -> Provider:
-        return replace(self, orphans=tuple(sorted((*self.orphans, orphan), key=lambda o: (o.generation, o.deadline))))
+    def without_call(self, key: int) -> Provider:
+        return self._replace(calls=_less(self.calls, key))
 
-    def with_undo_orphan(self, undo_generation: int) -> Provider:
-        return replace(self, undo_orphans=tuple(sorted((*self.undo_orphans, undo_generation))))
+    def without_undo_call(self, key: int) -> Provider:
+        return self._replace(undo_calls=_less(self.undo_calls, key))
 
-    def with_void_orphan(self, generation: int) -> Provider:
-        return replace(self, void_orphans=tuple(sorted((*self.void_orphans, generation))))
+    def without_void_call(self, key: int) -> Provider:
+        return self._replace(void_calls=_less(self.void_calls, key))
+
+    def with_nothing_in_flight(self) -> Provider:
+        return self._replace(calls=(), undo_calls=(), void_calls=()) if self.in_flight else self
+
+    def after_deadlines(self) -> Provider:
+        """Every deadline that was given so far has passed, by any clock."""
+        return self._replace(calls=()) if self.calls else self
+
+    def after_retention(self) -> Provider:
+        """Keys are forgotten. A call does not outlive the retention: that is what retention is chosen for."""
+        return self.with_nothing_in_flight()._replace(remembered=NO_KEYS, broken=NO_KEYS, undo_remembered=NO_KEYS)
+
+
+def _less(keys: tuple[int, ...], key: int) -> tuple[int, ...]:
+    rest = list(keys)
+    rest.remove(key)
+    return tuple(rest)
