@@ -25,7 +25,7 @@ class SagaGraphError(Exception):
         self.operation_id = operation_id
 
 
-# -- what the caller gave us -------------------------------------------------------------------------------------------
+# -- what the caller gave us -----------------------------------------------------------------------------------------
 
 
 class InvalidInputError(SagaGraphError):
@@ -64,7 +64,7 @@ class ContextBudgetError(SagaGraphError):
     """What is marked critical does not fit into the token budget of a context slice."""
 
 
-# -- what happened to an operation -------------------------------------------------------------------------------------
+# -- what happened to an operation -----------------------------------------------------------------------------------
 
 
 class Refused(SagaGraphError):  # noqa: N818 - the name is part of the public contract; it reads as the answer that it is
@@ -101,7 +101,7 @@ class SagaClosedError(SagaGraphError):
     exit_code = 1
 
 
-# -- what happened to the machinery ------------------------------------------------------------------------------------
+# -- what happened to the machinery ----------------------------------------------------------------------------------
 
 
 class SupersededError(SagaGraphError):

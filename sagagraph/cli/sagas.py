@@ -8,7 +8,7 @@ import sys
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class Door:
 
     def show(self, view: SagaView) -> int:
         if self.as_json:
-            output.print_json(replace(view, request=None))
+            output.print_json(view)
         else:
             output.print_saga(view)
         return _EXIT.get(view.status, _VERDICT_AGAINST)
@@ -89,7 +89,7 @@ async def _domain_of(door: Door, saga_id: str) -> str:
     return saga.domain
 
 
-# -- trip ------------------------------------------------------------------------------------------------------------------
+# -- trip ------------------------------------------------------------------------------------------------------------
 
 
 async def trip(
@@ -180,7 +180,7 @@ def _say_how_to_resume(saga_id: str) -> None:
     output.stderr.print(f"interrupted; resume it with: sagagraph resume {saga_id}", markup=False)
 
 
-# -- settling, resuming, cancelling ------------------------------------------------------------------------------------------
+# -- settling, resuming, cancelling ----------------------------------------------------------------------------------
 
 
 async def settle_plan(door: Door, saga_id: str, plan_hash: str | None, *, approved: bool) -> int:
@@ -225,7 +225,7 @@ async def resume_all(door: Door, *, wait: bool) -> int:
                 code = max(code, exc.exit_code)
         code = max([code, *(_EXIT.get(view.status, _VERDICT_AGAINST) for view in views)])
     if door.as_json:
-        output.print_json([replace(view, request=None) for view in views])
+        output.print_json(views)
     for view in views if not door.as_json else ():
         output.print_saga(view)
     return code
@@ -254,7 +254,7 @@ async def resolve(door: Door, saga_id: str, operation: str, resolution: Resoluti
     return door.show(view)
 
 
-# -- looking ---------------------------------------------------------------------------------------------------------------
+# -- looking ---------------------------------------------------------------------------------------------------------
 
 
 async def status(door: Door, saga_id: str) -> int:

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from sagagraph.errors import InvalidInputError, UnknownActionError
 from sagagraph.saga.call import Call
@@ -115,11 +116,14 @@ _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
 
 def to_json(value: Any) -> Any:
     """A JSON value with the content of `value`: a pydantic model, dataclass or plain value."""
-    return json.loads(_ANYTHING.dump_json(value, fallback=_not_journallable))
+    try:
+        return json.loads(_ANYTHING.dump_json(value, fallback=_not_journallable))
+    except PydanticSerializationError as exc:
+        raise InvalidInputError(f"a {type(value).__name__} can not be journalled: {exc}") from exc
 
 
 def _not_journallable(value: Any) -> Any:
-    raise InvalidInputError(f"a {type(value).__name__} can not be journalled: use a pydantic model, a dataclass or plain values")
+    raise TypeError(f"{type(value).__name__} is neither a pydantic model nor a dataclass nor a plain value")
 
 
 class Declaration(typing.TypedDict, total=False):

@@ -71,7 +71,7 @@ def _anyone_held(saga: Saga) -> bool:
     return any(operation.status in blocked for operation in saga.operations.values())
 
 
-# -- forward --------------------------------------------------------------------------------------------------------
+# -- forward ---------------------------------------------------------------------------------------------------------
 
 
 def _going_forward(saga: Saga, now: float) -> tuple[Step, ...]:
@@ -159,7 +159,7 @@ def _finishing_before_reversal(saga: Saga, now: float) -> tuple[Step, ...]:
     return steps if steps or in_flight else (Reverse(),)
 
 
-# -- back --------------------------------------------------------------------------------------------------------
+# -- back ------------------------------------------------------------------------------------------------------------
 
 
 def _going_back(saga: Saga, now: float) -> tuple[Step, ...]:
@@ -189,7 +189,7 @@ def _backward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
             return None
 
 
-# -- the end --------------------------------------------------------------------------------------------------------
+# -- the end ---------------------------------------------------------------------------------------------------------
 
 
 def _verification(saga: Saga, *, committing: bool) -> Step:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
     from sagagraph.saga.engine import Engine
 
 
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """A value, kept so that its identity stays its own, and the operations that returned it: True and None are many's."""
+
+    value: Any
+    operations: list[str] = field(default_factory=list)
+
+
 class BodySaga:
     """Leaving the body commits; an exception compensates what committed, dependents first, and goes on to the caller.
 
@@ -49,7 +58,7 @@ class BodySaga:
         self._counts: dict[str, int] = {}
         self._frontier: dict[str, None] = {}
         """Completed operations that no other completed one depends on: what a new one comes after by default."""
-        self._results: dict[int, tuple[str, Any]] = {}
+        self._results: dict[int, _Result] = {}
 
     async def __aenter__(self) -> BodySaga:
         self._holding = self._engine.hold(self.id, begin=SagaBegun(Driver.BODY, "", None))
@@ -79,7 +88,7 @@ class BodySaga:
             raise NotAllowedError(f"saga {self.id!r} has not been entered: use `async with engine.saga(...)`", saga_id=self.id)
         return self._coordinator
 
-    # -- one operation -------------------------------------------------------------------------------------------------------
+    # -- one operation -----------------------------------------------------------------------------------------------
 
     async def run(self, action: Action, request: Any = None, *, id: str | None = None, after: Iterable[Any] | None = None) -> Any:  # noqa: A002 - the contract's name
         """Run `action` as one operation of this saga and return its result; from the journal, if it is there.
@@ -94,7 +103,7 @@ class BodySaga:
         """
         self._engine.register(action)
         name = self._named(action, id)
-        prerequisites = tuple(self._frontier) if after is None else tuple(self._operation_of(each) for each in after)
+        prerequisites = tuple(self._frontier) if after is None else self._operations_of(after)
         self._asked.add(name)
         self._outstanding[name] = action.name if id is None else None
         try:
@@ -111,26 +120,29 @@ class BodySaga:
             return given
         if action.name in self._outstanding.values():
             raise InvalidInputError(
-                f"another run of {action.name!r} is outstanding: give each its own id=, so that a resumed body can tell them apart",
+                f"another run of {action.name!r} is outstanding: give each its own id=, to tell them apart when resumed",
                 field="id",
             )
         self._counts[action.name] = self._counts.get(action.name, 0) + 1
         return f"{action.name}-{self._counts[action.name]}"
 
-    def _operation_of(self, prerequisite: Any) -> str:
+    def _operations_of(self, prerequisites: Iterable[Any]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for each in prerequisites for name in self._operations_behind(each)))
+
+    def _operations_behind(self, prerequisite: Any) -> tuple[str, ...]:
         if isinstance(prerequisite, str) and prerequisite in self._running.saga.operations:
-            return prerequisite
+            return (prerequisite,)
         known = self._results.get(id(prerequisite))
         if known is None:
             raise InvalidInputError(
                 f"{prerequisite!r} is neither an operation of saga {self.id!r} nor a result of one", field="after"
             )
-        return known[0]
+        return tuple(known.operations)
 
     def _result(self, saga: Saga, operation: Operation, action: Action) -> Any:
         if operation.succeeded:
             result = action.result_from_json(operation.output)
-            self._results[id(result)] = (operation.id, result)
+            self._results.setdefault(id(result), _Result(result)).operations.append(operation.id)
             for each in operation.spec.depends_on:
                 self._frontier.pop(each, None)
             self._frontier[operation.id] = None
@@ -141,12 +153,13 @@ class BodySaga:
         if operation.failed or operation.status is OperationStatus.SKIPPED:
             raise OperationFailedError(f"saga {saga.id!r}: operation {operation.id!r} failed: {why}", **ids) from None
         if operation.status is OperationStatus.HELD and saga.stage is Stage.RUNNING:
+            last = f"; the last call ended with {fault.message}" if fault and fault.message not in why else ""
             raise OperationHeldError(
-                f"saga {saga.id!r}: operation {operation.id!r} is held ({why}); resolve it, or run the body again later", **ids
+                f"saga {saga.id!r}: operation {operation.id!r} is held ({why}{last}); resolve it, or run the body again later", **ids
             )
         raise SagaClosedError(f"saga {saga.id!r} is {status_of(saga).value}: {saga.turned_back_by or 'cancelled'}", **ids)
 
-    # -- the end of the body ---------------------------------------------------------------------------------------------------
+    # -- the end of the body -----------------------------------------------------------------------------------------
 
     async def __aexit__(self, _kind: type[BaseException] | None, exc: BaseException | None, _trace: TracebackType | None) -> None:
         if self._holding is None:

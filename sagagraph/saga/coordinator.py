@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Protocol
 
-from sagagraph.errors import SagaGraphError, StoreError, SupersededError, UnknownActionError
+from sagagraph.errors import NotAllowedError, SagaGraphError, StoreError, SupersededError, UnknownActionError
 from sagagraph.saga import commands as c
 from sagagraph.saga import events as e
 from sagagraph.saga.action import Action
@@ -32,7 +32,7 @@ _STILL = 60.0
 class Observer(Protocol):
     """Told of every batch after it is durable; must not raise and must not wait."""
 
-    def __call__(self, saga: Saga, entries: tuple[e.Entry, ...]) -> None: ...
+    def __call__(self, saga: Saga, entries: tuple[e.Entry, ...], /) -> None: ...
 
 
 class Coordinator:
@@ -60,6 +60,7 @@ class Coordinator:
         self._ttl_s = lease_ttl_s
         self._reverse = reverse
         self._observers = observers
+        self._heard = saga.last_request
         self._inbox: list[tuple[c.Command, asyncio.Future[None] | None]] = []
         self._calls: dict[EffectStep, asyncio.Task[c.Command]] = {}
         self._woken = asyncio.Event()
@@ -67,7 +68,7 @@ class Coordinator:
         self._loop_task: asyncio.Task[None] | None = None
         self._failure: SagaGraphError | None = None
 
-    # -- from outside ----------------------------------------------------------------------------------------------------
+    # -- from outside ------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         self._loop_task = asyncio.create_task(self._run(), name=f"saga {self.saga.id}")
@@ -102,6 +103,7 @@ class Coordinator:
             self._loop_task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._loop_task
+        await self._end(NotAllowedError(f"saga {self.saga.id!r} is not held any more: enter it again", saga_id=self.saga.id))
         with suppress(StoreError):
             await self._store.release(self._lease)
 
@@ -109,12 +111,13 @@ class Coordinator:
         if self._failure is not None:
             raise self._failure
 
-    # -- the loop ----------------------------------------------------------------------------------------------------------
+    # -- the loop ----------------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
         heart = asyncio.create_task(self._beat())
         try:
             await self._adopt_evidence()
+            await self._hear_requests()
             while True:
                 wake_at = await self._turn()
                 await self._sleep_until(wake_at)
@@ -222,27 +225,30 @@ class Coordinator:
                 del self._calls[step]
                 self._inbox.append((task.result(), None))
 
-    # -- what others did, and what is told to others -------------------------------------------------------------------------
+    # -- what others did, and what is told to others -----------------------------------------------------------------
 
     async def _adopt_evidence(self) -> None:
         for note in await self._store.notes(self.saga.id):
             self._inbox.append((c.EvidenceFound(note.operation, note.call, note.key, note.output), None))
 
+    async def _hear_requests(self) -> None:
+        """Pick up what people have asked for since we last looked; before the first effect, and then with every beat."""
+        for request in await self._store.requests(self.saga.id, after=self._heard):
+            self._heard = request.number
+            self._inbox.append((_command_of(request.kind, request.by, request.data, request.number), None))
+            self._woken.set()
+
     async def _beat(self) -> None:
-        """Keep the lease, and pick up what people ask for."""
+        """Keep the lease, and listen."""
         renew_at = self._clock() + self._ttl_s / 3
-        asked = self.saga.last_request
         try:
             while True:
-                for request in await self._store.requests(self.saga.id, after=asked):
-                    asked = request.number
-                    self._inbox.append((_command_of(request.kind, request.by, request.data, request.number), None))
-                    self._woken.set()
+                await asyncio.sleep(HEARTBEAT_S)
+                await self._hear_requests()
                 if self._clock() >= renew_at:
                     renew_at = self._clock() + self._ttl_s / 3
                     if not await self._store.renew(self._lease, self._ttl_s):
                         return
-                await asyncio.sleep(HEARTBEAT_S)
         except StoreError:
             return  # the next append will say so, with more to tell
 
@@ -254,13 +260,17 @@ class Coordinator:
 
     async def _fail(self, exc: SagaGraphError) -> None:
         """Superseded, or the store is gone: start nothing, let what is out end, and write down what it says."""
-        self._failure = exc
-        _fail_all([waiter for _command, waiter in self._inbox if waiter], exc)
-        async with self._changed:
-            self._changed.notify_all()
+        await self._end(exc)
         if isinstance(exc, SupersededError) and self._calls:
             ended = await asyncio.gather(*self._calls.values(), return_exceptions=True)
             await self._keep_evidence([each for each in ended if not isinstance(each, BaseException)])
+
+    async def _end(self, exc: SagaGraphError) -> None:
+        """Nobody waits for this coordinator any more; the first reason stands."""
+        self._failure = self._failure or exc
+        _fail_all([waiter for _command, waiter in self._inbox if waiter], self._failure)
+        async with self._changed:
+            self._changed.notify_all()
 
     async def _keep_evidence(self, commands: list[c.Command]) -> None:
         """Acknowledgements that can not be journalled any more are left for the new holder (PROTOCOL rule 6)."""

@@ -56,7 +56,7 @@ def intent(saga: Saga, step: CallAction | CallVoid | CallCompensation, now: floa
             return e.CompensationStarted(operation.id, generation, attempts + 1, key, deadline)
 
 
-# -- answers of calls --------------------------------------------------------------------------------------------------
+# -- answers of calls ------------------------------------------------------------------------------------------------
 
 
 def _action_replied(saga: Saga, command: c.ActionReplied, now: float) -> Events:
@@ -241,7 +241,7 @@ def _contradictions(saga: Saga, command: c.Verified) -> list[e.Event]:
     return found
 
 
-# -- the driver --------------------------------------------------------------------------------------------------------
+# -- the driver ------------------------------------------------------------------------------------------------------
 
 
 def _plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events:
@@ -404,7 +404,7 @@ def _require(saga: Saga, stage: Stage) -> None:
         raise NotAllowedError(f"saga {saga.id!r} is {status_of(saga).value}, not {stage.value}", saga_id=saga.id)
 
 
-# -- people --------------------------------------------------------------------------------------------------------
+# -- people ----------------------------------------------------------------------------------------------------------
 
 
 def _cancel(saga: Saga, command: c.Cancel, _now: float) -> Events:

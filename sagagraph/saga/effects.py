@@ -27,7 +27,6 @@ from sagagraph.validators.protocol import judge
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import resolve
 
-
 AroundCall = Callable[[Call], AbstractAsyncContextManager[None]]
 """Entered around every call of an action, compensation, void or probe: for tracing, and for breaking things in tests."""
 
@@ -96,7 +95,7 @@ class Effects:
         answers = dict(await asyncio.gather(*(one(name) for name in step.operations)))
         return c.Verified(step.committing, answers, step.unverified)
 
-    # -- one call --------------------------------------------------------------------------------------------------------
+    # -- one call ----------------------------------------------------------------------------------------------------
 
     async def _probed(self, saga: Saga, operation: Operation, action: Action) -> tuple[Probe, Any]:
         timeout_s = operation.spec.policy.timeout_s

@@ -79,7 +79,7 @@ class Engine:
         self._threads.shutdown(wait=False, cancel_futures=True)
         await self.store.close()
 
-    # -- doors ---------------------------------------------------------------------------------------------------------------
+    # -- doors -------------------------------------------------------------------------------------------------------
 
     def saga(self, saga_id: str) -> BodySaga:
         """A saga whose operations the body of an `async with` runs: begins it, or runs it again."""
@@ -144,7 +144,7 @@ class Engine:
                     raise
             await asyncio.sleep(_POLL_S)
 
-    # -- what people do ----------------------------------------------------------------------------------------------------------
+    # -- what people do ----------------------------------------------------------------------------------------------
 
     async def status(self, saga_id: str) -> SagaView:
         saga = await self.load(saga_id)
@@ -225,7 +225,7 @@ class Engine:
                 return
             await asyncio.sleep(_POLL_S)
 
-    # -- reversal ------------------------------------------------------------------------------------------------------------------
+    # -- reversal ----------------------------------------------------------------------------------------------------
 
     async def _reverse(self, saga: Saga) -> c.Command:
         """Run the saga that undoes `saga`; begun again after a crash it goes on where it was (PROTOCOL rule 5)."""
@@ -242,7 +242,7 @@ class Engine:
             ended = await coordinator.until_quiet()
         if ended.stage is not Stage.COMMITTED:
             held = ", ".join(each.id for each in ended.in_order() if each.hold)
-            return c.HoldReversal(f"its reversal {child!r} is held at {held}: resolve that, then resume")
+            return c.HoldReversal(f"its reversal {child!r} is held at {held}: resolve that, and resume")
         outputs = {original_id(each.id): each.output for each in ended.in_order()}
         return c.EndReversal(outputs, tuple(f"{name}: can not be undone" for name in plan.lasting))
 

@@ -56,7 +56,7 @@ def evolve(saga: Saga, entry: e.Entry) -> Saga:
     return replace(changed, version=entry.version, epoch=entry.epoch, last_at=entry.at)
 
 
-# -- the saga and its plan ---------------------------------------------------------------------------------------------
+# -- the saga and its plan -------------------------------------------------------------------------------------------
 
 
 def _begun_again(saga: Saga, _event: e.SagaBegun, _at: float) -> Saga:
@@ -179,7 +179,7 @@ def _removed(saga: Saga, name: str) -> Saga:
     return _put(saga, replace(_reconsidered(operation), removed=True))
 
 
-# -- forward --------------------------------------------------------------------------------------------------------
+# -- forward ---------------------------------------------------------------------------------------------------------
 
 
 def _attempt_started(saga: Saga, event: e.AttemptStarted, at: float) -> Saga:
@@ -315,7 +315,7 @@ def _operation_skipped(saga: Saga, event: e.OperationSkipped, at: float) -> Saga
     return _put(saga, replace(operation, status=OperationStatus.SKIPPED, hold=event.reason, ended_at=at))
 
 
-# -- back --------------------------------------------------------------------------------------------------------
+# -- back ------------------------------------------------------------------------------------------------------------
 
 
 def _void_started(saga: Saga, event: e.VoidStarted, at: float) -> Saga:
@@ -399,7 +399,7 @@ def _compensation_failed(saga: Saga, event: e.CompensationFailed, _at: float) ->
     )
 
 
-# -- people and the end ------------------------------------------------------------------------------------------------
+# -- people and the end ----------------------------------------------------------------------------------------------
 
 
 def _cancel_requested(saga: Saga, event: e.CancelRequested, _at: float) -> Saga:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sagagraph.saga.agenda import status_of
@@ -58,7 +58,6 @@ class SagaView:
     """Why it compensated, was rejected or is infeasible."""
     unverified: tuple[str, ...] = ()
     """Operations that no probe could confirm at the end (PROTOCOL rule 9)."""
-    request: Any = field(default=None, repr=False)
 
 
 def view_of(saga: Saga, account: Account | None = None) -> SagaView:
@@ -74,7 +73,6 @@ def view_of(saga: Saga, account: Account | None = None) -> SagaView:
         residue=(*saga.residue, *told.residue),
         reason=saga.turned_back_by or "; ".join(saga.plan.infeasible),
         unverified=saga.unverified,
-        request=saga.request,
     )
 
 

@@ -48,7 +48,7 @@ class Effects:
         self._settings = settings
         self._owner = uuid.uuid4().hex
 
-    # -- at the door -----------------------------------------------------------------------------------------------------------
+    # -- at the door -------------------------------------------------------------------------------------------------
 
     def count(self, kind: Kind, name: CallName) -> FaultRule | None:
         """Counts a call that has no effect."""
@@ -79,7 +79,7 @@ class Effects:
         with self._database.transaction() as tx:
             keys.leave_all_under_way(tx, self._owner)
 
-    # -- landing ---------------------------------------------------------------------------------------------------------------
+    # -- landing -----------------------------------------------------------------------------------------------------
 
     def carry_out(self, call: Call, arrival: Arrival) -> Answer:
         """Lands the call, or says why not."""

@@ -26,7 +26,8 @@ class Scenario(Protocol):
     ignored. `resume` goes on without one, and returns when the saga is quiet. `judge` asks the outside world, not the saga.
     """
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def world(self, folder: Path) -> AbstractContextManager[None]: ...
 

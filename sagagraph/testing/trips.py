@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -9,10 +10,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sagagraph.bootstrap import account
+from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.provider import HttpReservationProvider
 from sagagraph.domains.travel.receipts import Ledger
@@ -53,6 +56,7 @@ class TripScenario:
 
     @contextmanager
     def world(self, folder: Path) -> Iterator[None]:
+        _warm_up()
         faults = folder / "faults.json"
         faults.write_text(json.dumps(self.faults))
         settings = SandboxSettings(folder / "sandbox.db", faults, withheld=self.withheld)
@@ -100,6 +104,14 @@ SCENARIOS = (
 )
 
 
+@cache
+def _warm_up() -> None:
+    """Load what every forked process would load for itself."""
+    importlib.import_module("sagagraph.saga.stores.migration")
+    importlib.import_module("httpcore2")
+    Gazetteer((City(name="Berlin", country="DE", airport="BER", timezone="Europe/Berlin", latitude=52.4, longitude=13.5),))
+
+
 def _faults(ledger: Ledger, status: str) -> Iterator[str]:
     """What must never stand in the ledger, and what must at the end."""
     for name, times in Counter(row.operation_id for row in ledger.reservations).items():
@@ -144,6 +156,11 @@ async def _opened(folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple
         yield engine, planning_graph(domain=travel, engine=engine, checkpointer=checkpointer)
 
 
+def _announce(pipe: int, url: str) -> None:
+    os.write(pipe, url.encode())
+    os.close(pipe)
+
+
 @contextmanager
 def _forked_service(settings: SandboxSettings) -> Iterator[str]:
     """The service in a process of its own, forked so that it need not import anything; ended by its id."""
@@ -152,7 +169,7 @@ def _forked_service(settings: SandboxSettings) -> Iterator[str]:
     if child == 0:
         os.close(reading)
         try:
-            serve(settings, on_ready=lambda url: os.write(writing, url.encode()) and os.close(writing))
+            serve(settings, on_ready=lambda url: _announce(writing, url))
         finally:
             os._exit(0)
     os.close(writing)

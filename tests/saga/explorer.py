@@ -1,81 +1,109 @@
-"""Explicit-state exploration of the real core against the abstract world: every interleaving, breadth first (PROTOCOL, moves)."""
+"""Explicit-state exploration of the real core against the abstract world (PROTOCOL, moves of the environment).
+
+Every interleaving is visited, up to these reductions, none of which hides a violation:
+
+- States that differ only in what no rule asks (`statekey`), or by a symmetry of the saga, are one state.
+- What has no effect outside (`Record`) is appended at once unless `eager` is off: between two such events a crash changes
+  nothing outside, and small sagas are explored with every append apart as well.
+- A call in flight that vanishes is one that has not landed yet: it need not be taken out. Only where a rule or a person may count
+  on silence (a deadline, a retention, a resolution) is it dropped.
+- A state that was reached with more troubles to spare is not visited again with fewer: it can do everything that this one can.
+- The core's answer is computed once per state of the core, whatever the providers' states are.
+"""
 
 from __future__ import annotations
 
-import collections
-import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from sagagraph.errors import SagaGraphError
+from sagagraph.errors import JournalError, SagaGraphError
 from sagagraph.saga import agenda, commands, decide, evolve
 from sagagraph.saga import events as e
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.dependency import descendants
-from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key
-from sagagraph.saga.settle import CLOCK_MARGIN_S
+from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.status import OperationStatus, SagaStatus
-from sagagraph.saga.step import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Verify, Wait
-from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.operation import GuaranteeTerms, OperationSpec
-from sagagraph.workflow.policy import Backoff, CompensationPolicy, Policy, Retry
-from tests.saga.world import Orphan, Profile, Provider
+from sagagraph.saga.step import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Step, Verify, Wait
+from sagagraph.validators.verdict import Verdict, VerdictStatus
+from tests.saga.cases import TIMEOUT_S, Case
+from tests.saga.invariants import NAMED, names_somebody, violations
+from tests.saga.statekey import Key, SagaKey, reduced_key
+from tests.saga.world import Provider
 
-TIMEOUT = 1
-DEDUP_S = 1000.0
-DEADLINE_TICK = 10.0
-RETENTION_TICK = 10_000.0
-MAX_ORPHANS = 2
-POLICY = Policy(
-    retry=Retry(max_attempts=2),
-    backoff=Backoff(base_s=0.0, cap_s=0.0, jitter=0.0),
-    timeout_s=TIMEOUT,
-    compensation=CompensationPolicy(max_attempts=2, timeout_s=TIMEOUT),
+SKEW_S = 1.0
+"""A provider's clock may be this far behind ours."""
+RETENTION_S = 10_000.0
+MAX_CALLS = 2
+"""Abandoned calls in flight per operation: two suffice for a duplicate of a duplicate."""
+FAULT = e.Fault("fault", "fault")
+INVALID = Verdict(verdict=VerdictStatus.INVALID)
+
+TROUBLES = frozenset(
+    {
+        "crash",
+        "timeout",
+        "unknown",
+        "multiple",
+        "cancel",
+        "forget",
+        "replan",
+        "resolve",
+        "evidence",
+        "transient",
+        "cached 5xx",
+        "invalid",
+    }
 )
+"""What is rationed: a run meets at most so many of these, in any mixture. Refusals and late landings are free."""
 
 
-@dataclass(frozen=True)
-class Case:
-    """One saga to explore: kinds, edges and providers by position; `alternative_of` makes a replan possible."""
+class Core:
+    """The saga and its clock, up to `statekey`; `memo` holds what it does with each input."""
 
-    kinds: tuple[ActionKind, ...]
-    edges: tuple[tuple[int, ...], ...]
-    profiles: tuple[Profile, ...]
-    alternative_of: int | None = None
-    """The last operation is not in the first plan; a replan may put it in the place of this one."""
+    __slots__ = ("frame", "in_flight", "is_open", "memo", "now", "operations", "parts", "records", "saga", "steps")
 
-    def __str__(self) -> str:
-        return " | ".join(
-            f"{kind.value}{list(edge) or ''}:{profile}"
-            for kind, edge, profile in zip(self.kinds, self.edges, self.profiles, strict=True)
-        )
+    def __init__(self, saga: Saga, now: float, frame: Key, parts: tuple[int, ...]) -> None:
+        self.saga, self.now, self.frame, self.parts = saga, now, frame, parts
+        steps = agenda.next_steps(saga, now)
+        self.records = tuple(step for step in steps if isinstance(step, Record))
+        self.steps: tuple[Step, ...] = () if self.records else steps
+        self.operations = tuple(saga.in_order())
+        self.in_flight = tuple(each for each in self.operations if each.in_flight)
+        self.is_open = saga.stage in (Stage.RUNNING, Stage.COMPENSATING)
+        self.memo: dict[object, Core | None] = {}
 
-    def spec(self, index: int) -> OperationSpec:
-        profile = self.profiles[index]
-        return OperationSpec(
-            id=str(index),
-            action=f"a{index}",
-            kind=self.kinds[index],
-            inputs=None,
-            depends_on=tuple(str(each) for each in self.edges[index]),
-            policy=POLICY,
-            guarantees=GuaranteeTerms(DEDUP_S if profile.dedup else None, profile.void, profile.deadline, profile.refusals_final),
-            has_probe=profile.probe,
-        )
+    @property
+    def is_quiet(self) -> bool:
+        return not (self.in_flight or self.steps or self.records)
 
 
-TROUBLES = frozenset({"crash", "timeout", "unknown", "cancel", "forget", "replan", "resolve", "evidence", "transient"})
-"""What is rationed: a run meets at most so many of these, in any mixture. Lost answers, refusals and late landings are free."""
+class Note(NamedTuple):
+    """What a superseded worker wrote down: the acknowledgement of a call of its own."""
+
+    index: int
+    call: commands.CallKind
+    key: int
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    saga: Saga
+class State(NamedTuple):
+    core: Core
     providers: tuple[Provider, ...]
-    now: float
     troubles: int
     """How many more this run may meet."""
-    evidence: frozenset[tuple[str, commands.CallKind, str]] = frozenset()
+    losses: int | None
+    """How many more answers may be lost; None: any number."""
+    notes: frozenset[Note] = frozenset()
+
+    @property
+    def saga(self) -> Saga:
+        return self.core.saga
+
+
+class Move(NamedTuple):
+    label: str
+    state: State
+    is_late: bool = False
+    """A landing that nobody waits for: no progress depends on it."""
+    violates: str = ""
 
 
 @dataclass(slots=True)
@@ -84,338 +112,537 @@ class Report:
     transitions: int = 0
     cut: bool = False
     violations: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By name, with the moves that led there."""
     endings: set[SagaStatus] = field(default_factory=set)
-
-
-Successor = tuple[str, State]
-FAULT = e.Fault("fault", "fault")
+    projections: set[object] = field(default_factory=set)
 
 
 class Explorer:
-    def __init__(self, case: Case, troubles: int, *, kinds: frozenset[str] = TROUBLES, limit: int = 400_000) -> None:
-        self.case, self.troubles, self.kinds, self.limit = case, troubles, kinds, limit
-        self.below = {i: self._descendants(i) for i in range(len(case.kinds))}
+    """`call_first` plants a fault that is not the core's: calls go out before their intents are durable."""
 
-    def _descendants(self, index: int) -> set[int]:
-        found: set[int] = set()
-        for later in range(index + 1, len(self.case.kinds)):
-            if found & set(self.case.edges[later]) or index in self.case.edges[later]:
-                found.add(later)
-        return found
+    def __init__(
+        self,
+        case: Case,
+        troubles: int,
+        *,
+        losses: int | None = None,
+        kinds: frozenset[str] = TROUBLES,
+        limit: int = 400_000,
+        eager: bool = True,
+        key: SagaKey = reduced_key,
+        symmetric: bool = True,
+        call_first: bool = False,
+    ) -> None:
+        self.case, self.troubles, self.losses, self.kinds, self.limit = case, troubles, losses, kinds, limit
+        self.eager, self.key, self.call_first = eager, key, call_first
+        self.symmetries = case.symmetries() if symmetric else [tuple(range(case.count))]
+        self._cores: dict[object, Core] = {}
+        self._numbers: dict[object, int] = {}
 
     # -- running -----------------------------------------------------------------------------------------------------
 
-    def explore(self) -> Report:
-        report = Report()
-        start = self._start()
-        seen: dict[object, tuple[object, str] | None] = {_key(start): None}
-        queue = collections.deque([start])
-        while queue:
-            state = queue.popleft()
-            key = _key(state)
-            successors = list(self.successors(state))
-            report.states += 1
-            report.transitions += len(successors)
-            for name in self.violations(state, successors):
-                report.violations.setdefault(name, _trace(seen, key))
-            if state.saga.stage in (Stage.COMMITTED, Stage.COMPENSATED):
-                report.endings.add(status_of(state.saga))
-            for label, successor in successors:
-                successor_key = _key(successor)
-                if successor_key not in seen:
-                    seen[successor_key] = (key, label)
-                    queue.append(successor)
-            if len(seen) > self.limit:
-                report.cut = True
-                break
-        return report
+    def explore(self, *, first_only: bool = False) -> Report:
+        return _Run(self, first_only=first_only).run()
 
-    def _start(self) -> State:
-        begun = e.SagaBegun(e.Driver.WORKFLOW, "exploration", None)
-        saga = evolve.begin("s", e.Entry(1, 1, 0.0, begun))
-        count = len(self.case.kinds)
-        first_plan = count if self.case.alternative_of is None else count - 1
-        plan = e.PlanAccepted(1, tuple(self.case.spec(i) for i in range(first_plan)))
-        state = State(saga, (Provider(),) * count, 1.0, self.troubles)
-        return self._apply(state, (plan,))
+    def start(self) -> State:
+        case = self.case
+        saga = evolve.begin("s", e.Entry(1, 1, 0.0, e.SagaBegun(case.driver, "exploration", None)))
+        if case.driver is e.Driver.WORKFLOW:
+            first_plan = case.count if case.alternative_of is None else case.count - 1
+            plan = e.PlanAccepted(1, tuple(case.spec(i) for i in range(first_plan)))
+            saga = _appended(saga, (plan,), 1.0)
+        return State(self._core(saga, 1.0), (Provider(),) * case.count, self.troubles, self.losses)
 
-    def _apply(self, state: State, events: tuple[e.Event, ...], *, epoch: int | None = None) -> State:
-        saga = state.saga
-        for event in events:
-            saga = evolve.evolve(saga, e.Entry(saga.version + 1, epoch or saga.epoch, state.now, event))
-        return self._settle_records(replace(state, saga=saga))
+    def identity(self, state: State) -> object:
+        """Equal for states that need to be visited once; how many troubles are left is not part of it."""
+        if not state.core.is_open:
+            state = state._replace(notes=frozenset(), losses=None)
+        if len(self.symmetries) == 1:
+            return (state.core, state.providers, state.losses, state.notes)
+        notes = [tuple(sorted(note[1:] for note in state.notes if note.index == i)) for i in range(self.case.count)]
+        rows = [
+            (part, self._number(provider), self._number(note))
+            for part, provider, note in zip(state.core.parts, state.providers, notes, strict=True)
+        ]
+        return (state.core.frame, state.losses, min(tuple(rows[i] for i in order) for order in self.symmetries))
 
-    def _settle_records(self, state: State) -> State:
-        """What the coordinator appends at once, without any effect."""
-        saga = state.saga
-        for _ in range(100):
-            records = [step for step in agenda.next_steps(saga, state.now) if isinstance(step, Record)]
-            if not records:
-                return replace(state, saga=saga)
-            for record in records:
-                saga = evolve.evolve(saga, e.Entry(saga.version + 1, saga.epoch, state.now, record.event))
-        raise AssertionError(f"the agenda never settles: {records}")
+    def _number(self, value: object) -> int:
+        return self._numbers.setdefault(value, len(self._numbers))
 
-    def _command(self, state: State, command: commands.Command) -> State:
-        return self._apply(state, decide.decide(state.saga, command, state.now))
+    def _core(self, saga: Saga, now: float) -> Core:
+        if self.eager:
+            saga = _with_records(saga, now)
+        frame, parts = self.key(saga, now)
+        found = self._cores.get((frame, parts))
+        if found is None:
+            numbers = tuple(self._number(part) for part in parts)
+            found = self._cores[frame, parts] = Core(saga, now, frame, numbers)
+        return found
 
-    def _with_provider(self, state: State, index: int, provider: Provider) -> State:
-        provider = provider.pruned(self.case.profiles[index], state.now)
-        return replace(state, providers=(*state.providers[:index], provider, *state.providers[index + 1 :]))
+    def _after(self, core: Core, tag: object, decided: Callable[[], tuple[e.Event, ...]]) -> Core | None:
+        """The core after the events that `decided` gives; None where it refuses."""
+        if tag not in core.memo:
+            try:
+                core.memo[tag] = self._core(_appended(core.saga, decided(), core.now), core.now)
+            except JournalError:
+                raise
+            except SagaGraphError:
+                core.memo[tag] = None
+        return core.memo[tag]
+
+    def _told(self, state: State, command: commands.Command, tag: object) -> State | None:
+        core = self._after(state.core, tag, lambda: decide.decide(state.saga, command, state.core.now))
+        return None if core is None else state._replace(core=core)
+
+    def _tell(self, state: State, command: commands.Command, *, tag: object = None) -> State:
+        told = self._told(state, command, tag or command)
+        assert told is not None, f"{command} was refused"
+        return told
+
+    def _with(self, state: State, index: int, provider: Provider) -> State:
+        return state._replace(providers=(*state.providers[:index], provider.pruned(), *state.providers[index + 1 :]))
 
     def _may(self, state: State, trouble: str) -> bool:
         return state.troubles > 0 and trouble in self.kinds
 
-    def _spend(self, state: State) -> State:
-        return replace(state, troubles=state.troubles - 1)
-
     # -- moves -------------------------------------------------------------------------------------------------------
 
-    def successors(self, state: State) -> Iterator[Successor]:
-        yield from self._orphan_moves(state)
-        yield from self._time_moves(state)
-        if state.saga.stage not in (Stage.RUNNING, Stage.COMPENSATING):
+    def moves(self, state: State) -> Iterator[Move]:
+        yield from self._late_moves(state)
+        if not state.core.is_open:
             return
+        yield from self._record_moves(state)
+        yield from self._time_moves(state)
         yield from self._crash_moves(state)
         yield from self._people_moves(state)
-        for index in range(len(self.case.kinds)):
-            operation = state.saga.operations.get(str(index))
-            if operation is not None and operation.in_flight:
-                yield from self._answer_moves(state, index, operation)
-        yield from self._step_moves(state)
+        yield from self._body_moves(state)
+        for operation in state.core.in_flight:
+            if operation.status is OperationStatus.STARTED:
+                yield from self._action_answers(state, operation)
+            else:
+                yield from self._undo_answers(state, operation)
+        for step in state.core.steps:
+            yield from self._step_moves(state, step)
 
-    def _orphan_moves(self, state: State) -> Iterator[Successor]:
+    def _late_moves(self, state: State) -> Iterator[Move]:
         for index, provider in enumerate(state.providers):
+            if not provider.in_flight:
+                continue
             profile = self.case.profiles[index]
-            for orphan in sorted(set(provider.orphans), key=str):
-                gone = provider.without(orphan)
-                yield f"call {index} vanishes", self._with_provider(state, index, gone)
-                landed = self._with_provider(state, index, gone.land(profile, orphan.generation))
-                yield f"late call {index} LANDS", landed
-                if self._may(state, "evidence"):
-                    yield f"late call {index} LANDS, its sender notes it", self._noted(landed, index, orphan.generation)
-            for generation in sorted(set(provider.undo_orphans)):
-                gone = provider.without_undo(generation)
-                yield f"undo {index} vanishes", self._with_provider(state, index, gone)
-                yield f"late undo {index} LANDS", self._with_provider(state, index, gone.undo(profile, generation))
-            for generation in sorted(set(provider.void_orphans)):
-                gone = provider.without_void(generation)
-                yield f"void {index} vanishes", self._with_provider(state, index, gone)
-                yield f"late void {index} LANDS", self._with_provider(state, index, gone.voided(generation))
+            for key in sorted(set(provider.calls)):
+                landed = self._with(state, index, provider.without_call(key).land(profile, key))
+                yield from self._late(landed, f"late call {index}", Note(index, commands.CallKind.ACTION, key))
+            for key in sorted(set(provider.undo_calls)):
+                landed = self._with(state, index, provider.without_undo_call(key).undo(profile, key))
+                yield from self._late(landed, f"late undo {index}", Note(index, commands.CallKind.COMPENSATION, key))
+            for key in sorted(set(provider.void_calls)):
+                landed = self._with(state, index, provider.without_void_call(key).voided(key))
+                yield from self._late(landed, f"late void {index}", Note(index, commands.CallKind.VOID, key))
 
-    def _noted(self, state: State, index: int, generation: int) -> State:
-        operation = state.saga.operations[str(index)]
-        key = operation_key(state.saga.id, operation, generation)
-        note = (operation.id, commands.CallKind.ACTION, key)
-        return replace(self._spend(state), evidence=state.evidence | {note})
+    def _late(self, landed: State, what: str, note: Note) -> Iterator[Move]:
+        yield Move(f"{what} LANDS", landed, is_late=True)
+        if landed.core.is_open and self._may(landed, "evidence"):
+            noted = _spend(landed)._replace(notes=landed.notes | {note})
+            yield Move(f"{what} LANDS, its sender notes it", noted, is_late=True)
 
-    def _time_moves(self, state: State) -> Iterator[Successor]:
-        waits = [step for step in agenda.next_steps(state.saga, state.now) if isinstance(step, Wait)]
+    def _record_moves(self, state: State) -> Iterator[Move]:
+        for record in state.core.records:
+            core = self._after(state.core, record.event, lambda event=record.event: (event,))
+            assert core is not None
+            yield Move(f"record {type(record.event).__name__}", state._replace(core=core))
+
+    def _time_moves(self, state: State) -> Iterator[Move]:
+        core = state.core
+        waits = [step.until for step in core.steps if isinstance(step, Wait)]
         if waits:
-            now = state.now + DEADLINE_TICK
-            pairs = zip(state.providers, self.case.profiles, strict=True)
-            later = replace(state, now=now, providers=tuple(p.pruned(profile, now) for p, profile in pairs))
-            yield "time passes", self._settle_records(later)
-        nothing_in_flight = not any(p.orphans for p in state.providers) and not any(
-            o.in_flight for o in state.saga.operations.values()
-        )
-        if self._may(state, "forget") and nothing_in_flight and any(p.remembered for p in state.providers):
-            forgotten = tuple(replace(p, remembered=frozenset()) for p in state.providers)
-            later = replace(self._spend(state), now=state.now + RETENTION_TICK, providers=forgotten)
-            yield "keys are forgotten", self._settle_records(later)
+            later = min(waits)
+            providers = state.providers
+            if later - core.now >= TIMEOUT_S + SKEW_S:
+                pairs = zip(providers, self.case.profiles, strict=True)
+                providers = tuple(p.after_deadlines() if profile.deadline else p for p, profile in pairs)
+            yield Move("time passes", state._replace(core=self._later(core, later), providers=providers))
+        if self._may(state, "forget") and not core.in_flight and any(p.remembered or p.undo_remembered for p in state.providers):
+            forgotten = tuple(provider.after_retention() for provider in state.providers)
+            spent = _spend(state)._replace(core=self._later(core, core.now + RETENTION_S), providers=forgotten)
+            yield Move("keys are forgotten", spent)
 
-    def _crash_moves(self, state: State) -> Iterator[Successor]:
+    def _later(self, core: Core, now: float) -> Core:
+        tag = ("time", now - core.now)
+        found = core.memo.get(tag)
+        if found is None:
+            found = core.memo[tag] = self._core(core.saga, now)
+        return found
+
+    def _crash_moves(self, state: State) -> Iterator[Move]:
         if not self._may(state, "crash"):
             return
-        crashed = self._spend(state)
-        for index, provider in enumerate(state.providers):
-            operation = state.saga.operations.get(str(index))
-            if operation is not None and operation.in_flight:
-                crashed = self._with_provider(crashed, index, _orphaned(provider, operation))
-        taken = self._apply(crashed, (e.LeaseTaken("next"),), epoch=state.saga.epoch + 1)
-        yield "CRASH, takeover", taken
-        for note in sorted(state.evidence):
-            command = commands.EvidenceFound(*note, output=None)
-            yield f"CRASH, takeover, evidence {note[0]}", self._command(taken, command)
+        crashed = self._abandoned(_spend(state))
+        taken = self._taken_over(state.core)
+        assert taken is not None
+        yield Move("CRASH, takeover", crashed._replace(core=taken))
+        for note in sorted(state.notes):
+            known = self._told(crashed._replace(core=taken), self._evidence(taken, note), note)
+            if known is not None and known.core is not taken:
+                yield Move(f"CRASH, takeover, evidence of {note.call} {note.index}", known)
+        yield from self._frozen_worker_moves(state.core, crashed._replace(core=taken))
+        if self.call_first:
+            yield from self._hasty_calls(crashed._replace(core=taken), state.core)
 
-    def _people_moves(self, state: State) -> Iterator[Successor]:
-        if self._may(state, "cancel") and not state.saga.cancel_by and state.saga.stage is Stage.RUNNING:
-            yield "cancel", self._command(self._spend(state), commands.Cancel("anna"))
-        if self._may(state, "replan") and self.case.alternative_of is not None and state.saga.stage is Stage.RUNNING:
+    def _abandoned(self, state: State) -> State:
+        """The calls of a dead worker are in flight from now on."""
+        for operation in state.core.in_flight:
+            index = int(operation.id)
+            state = self._with(state, index, self._flying(state, operation))
+        return state
+
+    def _flying(self, state: State, operation: Operation) -> Provider:
+        index = int(operation.id)
+        provider, profile = state.providers[index], self.case.profiles[index]
+        too_late = profile.deadline and state.core.now >= operation.deadline + SKEW_S
+        if provider.in_flight >= MAX_CALLS or not operation.has_effect:
+            return provider
+        if operation.status is OperationStatus.STARTED:
+            return provider if too_late else provider.with_call(operation.generation)
+        assert operation.undo is not None
+        if operation.undo.call is UndoCall.VOID:
+            return provider.with_void_call(operation.generation)
+        return provider.with_undo_call(operation.undo.generation)
+
+    def _taken_over(self, core: Core) -> Core | None:
+        if "takeover" not in core.memo:
+            saga = _appended(core.saga, (e.LeaseTaken("next"),), core.now, epoch=core.saga.epoch + 1)
+            core.memo["takeover"] = self._core(saga, core.now)
+        return core.memo["takeover"]
+
+    def _evidence(self, core: Core, note: Note) -> commands.EvidenceFound:
+        operation = core.saga.operations[str(note.index)]
+        if note.call is commands.CallKind.COMPENSATION:
+            key = undo_key("s", operation, note.key)
+        else:
+            key = operation_key("s", operation, note.key)
+        return commands.EvidenceFound(operation.id, note.call, key, output=None)
+
+    def _frozen_worker_moves(self, old: Core, taken: State) -> Iterator[Move]:
+        """A superseded worker goes on as if nothing had happened: whatever it appends must be refused (rule 6)."""
+        for step in old.steps:
+            if isinstance(step, CallAction | CallVoid | CallCompensation):
+                event = decide.intent(old.saga, step, old.now)
+                late = e.Entry(taken.saga.version + 1, old.saga.epoch, old.now, event)
+                if (accepted := _accepted(taken.saga, late)) is not None:
+                    core = self._core(accepted, old.now)
+                    yield Move("a superseded worker goes on", taken._replace(core=core), violates="I8 an intent after supersession")
+
+    def _hasty_calls(self, taken: State, old: Core) -> Iterator[Move]:
+        for step in old.steps:
+            if isinstance(step, CallAction):
+                operation = old.saga.operations[step.operation]
+                index = int(operation.id)
+                flying = taken.providers[index].with_call(operation.generation)
+                yield Move(f"call {index} goes out before its intent, CRASH", self._with(taken, index, flying))
+
+    # -- people --------------------------------------------------------------------------------------------------------
+
+    def _people_moves(self, state: State) -> Iterator[Move]:
+        saga = state.saga
+        if self._may(state, "cancel") and not saga.cancel_by and saga.stage is Stage.RUNNING:
+            yield Move("cancel", self._tell(_spend(state), commands.Cancel("anna")))
+        if self._may(state, "replan") and self.case.alternative_of is not None and saga.stage is Stage.RUNNING:
             yield from self._replan_moves(state)
         if self._may(state, "resolve"):
-            yield from self._resolve_moves(state)
+            for operation in state.core.operations:
+                yield from self._resolve_moves(state, operation)
 
-    def _replan_moves(self, state: State) -> Iterator[Successor]:
+    def _replan_moves(self, state: State) -> Iterator[Move]:
         """A replan at any time: the core itself must say when it may not be."""
-        old, new = self.case.alternative_of, len(self.case.kinds) - 1
+        old, new = self.case.alternative_of, self.case.count - 1
         command = commands.AcceptPlan((self.case.spec(new),), (str(old),))
-        try:
-            yield "replan", self._command(self._spend(state), command)
-        except SagaGraphError:
-            return
+        replanned = self._told(_spend(state), command, "replan")
+        if replanned is not None:
+            yield Move("replan", replanned)
 
-    def _resolve_moves(self, state: State) -> Iterator[Successor]:
+    def _resolve_moves(self, state: State, operation: Operation) -> Iterator[Move]:
         """A person says the truth about what is held; about anything else whatever they like, which must change nothing."""
-        for index, provider in enumerate(state.providers):
-            operation = state.saga.operations.get(str(index))
-            if operation is None:
+        index = int(operation.id)
+        held = operation.status in NAMED
+        for resolution in e.Resolution:
+            if held and not _is_true(resolution, state.providers[index]):
                 continue
-            held = operation.status in (OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED)
-            if held and (provider.orphans or provider.undo_orphans or provider.void_orphans):
+            resolve = commands.Resolve(operation.id, resolution, "anna")
+            resolved = self._told(_spend(state), resolve, resolve)
+            if resolved is None:
                 continue
-            for resolution in e.Resolution:
-                if held and not _is_true(resolution, provider):
-                    continue
-                try:
-                    resolve = commands.Resolve(operation.id, resolution, "anna")
-                    yield f"resolve {index} as {resolution}", self._command(self._spend(state), resolve)
-                except SagaGraphError:
-                    continue
+            assert held, "a resolution was accepted for an operation that is not held"
+            silent = state.providers[index].with_nothing_in_flight()
+            yield Move(f"resolve {index} as {resolution}", self._with(resolved, index, silent))
+
+    def _body_moves(self, state: State) -> Iterator[Move]:
+        """A body of code asks for the operations one by one, and raises when one fails."""
+        saga, case = state.saga, self.case
+        if case.driver is not e.Driver.BODY or saga.stage is not Stage.RUNNING or saga.body_completed or saga.body_fault:
+            return
+        if any(each.failed or each.given_up for each in state.core.operations):
+            yield Move("the body raises", self._tell(state, commands.RaiseBody(FAULT)))
+            return
+        for index in range(case.count):
+            ready = all(str(each) in saga.operations and saga.operations[str(each)].succeeded for each in case.edges[index])
+            asked = self._told(state, commands.PlanOperation(case.spec(index)), ("plan", index)) if ready else None
+            if asked is not None and asked.core is not state.core:
+                yield Move(f"the body asks for {index}", asked)
+        names = frozenset(saga.operations)
+        if len(names) == case.count and all(each.succeeded for each in state.core.operations):
+            yield Move("the body ends", self._tell(state, commands.CompleteBody(names)))
+            for name in sorted(names) if self._may(state, "replan") else ():
+                forgetful = commands.CompleteBody(names - {name})
+                if (ended := self._told(_spend(state), forgetful, forgetful)) is not None:
+                    yield Move(f"the body, run again, ends without {name}", ended)
 
     # -- answers of the calls that this epoch waits for -----------------------------------------------------------------
 
-    def _answer_moves(self, state: State, index: int, operation: Operation) -> Iterator[Successor]:
-        if operation.status is OperationStatus.STARTED:
-            yield from self._action_answers(state, index, operation)
-        elif operation.undo is not None:
-            yield from self._undo_answers(state, index, operation)
-
-    def _action_answers(self, state: State, index: int, operation: Operation) -> Iterator[Successor]:
-        name, profile, provider = operation.id, self.case.profiles[index], state.providers[index]
-        replied = commands.ActionReplied(name, None)
-        lost = commands.ActionLost(name, FAULT)
-        refused = commands.ActionRefused(name, FAULT)
+    def _action_answers(self, state: State, operation: Operation) -> Iterator[Move]:
+        index, key = int(operation.id), operation.generation
+        profile, provider = self.case.profiles[index], state.providers[index]
+        replied = commands.ActionReplied(operation.id, None)
+        lost = commands.ActionLost(operation.id, FAULT)
+        refused = commands.ActionRefused(operation.id, FAULT)
         if not operation.has_effect:
-            yield f"read {index} ok", self._command(state, replied)
-            yield f"read {index} refused", self._command(state, refused)
-            yield f"read {index} lost", self._command(state, lost)
+            yield Move(f"read {index} ok", self._tell(state, replied))
+            yield Move(f"read {index} refused", self._tell(state, refused))
+            if _may_lose(state):
+                yield Move(f"read {index} lost", self._tell(_lose(state), lost))
             return
-        generation = operation.generation
-        if not provider.accepts(generation):
-            yield f"call {index} refused for its key", self._command(state, refused)
+        if key in provider.broken:
+            yield Move(f"call {index}: the cached 5xx again", self._tell(state, lost))
             return
-        landed = self._with_provider(state, index, provider.land(profile, generation))
-        yield f"call {index} LANDS", self._command(landed, replied)
-        yield f"call {index} LANDS, answer lost", self._command(landed, lost)
-        yield f"call {index} lost before its effect (or 409)", self._command(state, lost)
-        if not (profile.dedup and generation in provider.remembered):
-            final = replace(provider, refused=provider.refused | {generation}) if profile.refusals_final else provider
-            said_no = self._with_provider(state, index, final)
-            yield f"call {index} refused", self._command(said_no, refused)
-            if self._may(state, "transient"):
-                transient = commands.ActionRefused(name, FAULT, transient=True)
-                yield f"call {index} refused for now", self._command(self._spend(said_no), transient)
-        if self._may(state, "timeout") and len(provider.orphans) < MAX_ORPHANS:
-            flying = self._with_provider(state, index, provider.with_orphan(Orphan(generation, operation.deadline)))
-            yield f"call {index} times out, in flight", self._command(self._spend(flying), lost)
+        if not provider.accepts(key):
+            yield Move(f"call {index} refused for its key", self._tell(state, refused))
+            return
+        landed = self._with(state, index, provider.land(profile, key))
+        yield Move(f"call {index} LANDS", self._tell(landed, replied))
+        if self._may(state, "invalid"):
+            invalid = commands.ActionReplied(operation.id, None, (INVALID,))
+            yield Move(f"call {index} LANDS, its output is invalid", self._tell(_spend(landed), invalid, tag=("invalid", index)))
+        if _may_lose(state):
+            yield Move(f"call {index} LANDS, answer lost", self._tell(_lose(landed), lost))
+            yield Move(f"call {index} lost before its effect (or 409)", self._tell(_lose(state), lost))
+        if key not in provider.remembered:
+            yield from self._refusals(state, operation, refused)
+        if self._may(state, "timeout") and provider.in_flight < MAX_CALLS:
+            flying = self._with(_spend(state), index, self._flying(state, operation))
+            yield Move(f"call {index} times out, in flight", self._tell(flying, lost))
 
-    def _undo_answers(self, state: State, index: int, operation: Operation) -> Iterator[Successor]:
-        assert operation.undo is not None
+    def _refusals(self, state: State, operation: Operation, refused: commands.ActionRefused) -> Iterator[Move]:
+        index, key = int(operation.id), operation.generation
         provider = state.providers[index]
-        replied = commands.UndoReplied(operation.id, None)
-        lost = commands.UndoLost(operation.id, FAULT)
-        is_void = operation.undo.call is UndoCall.VOID
-        if is_void:
-            after, flying = provider.voided(operation.generation), provider.with_void_orphan(operation.generation)
-        else:
-            generation = operation.undo.generation
-            after, flying = provider.undo(self.case.profiles[index], generation), provider.with_undo_orphan(generation)
-        landed = self._with_provider(state, index, after)
-        yield f"undo {index} LANDS", self._command(landed, replied)
-        yield f"undo {index} LANDS, answer lost", self._command(landed, lost)
-        yield f"undo {index} lost before its effect", self._command(state, lost)
-        yield f"undo {index} refused", self._command(state, commands.UndoRefused(operation.id, FAULT))
+        said_no = self._with(state, index, provider.refuse(self.case.profiles[index], key))
+        yield Move(f"call {index} refused", self._tell(said_no, refused))
         if self._may(state, "transient"):
-            transient = commands.UndoRefused(operation.id, FAULT, transient=True)
-            yield f"undo {index} refused for now", self._command(self._spend(state), transient)
-        if self._may(state, "timeout") and len(provider.undo_orphans) + len(provider.void_orphans) < MAX_ORPHANS:
-            in_flight = self._with_provider(self._spend(state), index, flying)
-            yield f"undo {index} times out, in flight", self._command(in_flight, lost)
+            transient = commands.ActionRefused(operation.id, FAULT, transient=True)
+            yield Move(f"call {index} refused for now", self._tell(_spend(said_no), transient))
+        if self._may(state, "cached 5xx"):
+            broken = self._with(_spend(state), index, provider._replace(broken=provider.broken | {key}))
+            yield Move(f"call {index}: 5xx, cached for its key", self._tell(broken, commands.ActionLost(operation.id, FAULT)))
+
+    def _undo_answers(self, state: State, operation: Operation) -> Iterator[Move]:
+        assert operation.undo is not None
+        index = int(operation.id)
+        provider, profile = state.providers[index], self.case.profiles[index]
+        lost = commands.UndoLost(operation.id, FAULT)
+        if operation.undo.call is UndoCall.VOID:
+            after = provider.voided(operation.generation)
+        else:
+            after = provider.undo(profile, operation.undo.generation)
+        landed = self._with(state, index, after)
+        yield Move(f"undo {index} LANDS", self._tell(landed, commands.UndoReplied(operation.id, None)))
+        if _may_lose(state):
+            yield Move(f"undo {index} LANDS, answer lost", self._tell(_lose(landed), lost))
+            yield Move(f"undo {index} lost before its effect", self._tell(_lose(state), lost))
+        if operation.undo.generation not in provider.undo_remembered or operation.undo.call is UndoCall.VOID:
+            yield Move(f"undo {index} refused", self._tell(state, commands.UndoRefused(operation.id, FAULT)))
+            if self._may(state, "transient"):
+                transient = commands.UndoRefused(operation.id, FAULT, transient=True)
+                yield Move(f"undo {index} refused for now", self._tell(_spend(state), transient))
+        if self._may(state, "timeout") and provider.in_flight < MAX_CALLS:
+            flying = self._with(_spend(state), index, self._flying(state, operation))
+            yield Move(f"undo {index} times out, in flight", self._tell(flying, lost))
 
     # -- steps ---------------------------------------------------------------------------------------------------------
 
-    def _step_moves(self, state: State) -> Iterator[Successor]:
-        for step in agenda.next_steps(state.saga, state.now):
-            match step:
-                case CallAction() | CallVoid() | CallCompensation():
-                    event = decide.intent(state.saga, step, state.now)
-                    yield f"start {type(event).__name__} {step.operation}", self._apply(state, (event,))
-                case CallProbe(name):
-                    yield from self._probe_moves(state, name)
-                case Verify():
-                    yield from self._verify_moves(state, step)
-                case _:
-                    pass
+    def _step_moves(self, state: State, step: Step) -> Iterator[Move]:
+        match step:
+            case CallAction(name) | CallVoid(name) | CallCompensation(name):
+                core = self._after(state.core, step, lambda: (decide.intent(state.saga, step, state.core.now),))
+                assert core is not None
+                yield Move(f"{type(step).__name__} {name}", state._replace(core=core))
+            case CallProbe(name):
+                yield from self._probe_moves(state, name)
+            case Verify():
+                yield from self._verify_moves(state, step)
+            case _:
+                pass
 
-    def _probe_moves(self, state: State, name: str) -> Iterator[Successor]:
-        answer = self._truth(state, name)
-        said = commands.ProbeAnswered(name, answer)
-        yield f"probe {name}: {answer}", self._command(state, said)
-        if self._may(state, "unknown"):
-            unknown = commands.ProbeAnswered(name, e.ProbeAnswer.UNKNOWN)
-            yield f"probe {name}: unknown", self._command(self._spend(state), unknown)
+    def _probe_moves(self, state: State, name: str) -> Iterator[Move]:
+        answer = state.providers[int(name)].answer()
+        yield Move(f"probe {name}: {answer}", self._tell(state, commands.ProbeAnswered(name, answer)))
+        for useless in (e.ProbeAnswer.UNKNOWN, e.ProbeAnswer.MULTIPLE):
+            if self._may(state, useless.value):
+                said = commands.ProbeAnswered(name, useless)
+                yield Move(f"probe {name}: {useless}, it says", self._tell(_spend(state), said))
 
-    def _verify_moves(self, state: State, step: Verify) -> Iterator[Successor]:
-        answers = {name: self._truth(state, name) for name in step.operations}
+    def _verify_moves(self, state: State, step: Verify) -> Iterator[Move]:
+        answers = {name: state.providers[int(name)].answer() for name in step.operations}
+        yield Move("last check", self._verified(state, step, answers))
+        for useless in (e.ProbeAnswer.UNKNOWN, e.ProbeAnswer.MULTIPLE):
+            if self._may(state, useless.value):
+                for name in step.operations:
+                    said = self._verified(_spend(state), step, {**answers, name: useless})
+                    yield Move(f"last check: {name} is {useless}, it says", said)
+
+    def _verified(self, state: State, step: Verify, answers: dict[str, e.ProbeAnswer]) -> State:
         verified = commands.Verified(step.committing, answers, step.unverified)
-        yield "last check", self._command(state, verified)
-
-    def _truth(self, state: State, name: str) -> e.ProbeAnswer:
-        provider = state.providers[int(name)]
-        if provider.live > 1:
-            return e.ProbeAnswer.MULTIPLE
-        if provider.live == 1:
-            return e.ProbeAnswer.LANDED
-        return e.ProbeAnswer.UNDONE if provider.landings else e.ProbeAnswer.ABSENT
-
-    # -- invariants (PROTOCOL I1 to I8; I9 and I10 are judged over whole runs) ----------------------------------------------
-
-    def violations(self, state: State, successors: list[Successor]) -> Iterator[str]:
-        saga = state.saga
-        for operation in saga.operations.values():
-            if operation.has_effect:
-                yield from self._operation_violations(state, operation)
-        if saga.pivot and state.providers[int(saga.pivot)].live:
-            others = (o for o in saga.operations.values() if o.id != saga.pivot and not o.removed)
-            if any(state.providers[int(o.id)].undos for o in others if o.has_effect):
-                yield "I6 undone although the pivot is live"
-        status = status_of(saga)
-        moving = [label for label, _ in successors if not label.startswith(("CRASH", "cancel", "replan", "resolve"))]
-        reversing = any(isinstance(step, Reverse) for step in agenda.next_steps(saga, state.now))
-        if not status.is_final and not reversing and not moving and not _names_somebody(saga):
-            yield "I7 quiet without naming an operation"
-
-    def _operation_violations(self, state: State, operation: Operation) -> Iterator[str]:
-        saga, provider = state.saga, state.providers[int(operation.id)]
-        if saga.stage is Stage.COMMITTED:
-            if operation.succeeded and not operation.removed and provider.live != 1:
-                yield "I1 committed, not landed exactly once"
-            if (operation.removed or not operation.succeeded) and provider.live:
-                yield "I1 committed, a removed or failed operation is live"
-        if saga.stage is Stage.COMPENSATED and provider.live:
-            yield "I2 compensated, something is live"
-        if provider.undos > provider.landings:
-            yield "I3 undone more often than landed"
-        if operation.status in _GONE and provider.live:
-            yield f"I4 {operation.status} but live"
-        if operation.succeeded and provider.live > 1 and saga.stage is not Stage.COMPENSATING:
-            yield "I1 a silent duplicate"
-        if provider.undos and not provider.live:
-            for name in descendants(saga, operation.id):
-                later = saga.operations[name]
-                if later.has_effect and state.providers[int(name)].live:
-                    yield "I5 undone while a dependent is live"
-        if provider.landings and not operation.total_attempts:
-            yield "I8 an effect without an intent"
+        return self._tell(state, verified, tag=("verified", *answers.values()))
 
 
-_GONE = frozenset({OperationStatus.FAILED, OperationStatus.VOIDED, OperationStatus.COMPENSATED, OperationStatus.SKIPPED})
+class _Run:
+    """One breadth-first exploration, by troubles left: most first."""
+
+    def __init__(self, explorer: Explorer, *, first_only: bool) -> None:
+        self.explorer, self.first_only = explorer, first_only
+        self.report = Report()
+        self.numbers: dict[object, int] = {}
+        self.came_from: list[tuple[int, str]] = []
+        self.leads_back: list[list[int]] = []
+        """Against the arrows of the moves that need no trouble and no late landing."""
+        self.rests: list[int] = []
+        self.waiting: dict[int, dict[object, tuple[State, int, str]]] = {}
+
+    def run(self) -> Report:
+        start = self.explorer.start()
+        self.waiting[start.troubles] = {self.explorer.identity(start): (start, -1, "")}
+        while self.waiting and not self._is_over():
+            self._explore_level(self.waiting.pop(max(self.waiting)))
+        if not self._is_over():
+            self._check_progress()
+        return self.report
+
+    def _is_over(self) -> bool:
+        return self.report.cut or (self.first_only and bool(self.report.violations))
+
+    def _explore_level(self, level: dict[object, tuple[State, int, str]]) -> None:
+        queue: list[tuple[State, int]] = []
+        for identity, (state, parent, label) in level.items():
+            if identity not in self.numbers:
+                queue.append((state, self._number(identity, parent, label)))
+        for state, number in queue:  # it grows meanwhile
+            self._visit(state, number, queue)
+            if len(self.numbers) > self.explorer.limit:
+                self.report.cut = True
+            if self._is_over():
+                return
+
+    def _number(self, identity: object, parent: int, label: str) -> int:
+        number = self.numbers[identity] = len(self.numbers)
+        self.came_from.append((parent, label))
+        self.leads_back.append([])
+        return number
+
+    def _visit(self, state: State, number: int, queue: list[tuple[State, int]]) -> None:
+        self.report.states += 1
+        self._judge(state, number)
+        moved = False
+        for move in self.explorer.moves(state):
+            self.report.transitions += 1
+            if move.violates:
+                self._violated(move.violates, number, move.label)
+            moved |= not move.is_late and move.state.troubles == state.troubles
+            self._follow(move, state, number, queue)
+        if state.core.is_open and not moved and not _is_reversing(state.core) and not names_somebody(state.saga):
+            self._violated("I7 quiet without naming an operation", number)
+
+    def _follow(self, move: Move, state: State, number: int, queue: list[tuple[State, int]]) -> None:
+        identity = self.explorer.identity(move.state)
+        known = self.numbers.get(identity)
+        if move.state.troubles < state.troubles:
+            if known is None:
+                level = self.waiting.setdefault(move.state.troubles, {})
+                level.setdefault(identity, (move.state, number, move.label))
+            return
+        if known is None:
+            known = self._number(identity, number, move.label)
+            queue.append((move.state, known))
+        if not move.is_late:
+            self.leads_back[known].append(number)
+
+    def _judge(self, state: State, number: int) -> None:
+        core = state.core
+        for name in violations(core.saga, state.providers):
+            self._violated(name, number)
+        if not core.is_open or core.is_quiet or _is_reversing(core):
+            self.rests.append(number)
+        if core.saga.stage in (Stage.COMMITTED, Stage.COMPENSATED):
+            self.report.endings.add(SagaStatus(core.saga.stage.value))
+        self.report.projections.add((core.saga.stage, tuple(each.status for each in core.operations), state.providers))
+
+    def _check_progress(self) -> None:
+        """From everywhere the saga can come to rest by itself: nothing is tried for ever."""
+        reached, frontier = set(self.rests), list(self.rests)
+        while frontier:
+            for earlier in self.leads_back[frontier.pop()]:
+                if earlier not in reached:
+                    reached.add(earlier)
+                    frontier.append(earlier)
+        restless = next((number for number in range(len(self.numbers)) if number not in reached), None)
+        if restless is not None:
+            self._violated("I7 it never comes to rest", restless)
+
+    def _violated(self, name: str, number: int, last: str = "") -> None:
+        if name not in self.report.violations:
+            self.report.violations[name] = (*self._trace(number), *((last,) if last else ()))
+
+    def _trace(self, number: int) -> tuple[str, ...]:
+        labels: list[str] = []
+        while number >= 0:
+            number, label = self.came_from[number]
+            labels.append(label)
+        return tuple(reversed(labels[:-1]))
 
 
-def _names_somebody(saga: Saga) -> bool:
-    named = (OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED)
-    return any(operation.status in named for operation in saga.operations.values())
+def _appended(saga: Saga, events: tuple[e.Event, ...], now: float, *, epoch: int | None = None) -> Saga:
+    for event in events:
+        saga = evolve.evolve(saga, e.Entry(saga.version + 1, epoch or saga.epoch, now, event))
+    return saga
+
+
+def _with_records(saga: Saga, now: float) -> Saga:
+    """What the coordinator appends at once, without any effect outside."""
+    for _ in range(100):
+        events = tuple(step.event for step in agenda.next_steps(saga, now) if isinstance(step, Record))
+        if not events:
+            return saga
+        saga = _appended(saga, events, now)
+    raise AssertionError(f"the agenda never settles: {events}")
+
+
+def _accepted(saga: Saga, entry: e.Entry) -> Saga | None:
+    try:
+        return evolve.evolve(saga, entry)
+    except JournalError:
+        return None
+
+
+def _spend(state: State) -> State:
+    return state._replace(troubles=state.troubles - 1)
+
+
+def _may_lose(state: State) -> bool:
+    return state.losses is None or state.losses > 0
+
+
+def _lose(state: State) -> State:
+    return state if state.losses is None else state._replace(losses=state.losses - 1)
+
+
+def _is_reversing(core: Core) -> bool:
+    return any(isinstance(step, Reverse) for step in core.steps)
 
 
 def _is_true(resolution: e.Resolution, provider: Provider) -> bool:
@@ -426,113 +653,3 @@ def _is_true(resolution: e.Resolution, provider: Provider) -> bool:
             return provider.live == 0 and not provider.landings
         case _:
             return provider.live == 0
-
-
-def _orphaned(provider: Provider, operation: Operation) -> Provider:
-    if operation.status is OperationStatus.STARTED:
-        if not operation.has_effect or len(provider.orphans) >= MAX_ORPHANS:
-            return provider
-        return provider.with_orphan(Orphan(operation.generation, operation.deadline))
-    assert operation.undo is not None
-    if operation.undo.call is UndoCall.VOID:
-        return provider.with_void_orphan(operation.generation)
-    return provider.with_undo_orphan(operation.undo.generation)
-
-
-def _trace(seen: Mapping[object, tuple[object, str] | None], key: object) -> tuple[str, ...]:
-    labels: list[str] = []
-    while (step := seen[key]) is not None:
-        key, label = step
-        labels.append(label)
-    return tuple(reversed(labels))
-
-
-def _key(state: State) -> object:
-    """What distinguishes two states for all that can follow: no version, no absolute time."""
-    saga, now = state.saga, state.now
-    operations = tuple(_operation_key(operation, now) for operation in saga.in_order())
-    providers = tuple(_provider_key(provider, now) for provider in state.providers)
-    if saga.stage not in (Stage.RUNNING, Stage.COMPENSATING):
-        return (saga.stage, tuple((o.id, o.status, o.removed) for o in saga.in_order()), providers)
-    return (saga.stage, saga.cancel_by is None, operations, providers, state.troubles, state.evidence)
-
-
-def _operation_key(o: Operation, now: float) -> tuple[object, ...]:
-    """Only what the rules can still ask about an operation in this status; counters only as far as they are compared."""
-    lost = min(o.lost, 2)
-    undo = o.undo and _undo_key(o.undo, now)
-    match o.status:
-        case _ if o.status in _GONE:
-            return (o.id, o.status, o.removed, o.total_attempts > 0)
-        case OperationStatus.COMPENSATION_FAILED:
-            return (o.id, o.status, o.removed, lost, o.generation, o.undo and (o.undo.call, o.undo.generation, o.undo.lost > 0))
-        case OperationStatus.COMPENSATING:
-            return (o.id, o.status, o.removed, lost, o.generation, o.in_flight, o.probe, undo)
-        case OperationStatus.SUCCEEDED:
-            return (o.id, o.status, o.removed, lost, o.generation, o.rejected, o.undo and (o.undo.call, o.undo.generation))
-        case OperationStatus.HELD:
-            return (o.id, o.status, o.removed, lost, o.generation, o.given_up, o.attempts > 0, undo)
-        case _:
-            margin = o.deadline + CLOCK_MARGIN_S
-            time = (now >= margin, o.probed_at >= margin, _dedup_is_over(o.first_call_at, now) if o.total_attempts else None)
-            calls = (o.attempts > 0, o.total_attempts - o.allowed_from, lost, o.in_flight, o.claiming, o.claims)
-            return (o.id, o.status, o.removed, o.generation, calls, o.probe, o.unknown_probes, o.given_up, undo, time)
-
-
-def _undo_key(undo: Undo, now: float) -> tuple[object, ...]:
-    used = undo.attempts - undo.allowed_from
-    return (undo.call, undo.generation, used, undo.lost > 0, _dedup_is_over(undo.first_call_at, now))
-
-
-def _dedup_is_over(first_call_at: float, now: float) -> bool:
-    return now + TIMEOUT + CLOCK_MARGIN_S >= first_call_at + DEDUP_S
-
-
-def _provider_key(p: Provider, now: float) -> tuple[object, ...]:
-    orphans = tuple((orphan.generation, now > orphan.deadline) for orphan in p.orphans)
-    memory = (p.remembered, p.landed_as, p.tombstones, p.refused, p.undo_remembered)
-    return (p.live, p.landings, p.undos, memory, orphans, p.undo_orphans, p.void_orphans)
-
-
-# -- cases -----------------------------------------------------------------------------------------------------------------
-
-
-def shapes(count: int) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """All dependency graphs on `count` operations, numbered topologically."""
-    pairs = [(a, b) for b in range(count) for a in range(b)]
-    for mask in range(1 << len(pairs)):
-        yield tuple(tuple(a for k, (a, b) in enumerate(pairs) if b == j and mask >> k & 1) for j in range(count))
-
-
-def is_well_formed(kinds: tuple[ActionKind, ...], edges: tuple[tuple[int, ...], ...]) -> bool:
-    """Rule 5, written down a second time so that the exploration does not trust `check_workflow`."""
-    pivots = [i for i, kind in enumerate(kinds) if kind is ActionKind.PIVOT]
-    if len(pivots) > 1:
-        return False
-    after: set[int] = set()
-    for i in range(len(kinds)):
-        if pivots and (pivots[0] in edges[i] or after & set(edges[i])):
-            after.add(i)
-    return all(
-        (kind is not ActionKind.COMPENSATABLE or i not in after) and (kind is not ActionKind.RETRIABLE or i in after)
-        for i, kind in enumerate(kinds)
-    )
-
-
-def sagas(count: int) -> Iterator[tuple[tuple[ActionKind, ...], tuple[tuple[int, ...], ...]]]:
-    """Every well-formed choice of kinds and edges, one of each class of isomorphic ones."""
-    seen: set[object] = set()
-    for edges in shapes(count):
-        for kinds in itertools.product(ActionKind, repeat=count):
-            if is_well_formed(kinds, edges) and (form := _canonical(kinds, edges)) not in seen:
-                seen.add(form)
-                yield kinds, edges
-
-
-def _canonical(kinds: tuple[ActionKind, ...], edges: tuple[tuple[int, ...], ...]) -> object:
-    count = len(kinds)
-    arcs = [(a, b) for b in range(count) for a in edges[b]]
-    return min(
-        (tuple(kinds[order.index(i)].value for i in range(count)), tuple(sorted((order[a], order[b]) for a, b in arcs)))
-        for order in itertools.permutations(range(count))
-    )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.search import Path
 
 
-# -- why this one --------------------------------------------------------------------------------------------------------------
+# -- why this one ----------------------------------------------------------------------------------------------------
 
 
 def reasons(request: TripRequest, market: Market, path: Path, titles: list[str], others: tuple[Path, ...]) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ def _has_direct(request: TripRequest, market: Market, journey: int) -> bool:
     return any(isinstance(offer, FlightOffer) and offer.is_direct for offer in _boardable(request, market, journey))
 
 
-# -- what was dropped ----------------------------------------------------------------------------------------------------------
+# -- what was dropped ------------------------------------------------------------------------------------------------
 
 
 def considered(request: TripRequest, market: Market) -> tuple[str, ...]:
@@ -133,7 +133,7 @@ def _on_what_is_full(request: TripRequest, market: Market) -> Iterator[str]:
         yield f"{count_text(full, 'offer')} dropped, with too few seats or rooms left"
 
 
-# -- why there is none ---------------------------------------------------------------------------------------------------------
+# -- why there is none -----------------------------------------------------------------------------------------------
 
 
 def why_not(request: TripRequest, market: Market) -> tuple[str, ...]:
@@ -224,7 +224,7 @@ def _on_what_is_missing(request: TripRequest, market: Market) -> Iterator[str]:
     yield "the journeys and hotels that can be had do not fit together"
 
 
-# -- reading the market --------------------------------------------------------------------------------------------------------
+# -- reading the market ----------------------------------------------------------------------------------------------
 
 
 def _boardable(request: TripRequest, market: Market, journey: int) -> list[FlightOffer | TrainOffer]:

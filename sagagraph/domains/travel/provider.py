@@ -143,7 +143,7 @@ class HttpReservationProvider:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    # -- reads ---------------------------------------------------------------------------------------------------
+    # -- reads -------------------------------------------------------------------------------------------------------
 
     async def now(self) -> datetime:
         return (await self._wire.read(_Clock.model_validate_json, "/clock")).now
@@ -189,7 +189,7 @@ class HttpReservationProvider:
     async def ledger(self) -> Ledger:
         return await self._wire.read(Ledger.model_validate_json, "/ledger")
 
-    # -- effects -------------------------------------------------------------------------------------------------
+    # -- effects -----------------------------------------------------------------------------------------------------
 
     async def book(
         self,

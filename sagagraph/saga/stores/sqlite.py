@@ -57,7 +57,7 @@ class SqliteSagaStore:
         await self._run(self._connection.close)
         self._thread.shutdown(wait=False)
 
-    # -- the fence -----------------------------------------------------------------------------------------------------
+    # -- the fence ---------------------------------------------------------------------------------------------------
 
     async def create(self, saga_id: str, begun: SagaBegun, *, stage: Stage, owner: str, ttl_s: float) -> Lease:
         def work() -> Lease:
@@ -139,7 +139,7 @@ class SqliteSagaStore:
 
         await self._run(work)
 
-    # -- reading -------------------------------------------------------------------------------------------------------
+    # -- reading -----------------------------------------------------------------------------------------------------
 
     async def read(self, saga_id: str) -> tuple[Entry, ...]:
         def work() -> tuple[Entry, ...]:
@@ -165,7 +165,7 @@ class SqliteSagaStore:
             saga_id, domain, stage, *rest = row
             yield Headline(saga_id, domain, Stage(stage), *rest)
 
-    # -- what is not fenced -----------------------------------------------------------------------------------------------
+    # -- what is not fenced ------------------------------------------------------------------------------------------
 
     async def note(self, saga_id: str, note: Note) -> None:
         def work() -> None:
@@ -206,7 +206,7 @@ class SqliteSagaStore:
 
         return await self._run(work)
 
-    # -- within the thread --------------------------------------------------------------------------------------------------
+    # -- within the thread -------------------------------------------------------------------------------------------
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, _translated, work)

@@ -202,7 +202,7 @@ def _year(match: re.Match[str], today: date) -> int | None:
     return int(match["year"]) if match["year"] else None
 
 
-# -- what they stand for -------------------------------------------------------------------------------------------------------
+# -- what they stand for ---------------------------------------------------------------------------------------------
 
 
 def resolved_day(rough: Rough, today: date, *, year: int | None = None) -> date:

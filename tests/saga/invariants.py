@@ -1,0 +1,68 @@
+"""The invariants I1 to I8 of PROTOCOL, judged state by state against the truth of the providers. (I9 has tests of its own, and
+I10 is judged over whole explorations.)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sagagraph.saga.dependency import descendants
+from sagagraph.saga.model import Operation, Saga, Stage
+from sagagraph.saga.status import OperationStatus
+from tests.saga.world import Provider
+
+GONE = frozenset({OperationStatus.FAILED, OperationStatus.VOIDED, OperationStatus.COMPENSATED, OperationStatus.SKIPPED})
+NAMED = frozenset({OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED})
+
+
+def violations(saga: Saga, providers: Sequence[Provider]) -> Iterator[str]:
+    """All but I7, which is about what can still happen."""
+    for operation in saga.operations.values():
+        provider = providers[int(operation.id)]
+        if operation.has_effect and (provider.landings or provider.undos or operation.succeeded):
+            yield from _of_operation(saga, operation, provider, providers)
+    if saga.pivot and providers[int(saga.pivot)].live and _anything_undone(saga, providers):
+        yield "I6 undone although the pivot is live"
+    if saga.stage is Stage.COMPENSATING:
+        yield from _hasty_compensation(saga)
+
+
+def _of_operation(saga: Saga, operation: Operation, provider: Provider, providers: Sequence[Provider]) -> Iterator[str]:
+    if saga.stage is Stage.COMMITTED:
+        counts = operation.succeeded and not operation.removed
+        if counts and not provider.live == 1 == provider.landings:
+            yield "I1 committed, not landed exactly once"
+        if not counts and provider.live:
+            yield "I1 committed, a removed or failed operation is live"
+    elif provider.live > 1 and operation.succeeded and saga.stage is Stage.RUNNING:
+        yield "I1 a silent duplicate"
+    if saga.stage is Stage.COMPENSATED and provider.live:
+        yield "I2 compensated, something is live"
+    if provider.undos > provider.landings:
+        yield "I3 undone more often than landed"
+    if operation.status in GONE and provider.live:
+        yield "I4 live although it is given as without effect"
+    if provider.undos and not provider.live and _any_live(saga, operation, providers):
+        yield "I5 undone while a dependent is live"
+    if provider.landings and (not operation.total_attempts or max(provider.landed_as) > operation.generation):
+        yield "I8 an effect without an intent"
+
+
+def _any_live(saga: Saga, operation: Operation, providers: Sequence[Provider]) -> bool:
+    below = (saga.operations[name] for name in descendants(saga, operation.id))
+    return any(each.has_effect and providers[int(each.id)].live for each in below)
+
+
+def _anything_undone(saga: Saga, providers: Sequence[Provider]) -> bool:
+    others = (each for each in saga.operations.values() if each.id != saga.pivot and each.has_effect and not each.removed)
+    return any(providers[int(each.id)].undos for each in others)
+
+
+def _hasty_compensation(saga: Saga) -> Iterator[str]:
+    in_flight = [each for each in saga.operations.values() if each.in_flight]
+    calling = any(each.status is OperationStatus.STARTED and not each.claiming for each in in_flight)
+    if calling and any(each.status is OperationStatus.COMPENSATING for each in in_flight):
+        yield "I5 compensation began before the calls had settled"
+
+
+def names_somebody(saga: Saga) -> bool:
+    return any(operation.status in NAMED for operation in saga.operations.values())
