@@ -50,6 +50,8 @@ class Files:
 def files_beside(store_url: str) -> Files:
     if store_url.startswith("sqlite:///"):
         path = sqlite_path(store_url)
+        if not path.name:
+            raise InvalidInputError(f"{store_url!r} names no file; use sqlite:///FILE", field="--store")
         return Files(path.with_name(f"{path.name}.sandbox"), path.with_name(f"{path.name}.outbox"))
     if store_url != "memory:":
         name = hashlib.sha256(store_url.encode()).hexdigest()[:12]
@@ -94,5 +96,5 @@ DOMAINS: dict[str, Callable[[Settings], AbstractAsyncContextManager[Domain]]] = 
 
 def check_url(url: str, field: str) -> str:
     if url and not url.startswith(("http://", "https://")):
-        raise InvalidInputError(f"{url!r} is not an http address", field=field)
+        raise InvalidInputError("not an http or https address", field=field)
     return url

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import threading
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ PERSON = "command line"
 
 _EXIT = {SagaStatus.COMMITTED: 0, SagaStatus.AWAITING_APPROVAL: 0}
 _VERDICT_AGAINST = 1
+_LONGEST_ID = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ async def trip(
         raise InvalidInputError("give a sentence or --request, not both", field="TEXT")
     if plan_only:
         return await _plan_only(door, text, request)
-    name = saga_id or f"trip-{uuid.uuid4().hex[:8]}"
+    name = f"trip-{uuid.uuid4().hex[:8]}" if saga_id is None else _checked_id(saga_id)
     try:
         async with _acting(door, "travel") as opened:
             if text is None and request is None and saga_id is not None:
@@ -145,11 +147,39 @@ async def _wanted(travel: Travel, text: str | None, request: Path | None) -> Any
         raise InvalidInputError("say where the trip goes, or give --request FILE.json", field="TEXT")
     partial = read_request(text or "", cities=travel.cities, today=today)
     while (questions := partial.missing()) and sys.stdin.isatty() and sys.stdout.isatty():
-        answer = await asyncio.to_thread(output.stderr.input, f"{questions[0].text} ")
+        answer = await _asked(f"{questions[0].text} ")
+        if answer is None:
+            break
         partial = read_request(answer, cities=travel.cities, today=today, known=partial)
     if questions:
-        raise InvalidInputError("; ".join(each.text for each in questions), field=questions[0].field)
+        raise InvalidInputError(" ".join(each.text for each in questions), field=questions[0].field)
     return partial.complete().model_dump(mode="json")
+
+
+async def _asked(question: str) -> str | None:
+    """What a person types; None at the end of input. Its thread can be left behind: nothing interrupts a wait for a line."""
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[str | None] = loop.create_future()
+
+    def ask() -> None:
+        try:
+            answer = output.stderr.input(question, markup=False)
+        except EOFError:
+            answer = None
+        with suppress(RuntimeError):  # the loop has ended: nobody waits for it any more
+            loop.call_soon_threadsafe(lambda: answered.done() or answered.set_result(answer))
+
+    threading.Thread(target=ask, name="question", daemon=True).start()
+    return await answered
+
+
+def _checked_id(saga_id: str) -> str:
+    """Ids go into keys, file names and other sagas' ids."""
+    if not saga_id.strip() or saga_id != saga_id.strip() or not saga_id.isprintable() or len(saga_id) > _LONGEST_ID:
+        raise InvalidInputError(
+            f"an id has 1 to {_LONGEST_ID} printable characters, and no space at its ends", field="--saga-id"
+        )
+    return saga_id
 
 
 def _json_file(path: Path, field: str) -> Any:
@@ -170,7 +200,9 @@ async def _ask(opened: Opened, view: SagaView) -> SagaView:
     plan = {"plan_hash": saga.plan.hash, "cost": saga.plan.cost, "reasons": saga.plan.reasons}
     title = opened.domain.title(saga.plan.content)
     output.print_plan(1, {**plan, "title": title})
-    answer = await asyncio.to_thread(output.stderr.input, "Book it? [y/N] ")
+    answer = await _asked("Book it? [y/N] ")
+    if answer is None:
+        return view
     approved = answer.strip().lower() in ("y", "yes")
     decided: SagaView = await opened.graph.decide(view.saga_id, approved=approved, by=PERSON, plan_hash=saga.plan.hash)
     return decided

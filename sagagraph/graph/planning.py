@@ -92,10 +92,10 @@ class PlanningGraph:
             config: RunnableConfig = {"configurable": {"thread_id": saga_id}}
             given: Any = PlanningState(saga_id=saga_id)
             if decision is not None:
+                # Into the journal first: a checkpoint keeps the first answer that it is given, even one that was refused.
+                await _tell_decision(coordinator, decision)
                 if await self._is_interrupted(config):
                     given = Command(resume=decision)
-                else:
-                    await _tell_decision(coordinator, decision)
             context = PlanningContext(self._domain, coordinator, approved_by)
             await self.compiled.ainvoke(given, config, context=context, durability="sync" if self._keeps_checkpoints else None)
         return await self._engine.status(saga_id)
@@ -196,6 +196,8 @@ async def validate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     context = runtime.context
     coordinator = context.coordinator
+    if place_of(coordinator.saga) != "approve":  # the journal has the decision already
+        return _reference(coordinator.saga)
     await coordinator.tell(c.AskApproval())
     approver = context.approved_by or coordinator.saga.plan.approved_in_advance_by
     if approver:
@@ -208,8 +210,12 @@ async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 async def _tell_decision(coordinator: Coordinator, decision: Approval) -> None:
+    await coordinator.tell(_command_of(decision))
+
+
+def _command_of(decision: Approval) -> c.ApprovePlan | c.RejectPlan:
     kind = c.ApprovePlan if decision["approved"] else c.RejectPlan
-    await coordinator.tell(kind(decision["by"], decision["plan_hash"]))
+    return kind(decision["by"], decision["plan_hash"])
 
 
 async def execute(state: PlanningState, runtime: NodeRuntime) -> PlanningState:

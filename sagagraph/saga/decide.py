@@ -336,6 +336,7 @@ def _ask_approval(saga: Saga, _command: c.AskApproval, _now: float) -> Events:
 
 def _approve_plan(saga: Saga, command: c.ApprovePlan, _now: float) -> Events:
     if saga.plan.approved_by:
+        _shown(saga, command.plan_hash)
         return ()
     _require(saga, Stage.AWAITING_APPROVAL)
     return (e.PlanApproved(_shown(saga, command.plan_hash), command.by),)

@@ -69,8 +69,12 @@ class CommandLine:
 
     def __call__(self, *words: str | Path) -> Ended:
         """In this process."""
+        return self.bare(*self.arguments(*words))
+
+    def bare(self, *words: str | Path) -> Ended:
+        """With these words and no others."""
         self._capsys.readouterr()
-        self._monkeypatch.setattr(sys, "argv", ["sagagraph", *self.arguments(*words)])
+        self._monkeypatch.setattr(sys, "argv", ["sagagraph", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             cli.main()
         said = self._capsys.readouterr()

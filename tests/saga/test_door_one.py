@@ -123,7 +123,7 @@ async def test_a_request_that_is_no_data_is_refused_before_anything_is_written(e
     with pytest.raises(InvalidInputError, match="can not be journalled"):
         async with engine.saga("trip") as saga:
             await saga.run(service.action("flight"), object())
-    assert (await engine.load("trip")).operations == {}
+    assert not (await engine.load("trip")).operations
 
 
 async def test_a_request_of_the_wrong_type_fails_without_a_call(engine: Engine) -> None:

@@ -19,7 +19,7 @@ from sagagraph.domains.travel.validator import validate_itinerary
 from sagagraph.domains.travel.workflow import headline, itinerary_workflow
 from sagagraph.planning.domain import Infeasible, Proposal
 from sagagraph.saga.action import Action
-from sagagraph.saga.model import Operation, Saga
+from sagagraph.saga.model import Operation, Saga, Stage
 from sagagraph.saga.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
@@ -93,7 +93,10 @@ def account_of(saga: Saga) -> Account:
     booked = [each for each in saga.in_order() if each.succeeded and each.spec.action in BOOKINGS]
     undone = [each for each in saga.in_order() if _fee(each)]
     planned = Decimal(str(plan.get("total", 0)))
-    total = sum((Decimal(str(each.output["price"])) for each in booked), Decimal(0)) if saga.operations else planned
+    if saga.stage in (Stage.PLANNING, Stage.AWAITING_APPROVAL):
+        total = planned
+    else:
+        total = sum((Decimal(str(each.output["price"])) for each in booked), Decimal(0))
     currency = plan.get("currency")
     residue = tuple(f"{each.id}: a cancellation fee of {money_text(_fee(each))}" for each in undone)
     fees = sum((_fee(each) for each in undone), Decimal(0))

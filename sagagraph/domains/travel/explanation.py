@@ -13,7 +13,7 @@ from sagagraph.domains.travel.market import (
     journeys_of,
 )
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
+from sagagraph.domains.travel.offers import FlightOffer, TrainOffer, TransportOffer
 from sagagraph.domains.travel.problem import Direct
 from sagagraph.domains.travel.search import Wish, best_path, paths_by_last_day
 from sagagraph.domains.travel.wording import count_text, day_text, duration_text
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sagagraph.domains.travel.market import Market
+    from sagagraph.domains.travel.offers import HotelOffer, Offer, Transport
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.search import Path
 
@@ -156,7 +157,7 @@ def _is_feasible(request: TripRequest, market: Market, wishes: frozenset[Wish]) 
     return best_path(request, market, _no_weight, wishes) is not None
 
 
-def _no_weight(_: FlightOffer | TrainOffer | HotelOffer) -> tuple[int, ...]:
+def _no_weight(_: Offer) -> tuple[int, ...]:
     return ()
 
 
@@ -227,7 +228,7 @@ def _on_what_is_missing(request: TripRequest, market: Market) -> Iterator[str]:
 # -- reading the market ----------------------------------------------------------------------------------------------
 
 
-def _boardable(request: TripRequest, market: Market, journey: int) -> list[FlightOffer | TrainOffer]:
+def _boardable(request: TripRequest, market: Market, journey: int) -> list[Transport]:
     return [
         offer
         for (of_journey, _), offers in market.journeys.items()

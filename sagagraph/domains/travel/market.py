@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
+from sagagraph.domains.travel.offers import HotelOffer, TrainOffer, Transport, TransportOffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ FARTHEST_BY_TRAIN_KM: Final = 1000
 SENSIBLE_BY_TRAIN: Final = timedelta(hours=6)
 """A train up to this long is taken instead of a flight."""
 
-Transports = tuple[FlightOffer | TrainOffer, ...]
+Transports = tuple[Transport, ...]
 
 
 @dataclass(frozen=True)

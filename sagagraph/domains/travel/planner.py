@@ -13,7 +13,7 @@ from sagagraph.domains.travel.problem import Direct
 from sagagraph.domains.travel.search import best_path, cents
 
 if TYPE_CHECKING:
-    from sagagraph.domains.travel.offers import TrainOffer
+    from sagagraph.domains.travel.offers import Offer, Transport
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.provider import ReservationProvider
     from sagagraph.domains.travel.search import Path, Weigh
@@ -75,7 +75,7 @@ def choose(request: TripRequest, offers: Market) -> Proposals:
 def _measures(request: TripRequest) -> dict[str, Weigh]:
     """What each proposal is best at; the preferred one first."""
 
-    def balanced(offer: FlightOffer | TrainOffer | HotelOffer) -> tuple[int, ...]:
+    def balanced(offer: Offer) -> tuple[int, ...]:
         if isinstance(offer, HotelOffer):
             return 0, cents(offer.price)
         changes_planes = isinstance(offer, FlightOffer) and not offer.is_direct
@@ -92,22 +92,22 @@ def _measures(request: TripRequest) -> dict[str, Weigh]:
     }
 
 
-def _price_alone(_: FlightOffer | TrainOffer | HotelOffer) -> tuple[int, ...]:
+def _price_alone(_: Offer) -> tuple[int, ...]:
     return ()
 
 
-def _minutes(offer: FlightOffer | TrainOffer | HotelOffer) -> tuple[int, ...]:
+def _minutes(offer: Offer) -> tuple[int, ...]:
     return (0 if isinstance(offer, HotelOffer) else offer.duration_minutes,)
 
 
-def _discomfort(offer: FlightOffer | TrainOffer | HotelOffer) -> tuple[int, ...]:
+def _discomfort(offer: Offer) -> tuple[int, ...]:
     """Changes, then departures and arrivals at odd hours, then stars (more is better), then minutes."""
     if isinstance(offer, HotelOffer):
         return 0, 0, -offer.stars * offer.nights, 0
     return offer.stops, _odd_hours(offer), 0, offer.duration_minutes
 
 
-def _odd_hours(offer: FlightOffer | TrainOffer) -> int:
+def _odd_hours(offer: Transport) -> int:
     leaves_early = offer.departs.hour < 7
     arrives_at_night = offer.arrives.hour >= 23 or offer.arrives.hour < 6
     return leaves_early + arrives_at_night

@@ -9,15 +9,16 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.market import Market, can_be_boarded, is_sensible_train, journeys_of
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
+from sagagraph.domains.travel.offers import FlightOffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from decimal import Decimal
 
+    from sagagraph.domains.travel.offers import HotelOffer, Offer, Transport, TransportOffer
     from sagagraph.domains.travel.problem import TripRequest
 
-    Weigh = Callable[[FlightOffer | TrainOffer | HotelOffer], tuple[int, ...]]
+    Weigh = Callable[[Offer], tuple[int, ...]]
     """What an offer adds to what is to be small; sums are compared from left to right, then the price counts."""
 
 AFTER_A_FLIGHT: Final = timedelta(minutes=90)
@@ -40,13 +41,13 @@ ALL_WISHES: Final = frozenset(Wish)
 class Path:
     """Offers in the order of travel, from the origin up to some point of the trip."""
 
-    offers: tuple[FlightOffer | TrainOffer | HotelOffer, ...] = ()
+    offers: tuple[Offer, ...] = ()
     ids: tuple[str, ...] = ()
     """Of the offers."""
     cents: int = 0
     weight: tuple[int, ...] = ()
 
-    def then(self, offer: FlightOffer | TrainOffer | HotelOffer, weight: tuple[int, ...]) -> Path:
+    def then(self, offer: Offer, weight: tuple[int, ...]) -> Path:
         summed = tuple(map(sum, zip(self.weight, weight, strict=True))) if self.weight else weight
         return Path((*self.offers, offer), (*self.ids, offer.offer_id), self.cents + cents(offer.price), summed)
 
@@ -60,7 +61,7 @@ class _Place:
     """Where and when a path has come to: all that the rest of the trip depends on."""
 
     day: date
-    late: FlightOffer | TrainOffer | None = None
+    late: Transport | None = None
     """The journey that brought us, if it ended so late that what leaves early on the next day can be missed."""
 
 
@@ -115,7 +116,7 @@ def _stayed(frontier: _Frontier, stop: int, usable: Usable, weigh: Weigh) -> _Fr
     return after
 
 
-def _arrival(offer: FlightOffer | TrainOffer) -> _Place:
+def _arrival(offer: Transport) -> _Place:
     can_miss_the_next_day = (offer.arrives + AFTER_A_FLIGHT).date() > offer.arrives.date()
     return _Place(offer.arrives.date(), offer if can_miss_the_next_day else None)
 
@@ -150,7 +151,7 @@ class Usable:
         budget = request.budget if Wish.BUDGET in wishes else None
         self._most_cents = None if budget is None else cents(budget)
 
-    def transports(self, journey: int, day: date) -> tuple[FlightOffer | TrainOffer, ...]:
+    def transports(self, journey: int, day: date) -> tuple[Transport, ...]:
         """Trains where there is a sensible one; flights otherwise."""
         offered = [offer for offer in self._market.journeys.get((journey, day), ()) if self._can_be_boarded(offer)]
         trains = tuple(offer for offer in offered if is_sensible_train(offer))
@@ -172,7 +173,7 @@ class Usable:
         window = self._request.window
         return Wish.WINDOW not in self._wishes or window is None or day <= window.last
 
-    def _can_be_boarded(self, offer: FlightOffer | TrainOffer) -> bool:
+    def _can_be_boarded(self, offer: Transport) -> bool:
         return can_be_boarded(offer, self._request.travellers, self._market.now)
 
     def _is_direct_enough(self, offer: FlightOffer) -> bool:

@@ -36,6 +36,7 @@ class Wire:
 
     def __init__(self, url: str, timeout_s: float, transport: httpx2.AsyncBaseTransport | None) -> None:
         self.url = _checked_url(url)
+        self._shown_url = _without_credentials(self.url)
         self._timeout_s = timeout_s
         self._transport = transport
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = weakref.WeakKeyDictionary()
@@ -112,16 +113,16 @@ class Wire:
 
     def _unreachable(self, exc: httpx2.HTTPError) -> str:
         if isinstance(exc, httpx2.TimeoutException):
-            return f"the reservation service at {self.url} did not answer within {self._timeout_s:g} s"
-        return f"the reservation service at {self.url} can not be reached: {exc or type(exc).__name__}"
+            return f"the reservation service at {self._shown_url} did not answer within {self._timeout_s:g} s"
+        return f"the reservation service at {self._shown_url} can not be reached: {exc or type(exc).__name__}"
 
     def _complaint(self, response: httpx2.Response) -> str:
         error = _error_of(response)
         said = error.message or error.code
-        return f"the reservation service at {self.url} answered {response.status_code}{said and f': {said}'}"
+        return f"the reservation service at {self._shown_url} answered {response.status_code}{said and f': {said}'}"
 
     def _unreadable(self, path: str) -> str:
-        return f"the answer of the reservation service at {self.url} to {path} can not be read"
+        return f"the answer of the reservation service at {self._shown_url} to {path} can not be read"
 
 
 class _Error(BaseModel):
@@ -149,8 +150,13 @@ def _checked_url(url: str) -> str:
     except (ValueError, httpx2.InvalidURL):
         is_usable = False
     if not is_usable:
-        raise InvalidInputError(f"{url!r} is not an http or https URL", field="provider")
+        raise InvalidInputError(f"{_without_credentials(url)!r} is not an http or https URL", field="provider")
     return url.rstrip("/")
+
+
+def _without_credentials(url: str) -> str:
+    """For messages: a user name or password in it must not reach a log or a journal."""
+    return re.sub(r"//[^/@]*@", "//", url)
 
 
 def _is_loopback(host: str) -> bool:

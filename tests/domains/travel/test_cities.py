@@ -54,7 +54,7 @@ def test_a_city_that_resembles_none_is_reported_without_suggestions(cities: Gaze
 
 
 def test_a_country_is_answered_with_its_cities(cities: Gazetteer) -> None:
-    assert cities.unknown("germany") == "germany is a country; cities there are Berlin, Cologne, Munich"
+    assert cities.unknown("germany") == "germany is a country, with Berlin, Cologne, Munich"
 
 
 def test_other_names_of_cities_that_are_not_served_lead_nowhere() -> None:

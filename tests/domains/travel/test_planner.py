@@ -377,7 +377,7 @@ def _day_after(offer: Offer) -> Any:
     return offer.check_out if isinstance(offer, HotelOffer) else offer.arrives.date()
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(problems())
 def test_the_planner_finds_a_trip_where_there_is_one_and_the_cheapest_is_the_cheapest(
     problem: tuple[TripRequest, list[Offer]],

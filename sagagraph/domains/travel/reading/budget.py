@@ -59,9 +59,16 @@ class Share(Enum):
     PERSON = "person"
 
 
+_NO_LIMIT: Final = pattern(
+    r"\b(?:no|without(?: an?| any)?) (?:budget(?: limit)?|(?:price |upper )?limit)\b|\bunlimited(?: budget)?\b"
+    r"|\bmoney is no object\b|\bwhatever it costs\b"
+)
+
+
 @dataclass(frozen=True)
 class Budget:
-    amount: Decimal
+    amount: Decimal | None
+    """None: as much as it takes."""
     share: Share
 
 
@@ -87,7 +94,10 @@ def read_budget(passage: Passage) -> Understood[Budget | None]:
     rest = passage
     budgets: list[Budget] = []
     doubts: list[Question] = []
-    for amount in _amounts(passage):
+    for match in passage.matches(_NO_LIMIT):
+        rest = rest.without(*match.span())
+        budgets.append(Budget(None, Share.TRIP))
+    for amount in _amounts(rest):
         rest = rest.without(amount.start, amount.end)
         doubt = _doubt(amount)
         if doubt is not None:
@@ -96,7 +106,7 @@ def read_budget(passage: Passage) -> Understood[Budget | None]:
             budgets.append(Budget(amount.value, Share.PERSON if amount.is_per_head else Share.TRIP))
     different = list(dict.fromkeys(budgets))
     if len(different) > 1:
-        named = " or ".join(f"{budget.amount:,}" for budget in different)
+        named = " or ".join("no limit" if budget.amount is None else f"{budget.amount:,}" for budget in different)
         doubts.append(Question(field="budget", text=f"What may the whole trip cost: {named}, or their sum?"))
     if doubts or not different:
         return Understood(None, rest, tuple(doubts[:1]))

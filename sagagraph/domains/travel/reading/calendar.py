@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH: Final = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
+    r"(?P<month>(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+    r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 )
+"""Only what is abbreviated takes a point: `June. 2 rooms` are two sentences."""
 _ORDINAL_WORDS: Final = "|".join(sorted(ORDINALS, key=len, reverse=True))
 _YEAR: Final = r"(?:\s*,?\s*(?:(?:of\s+)?(?P<year>20\d\d)\b|(?:of\s+)?(?P<next_year>next year)\b))?"
 _UNIT: Final = (
-    r"(?:nights?|days?|weeks?|people|persons?|adults?|travell?ers?|passengers?|stars?|\*|★|rooms?|of us|k|usd|dollars?)"
+    r"(?:nights?|days?|weeks?|people|ppl|pax|persons?|adults?|travell?ers?|passengers?|stars?|\*|★|rooms?|of us|k|usd|dollars?)"
 )
 _NO_UNIT: Final = rf"(?!\s*(?:(?:-|to|or|and)\s*\d+)?\s*[- ]?{_UNIT})(?![.,]?\d)"
 _SPAN: Final = r"\s*(?P<span>-|to|until|till|through|and)\s*(?:the\s+)?"
@@ -78,7 +79,13 @@ class NumericDay:
     """`06/07/2025`: which is the month depends on where one comes from."""
 
     said: str
-    readings: tuple[RoughDay, ...]
+    day_first: RoughDay | None
+    """None: no date, if it is read like this."""
+    month_first: RoughDay | None
+
+    @property
+    def readings(self) -> tuple[RoughDay, ...]:
+        return tuple(dict.fromkeys(day for day in (self.day_first, self.month_first) if day is not None))
 
 
 Rough = RoughDay | RoughMonth | NumericDay
@@ -100,7 +107,10 @@ class NoSuchDateError(ValueError):
 
 
 def find_expressions(passage: Passage, today: date) -> tuple[Expression, ...]:
-    """In the order of the text; ranges of whole days or months are put together."""
+    """In the order of the text; ranges of whole days or months are put together.
+
+    Where one date of figures can only be read with the day first, or only with the month first, so are the others.
+    """
     rest, found = passage, []
     for words, understand in _FORMS:
         for match in rest.matches(words):
@@ -108,7 +118,23 @@ def find_expressions(passage: Passage, today: date) -> tuple[Expression, ...]:
             if expression is not None:
                 found.append(expression)
                 rest = rest.without(expression.start, expression.end)
-    return tuple(_with_ranges(sorted(found, key=lambda each: each.start), passage))
+    in_order = sorted(found, key=lambda each: each.start)
+    return tuple(_with_ranges(_read_alike(in_order), passage))
+
+
+def _read_alike(expressions: list[Expression]) -> list[Expression]:
+    numeric = [each.first for each in expressions if isinstance(each.first, NumericDay)]
+    is_day_first = any(day.month_first is None for day in numeric)
+    is_month_first = any(day.day_first is None for day in numeric)
+    if is_day_first == is_month_first:
+        return expressions
+
+    def read(rough: Rough) -> Rough:
+        if not isinstance(rough, NumericDay):
+            return rough
+        return replace(rough, month_first=None) if is_day_first else replace(rough, day_first=None)
+
+    return [replace(each, first=read(each.first)) for each in expressions]
 
 
 _BETWEEN_TWO: Final = pattern(r"\s*(?P<span>-|to|until|till|through|up to|and)\s*(?:the\s+)?")
@@ -135,8 +161,9 @@ def _iso_day(match: re.Match[str], _: Passage, __: date) -> Expression:
 def _numeric_day(match: re.Match[str], _: Passage, __: date) -> Expression:
     a, b = int(match["a"]), int(match["b"])
     year = int(match["year"]) % 2000 + 2000 if "year" in match.re.groupindex else None
-    readings = dict.fromkeys(RoughDay(day, month, year) for day, month in ((a, b), (b, a)) if month <= 12)
-    return Expression(*match.span(), NumericDay(match[0], tuple(readings)))
+    day_first = RoughDay(a, b, year) if b <= 12 else None
+    month_first = RoughDay(b, a, year) if a <= 12 else None
+    return Expression(*match.span(), NumericDay(match[0], day_first, month_first))
 
 
 def _days_of_month(match: re.Match[str], _: Passage, today: date) -> Expression | None:

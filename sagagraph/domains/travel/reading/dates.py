@@ -86,7 +86,7 @@ def read_dates(passage: Passage, *, today: date) -> Understood[Dates]:
     return Understood(dates, *_weekdays(rest, dates, doubts))
 
 
-def _tomorrow(days: int) -> Callable[[_Said, date], None]:
+def _leaving_in(days: int) -> Callable[[_Said, date], None]:
     return lambda said, today: said.departs.append(today + timedelta(days=days))
 
 
@@ -106,11 +106,11 @@ def _next_week(said: _Said, today: date) -> None:
 
 
 _RELATIVE: Final[tuple[tuple[re.Pattern[str], Callable[[_Said, date], None]], ...]] = (
-    (pattern(r"\b(?:the\s+)?day after tomorrow\b"), _tomorrow(2)),
-    (pattern(r"\btomorrow\b"), _tomorrow(1)),
-    (pattern(r"\btoday\b"), _tomorrow(0)),
+    (pattern(r"\b(?:the\s+)?day after tomorrow\b"), _leaving_in(2)),
+    (pattern(r"\btomorrow\b"), _leaving_in(1)),
+    (pattern(r"\btoday\b"), _leaving_in(0)),
     (pattern(r"\b(?:in\s+)?next month\b"), _next_month),
-    (pattern(r"(?<!within )(?<!in )\bthis month\b"), _this_month),
+    (pattern(r"\b(?:(?:with)?in\s+)?this month\b"), _this_month),
     (pattern(r"\b(?:in\s+)?next week\b"), _next_week),
 )
 
@@ -175,7 +175,8 @@ def _common_year(expressions: tuple[Expression, ...]) -> int | None:
 
 def _common_month(expressions: tuple[Expression, ...]) -> int | None:
     """What `the 5th` is a day of: the one month that a text names."""
-    months = {expression.first.month for expression in expressions if isinstance(expression.first, RoughMonth)}
+    ends = [end for expression in expressions for end in (expression.first, expression.last)]
+    months = {end.month for end in ends if isinstance(end, RoughDay | RoughMonth) and end.month is not None}
     return months.pop() if len(months) == 1 else None
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _NIGHTS_IN: Final = {"n": 1, "d": 1, "w": 7, "f": 14}
 """By the first letter of the unit."""
-_UNIT: Final = r"(?P<unit>nights?|days?|weeks?|fortnights?)\b"
+_UNIT: Final = r"(?P<unit>nights?|nts?|n|days?|weeks?|fortnights?)\b"
 _UNNAMED_UNIT: Final = _UNIT.replace("?P<unit>", "?:")
 _A_COUPLE: Final = r"a couple(?: of)?|couple of"
 _NOT_A_STAY: Final = r"(?!\s+(?:before|after|later|ago|earlier|from now))(?!\s+and\s+a\s+half)"

@@ -14,6 +14,8 @@ from sagagraph.errors import InvalidInputError
 
 DATE_FIELDS = ("window", "depart")
 MONEY_FIELDS = ("budget", "currency")
+BUDGET_FIELDS = ("budget", "budget_each", "no_limit")
+"""Of a `PartialRequest`: only one of them holds."""
 
 
 class Question(BaseModel):
@@ -55,6 +57,8 @@ class PartialRequest(BaseModel):
     budget: Money | None = None
     budget_each: Money | None = None
     """Said for one traveller; the budget of the trip follows from how many travel."""
+    no_limit: bool | None = None
+    """The trip may cost whatever it takes."""
     stars: tuple[int, int] | None = None
     direct: Direct | None = None
     doubts: tuple[Question, ...] = ()
@@ -97,19 +101,19 @@ class PartialRequest(BaseModel):
         changed: dict[str, Any] = {name: getattr(later, name) for name in said}
         if "return_to" in said:
             changed.setdefault("one_way", False)
-        if "budget" in said or "budget_each" in said:
-            changed |= {"budget": later.budget, "budget_each": later.budget_each}
+        if not said.isdisjoint(BUDGET_FIELDS):
+            changed |= {name: getattr(later, name) for name in BUDGET_FIELDS}
         changed["doubts"] = (*(doubt for doubt in kept if doubt.field not in fresh), *later.doubts)
         return self._without_dates_that_clash(later).model_copy(update=changed)
 
     def _without_dates_that_clash(self, later: Self) -> Self:
         """A new day or window makes an older one that does not fit it obsolete."""
         first, last, depart = later.first or self.first, later.last or self.last, later.depart or self.depart
-        if depart and ((first and depart < first) or (last and depart > last)):
-            if later.depart:
-                return self.model_copy(update={"first": None, "last": None})
-            return self.model_copy(update={"depart": None})
-        return self
+        runs_backwards = first and last and first > last
+        is_outside = depart and ((first and depart < first) or (last and depart > last))
+        if runs_backwards or (is_outside and later.depart):
+            return self.model_copy(update={"first": None, "last": None})
+        return self.model_copy(update={"depart": None}) if is_outside else self
 
     def _whole_budget(self) -> Decimal | None:
         if self.budget_each is None:
@@ -151,5 +155,5 @@ def _is_answered(doubt: Question, said: set[str]) -> bool:
     if doubt.field in DATE_FIELDS:
         return not said.isdisjoint({"first", "last", "depart"})
     if doubt.field in MONEY_FIELDS:
-        return not said.isdisjoint({"budget", "budget_each"})
+        return not said.isdisjoint(BUDGET_FIELDS)
     return doubt.field.split("[")[0] in said

@@ -21,7 +21,7 @@ _MY: Final = r"(?:my|our|a|one|his|her)"
 _OUR: Final = r"(?:(?:our|my|the)\s+)?"
 _KINS: Final = rf"{_MY}\s+{_KIN}(?:(?:\s*,\s*|\s*,?\s+and\s+){_MY}\s+{_KIN})*"
 _CHILDREN: Final = r"(?:children|child|kids?|teen(?:ager)?s?|toddlers?|infants?|bab(?:y|ies)|sons|daughters)"
-_PEOPLE: Final = r"(?:people|persons?|travell?ers?|passengers?|adults?|pax|guests?|tourists?|seats?|tickets?)"
+_PEOPLE: Final = r"(?:people|ppl|persons?|travell?ers?|passengers?|adults?|pax|guests?|tourists?|seats?|tickets?)"
 _ME: Final = r"(?:me|i|myself)"
 _UNIT: Final = r"(?:nights?|days?|weeks?|months?|hours?|stars?|rooms?|thousand|hundred|grand|k|stops?|cities|places)"
 

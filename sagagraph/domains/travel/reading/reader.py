@@ -56,6 +56,7 @@ def _sentence(passage: Passage, known: PartialRequest, asked: str | None, cities
         rooms=travellers if party.meaning.has_own_rooms else party.meaning.rooms,
         budget=_amount_for(Share.TRIP, budget.meaning),
         budget_each=_amount_for(Share.PERSON, budget.meaning),
+        no_limit=True if budget.meaning is not None and budget.meaning.amount is None else None,
         stars=stars.meaning,
         direct=direct.meaning,
         doubts=(*route.doubts, *dates.doubts, *party_doubts, *budget.doubts, *stars.doubts, *direct.doubts),

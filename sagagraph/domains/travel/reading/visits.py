@@ -22,7 +22,7 @@ _AFTER_CITY: Final = pattern(
     r"(?:[\s,:;(=-]|\b(?:for|stay|staying|spend|spending|there|where|we|i|i'll|we'll|will|would|like|want|to|about|around|roughly"
     r"|over|x|and\s+(?:stay|spend)(?:ing)?)\b)*"
 )
-_NUMBER_BEFORE: Final = pattern(rf"(?<![\w.,])(?P<count>{COUNT})\s+(?:in|at)\s+$")
+_NUMBER_BEFORE: Final = pattern(rf"(?<![\w.,])(?:(?P<count>{COUNT})|a couple)\s+(?:in|at)\s+$")
 _NUMBER_AFTER: Final = pattern(
     rf"\s*(?:\(\s*(?P<a>{COUNT})\s*\)|[:=x]\s*(?P<b>{COUNT})\b|\s(?P<c>{COUNT})(?=\s*(?:[,;)→]|and\b|then\b|$)))"
 )
@@ -95,7 +95,7 @@ def _number_beside(mention: Mention, passage: Passage) -> int | None:
     """`2 in Cologne`, `Cologne (2)`, `Cologne: 2`."""
     before = passage.lead(_NUMBER_BEFORE, mention.start)
     if before:
-        return count_of(before["count"])
+        return count_of(before["count"] or "two")
     after = passage.trail(_NUMBER_AFTER, mention.end)
     return count_of(after["a"] or after["b"] or after["c"]) if after else None
 

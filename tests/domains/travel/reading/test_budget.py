@@ -92,6 +92,11 @@ def test_what_can_mean_more_than_one_amount_is_asked(text: str, field: str, ques
     assert question in understood.doubts[0].text
 
 
+@pytest.mark.parametrize("text", ["no budget limit", "no limit", "without a limit", "unlimited budget", "money is no object"])
+def test_a_trip_may_cost_whatever_it_takes(text: str) -> None:
+    assert read_budget(Passage.of(text)).meaning == Budget(None, Share.TRIP)
+
+
 def test_an_amount_leaves_the_rest_of_the_sentence() -> None:
     rest = read_budget(Passage.of("$2000, 4 nights and 2 rooms")).rest
     assert rest.text.split() == [",", "4", "nights", "and", "2", "rooms"]

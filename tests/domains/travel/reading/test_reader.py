@@ -184,6 +184,20 @@ PHRASINGS = [
         "Boston → Paris 4 → Boston, 2025-06-11 to 2025-06-24",
     ),
     ("from Boston MA to Paris France in May for 3 nights", "Boston → Paris 3 → Boston, 2025-05-01 to 2025-05-31"),
+    (
+        "I want to leave San Francisco on the 10th of June, spend four nights in Berlin and a couple in Cologne, and be back by"
+        " the 20th",
+        "San Francisco → Berlin 4 → Cologne 2 → San Francisco, leaves 2025-06-10, 2025-06-10 to 2025-06-20",
+    ),
+    (
+        "Hi! My husband and I would love to see Vienna (3n), Prague (2n) and Berlin (3n) in September. We live in Chicago. Our"
+        " budget is around $6000 and we prefer 4 star hotels.",
+        "Chicago → Vienna 3 → Prague 2 → Berlin 3 → Chicago, 2025-09-01 to 2025-09-30, 2 in 1, $6,000, 4-4 stars",
+    ),
+    (
+        "From Boston: Paris 3, London 2, back. June. 2 ppl. 4k total.",
+        "Boston → Paris 3 → London 2 → Boston, 2025-06-01 to 2025-06-30, 2 in 1, $4,000",
+    ),
     ("Boston to Rome, 5 days and 4 nights, May", "Boston → Rome 4 → Boston, 2025-05-01 to 2025-05-31"),
     (
         "Boston to Rome, 4 nights, May, me and two friends, separate rooms",
@@ -317,6 +331,12 @@ CONVERSATIONS = [
         "Boston → Paris 3 → Boston, 2025-05-01 to 2025-05-31, 2 in 1",
     ),
     (("Boston to Paris, May, 4 nights, 5000 euros", "5400"), "Boston → Paris 4 → Boston, 2025-05-01 to 2025-05-31, $5,400"),
+    (("Boston to Paris, May, 4 nights, 5000 euros", "no limit"), "Boston → Paris 4 → Boston, 2025-05-01 to 2025-05-31"),
+    (("Boston to Paris, May, 4 nights, $3000", "unlimited budget"), "Boston → Paris 4 → Boston, 2025-05-01 to 2025-05-31"),
+    (
+        ("Boston to Paris, 10 to 20 June, 4 nights", "from 5 July", "back by 20 July"),
+        "Boston → Paris 4 → Boston, 2025-07-05 to 2025-07-20",
+    ),
     (
         ("one way Boston to Paris, 3 nights, May", "and then back to Boston"),
         "Boston → Paris 3 → Boston, 2025-05-01 to 2025-05-31",
