@@ -184,6 +184,8 @@ def main() -> None:
         sys.argv.append("--help")
     try:
         code = app(standalone_mode=False)
+        if code == INTERRUPTED:
+            _print_error("interrupted", INTERRUPTED)
         sys.exit(code or 0)
     except TyperException as exc:
         _fail(exc.format_message(), 2)
@@ -196,6 +198,10 @@ def main() -> None:
 def _fail(message: str, code: int, field: str | None = None) -> None:
     line = " ".join(message.split())
     stderr.print(f"sagagraph: {line}", markup=False)
+    _print_error(line, code, field)
+    sys.exit(code)
+
+
+def _print_error(line: str, code: int, field: str | None = None) -> None:
     if "--json" in sys.argv:
         print_json({"error": {"message": line, "field": field, "exit_code": code}})
-    sys.exit(code)

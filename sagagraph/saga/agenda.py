@@ -17,6 +17,7 @@ from sagagraph.saga.dependency import (
     is_past_pivot_gate,
     is_undoable,
     is_waiting,
+    rests_on_undone,
 )
 from sagagraph.saga.events import (
     Driver,
@@ -125,15 +126,22 @@ def _forward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
         case OperationStatus.IN_DOUBT if _must_give_way(saga, operation):
             return Record(OperationGivenUp(operation.id, "a cancel is waiting for the pivot"))
         case OperationStatus.IN_DOUBT:
-            return settle(operation, now, after_pivot=comes_after_pivot(saga, operation.id))
+            return settle(operation, now, after_pivot=_has_no_way_back(saga, operation))
         case OperationStatus.COMPENSATING if operation.undo:
             return resettle(operation, operation.undo, now)
         case _:
             return None
 
 
+def _has_no_way_back(saga: Saga, operation: Operation) -> bool:
+    """It comes after the pivot; or it is the pivot, in doubt although what comes after it has begun (a last check said so)."""
+    return comes_after_pivot(saga, operation.id) or (operation.id == saga.pivot and not is_free(saga, operation.id))
+
+
 def _must_give_way(saga: Saga, operation: Operation) -> bool:
-    return saga.cancel_by is not None and operation.id == saga.pivot and can_be_sealed_at_once(operation)
+    if saga.cancel_by is None or operation.id != saga.pivot or _has_no_way_back(saga, operation):
+        return False
+    return can_be_sealed_at_once(operation)
 
 
 def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
@@ -180,7 +188,7 @@ def _backward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
         return None
     match operation.status:
         case OperationStatus.IN_DOUBT:
-            return seal(operation, now, may_claim=is_undoable(operation))
+            return seal(operation, now, may_claim=is_undoable(operation) and not rests_on_undone(saga, operation))
         case OperationStatus.SUCCEEDED if is_undoable(operation):
             return CallCompensation(operation.id)
         case OperationStatus.COMPENSATING if operation.undo:

@@ -150,13 +150,13 @@ class BodySaga:
         fault = operation.fault
         why = operation.hold or (fault.message if fault else operation.status.value)
         ids = {"saga_id": saga.id, "operation_id": operation.id}
-        if operation.failed or operation.status is OperationStatus.SKIPPED:
-            raise OperationFailedError(f"saga {saga.id!r}: operation {operation.id!r} failed: {why}", **ids) from None
-        if operation.status is OperationStatus.HELD and saga.stage is Stage.RUNNING:
+        if operation.status in _BLOCKED and saga.stage is Stage.RUNNING:
             last = f"; the last call ended with {fault.message}" if fault and fault.message not in why else ""
             raise OperationHeldError(
                 f"saga {saga.id!r}: operation {operation.id!r} is held ({why}{last}); resolve it, or run the body again later", **ids
             )
+        if operation.failed or operation.status is OperationStatus.SKIPPED or saga.stage is Stage.RUNNING:
+            raise OperationFailedError(f"saga {saga.id!r}: operation {operation.id!r} failed: {why}", **ids) from None
         raise SagaClosedError(f"saga {saga.id!r} is {status_of(saga).value}: {saga.turned_back_by or 'cancelled'}", **ids)
 
     # -- the end of the body -----------------------------------------------------------------------------------------
@@ -204,6 +204,12 @@ def _is_over(saga: Saga, name: str) -> bool:
     operation = saga.operations.get(name)
     if operation is None or operation.in_flight:
         return False
-    if operation.status in (OperationStatus.SUCCEEDED, OperationStatus.FAILED, OperationStatus.VOIDED, OperationStatus.SKIPPED):
+    if saga.stage is not Stage.RUNNING or operation.succeeded:
         return True
-    return operation.status is OperationStatus.HELD or saga.stage is not Stage.RUNNING
+    return operation.status in _BLOCKED or operation.status in _HOLDS_NOTHING
+
+
+_HOLDS_NOTHING = (OperationStatus.FAILED, OperationStatus.VOIDED, OperationStatus.SKIPPED, OperationStatus.COMPENSATED)
+
+_BLOCKED = (OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED)
+"""A person must say what to do about it."""

@@ -62,8 +62,8 @@ class Coordinator:
         self._observers = observers
         self._heard = saga.last_request
         self._inbox: list[tuple[c.Command, asyncio.Future[None] | None]] = []
-        self._accepted: list[asyncio.Future[None]] = []
-        """Whoever waits for the commit that is being made."""
+        self._answering: list[asyncio.Future[None]] = []
+        """Whoever waits for what this turn decides and commits."""
         self._calls: dict[EffectStep, asyncio.Task[c.Command]] = {}
         self._woken = asyncio.Event()
         self._changed = asyncio.Condition()
@@ -139,7 +139,8 @@ class Coordinator:
         self._woken.clear()
         inbox, self._inbox = self._inbox, []
         batch = _Batch(self.saga, self._lease.epoch, self._clock())
-        accepted = self._accepted = [waiter for command, waiter in inbox if batch.take(command, waiter) and waiter]
+        self._answering = [waiter for _command, waiter in inbox if waiter]
+        accepted = [waiter for command, waiter in inbox if batch.take(command, waiter) and waiter]
         starts, wake_at = self._plan_effects(batch)
         try:
             if batch.entries:
@@ -270,7 +271,7 @@ class Coordinator:
     async def _end(self, exc: SagaGraphError) -> None:
         """Nobody waits for this coordinator any more; the first reason stands."""
         self._failure = self._failure or exc
-        _fail_all([*self._accepted, *(waiter for _command, waiter in self._inbox if waiter)], self._failure)
+        _fail_all([*self._answering, *(waiter for _command, waiter in self._inbox if waiter)], self._failure)
         async with self._changed:
             self._changed.notify_all()
 

@@ -264,8 +264,9 @@ def _plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events
 
 def _check_same(saga: Saga, known: Operation, spec: OperationSpec) -> None:
     same = (known.spec.action, known.spec.inputs) == (spec.action, spec.inputs)
-    if not same or known.removed:
-        what = "was removed from the plan" if known.removed else "was journalled with other arguments"
+    taken_out = known.removed and not known.rejected
+    if not same or taken_out:
+        what = "was removed from the plan" if taken_out else "was journalled with other arguments"
         raise ConflictError(
             f"saga {saga.id!r}: operation {spec.id!r} {what}; use another id for another effect",
             saga_id=saga.id,
@@ -301,6 +302,12 @@ def _complete_body(saga: Saga, command: c.CompleteBody, _now: float) -> Events:
         if comes_after_pivot(saga, name) or name == saga.pivot:
             raise ConflictError(
                 f"saga {saga.id!r}: its body did not ask for {name!r} again, which can not be undone any more",
+                saga_id=saga.id,
+                operation_id=name,
+            )
+        if kept := [each for each in descendants(saga, name) if each not in removed and not is_closed(saga.operations[each])]:
+            raise ConflictError(
+                f"saga {saga.id!r}: its body did not ask for {name!r} again, but for {min(kept)!r}, which depends on it",
                 saga_id=saga.id,
                 operation_id=name,
             )

@@ -30,6 +30,8 @@ _SETTLED = frozenset(
     }
 )
 
+_UNDONE = frozenset({OperationStatus.COMPENSATED, OperationStatus.VOIDED})
+
 
 def is_closed(operation: Operation) -> bool:
     """Nothing of it is live outside, and nothing of it can become live."""
@@ -53,6 +55,11 @@ def descendants(saga: Saga, name: str) -> frozenset[str]:
 def is_free(saga: Saga, name: str) -> bool:
     """All its dependents are closed, so it may be undone."""
     return all(is_closed(saga.operations[each]) for each in descendants(saga, name))
+
+
+def rests_on_undone(saga: Saga, operation: Operation) -> bool:
+    """Something that it depends on was undone already, so that it must not land any more, not even to be undone."""
+    return any(saga.operations[each].status in _UNDONE for each in operation.spec.depends_on)
 
 
 def comes_after_pivot(saga: Saga, name: str) -> bool:

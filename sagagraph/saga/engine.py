@@ -12,11 +12,11 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from sagagraph.errors import BusyError, ConflictError, NotAllowedError
+from sagagraph.errors import BusyError, ConflictError, NotAllowedError, SupersededError
 from sagagraph.saga import commands as c
 from sagagraph.saga import events as e
 from sagagraph.saga.action import DECLARED, Action, ActionRegistry, to_json
-from sagagraph.saga.agenda import status_of
+from sagagraph.saga.agenda import is_quiet, status_of
 from sagagraph.saga.body import BodySaga
 from sagagraph.saga.coordinator import Coordinator, Observer
 from sagagraph.saga.effects import AroundCall, Effects
@@ -61,6 +61,7 @@ class Engine:
         self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="sagagraph-call")
         self._effects = Effects(self._threads, random or Random(), clock, around_call)  # noqa: S311 - jitter is no secret
         self._owner = this_owner(uuid.uuid4().hex[:8])
+        self._entered: set[str] = set()
         self._held: dict[str, Coordinator] = {}
 
     @staticmethod
@@ -101,9 +102,32 @@ class Engine:
         With `wait`, waits for a dead worker's lease to run out. Raises `BusyError` if another worker holds it,
         `UnknownSagaError`, and `ConflictError` if the saga was begun with something else.
         """
-        lease = (begin and await self._created(saga_id, begin)) or await self._take(saga_id, wait=wait)
+        async with self._one_at_a_time(saga_id, wait=wait):
+            lease = (begin and await self._created(saga_id, begin)) or await self._take(saga_id, wait=wait)
+            saga = await self.load(saga_id)
+            if saga.epoch != lease.epoch:
+                raise SupersededError(f"saga {saga_id!r} was taken over by another worker", saga_id=saga_id)
+            async with self._coordinated(saga, lease) as coordinator:
+                yield coordinator
+
+    @asynccontextmanager
+    async def _one_at_a_time(self, saga_id: str, *, wait: bool) -> AsyncIterator[None]:
+        """Within this engine, whose lease would let it take its own sagas over."""
+        give_up_at = self._give_up_at(wait=wait)
+        while saga_id in self._entered:
+            if self._clock() >= give_up_at:
+                raise BusyError(f"saga {saga_id!r} is running in this engine already", saga_id=saga_id)
+            await asyncio.sleep(_POLL_S)
+        self._entered.add(saga_id)
+        try:
+            yield
+        finally:
+            self._entered.discard(saga_id)
+
+    @asynccontextmanager
+    async def _coordinated(self, saga: Saga, lease: Lease) -> AsyncIterator[Coordinator]:
         coordinator = Coordinator(
-            fold(saga_id, await self.store.read(saga_id)),
+            saga,
             lease,
             store=self.store,
             effects=self._effects,
@@ -113,12 +137,12 @@ class Engine:
             reverse=self._reverse,
             observers=self._observers,
         )
-        self._held[saga_id] = coordinator
+        self._held[saga.id] = coordinator
         coordinator.start()
         try:
             yield coordinator
         finally:
-            self._held.pop(saga_id, None)
+            self._held.pop(saga.id, None)
             await asyncio.shield(coordinator.stop())
 
     async def _created(self, saga_id: str, begun: SagaBegun) -> Lease | None:
@@ -133,16 +157,17 @@ class Engine:
         return None
 
     async def _take(self, saga_id: str, *, wait: bool) -> Lease:
-        give_up_at = self._clock() + (self._ttl_s + 1.0 if wait else 0.0)
+        give_up_at = self._give_up_at(wait=wait)
         while True:
             try:
-                if saga_id in self._held:
-                    raise BusyError(f"saga {saga_id!r} is running in this engine already", saga_id=saga_id)
                 return await self.store.take(saga_id, owner=self._owner, ttl_s=self._ttl_s)
             except BusyError:
                 if self._clock() >= give_up_at:
                     raise
             await asyncio.sleep(_POLL_S)
+
+    def _give_up_at(self, *, wait: bool) -> float:
+        return self._clock() + (self._ttl_s + 1.0 if wait else 0.0)
 
     # -- what people do ----------------------------------------------------------------------------------------------
 
@@ -214,15 +239,12 @@ class Engine:
 
     async def _see_to(self, saga_id: str, request: int) -> None:
         """Until `request` is consumed and the saga is quiet: by whoever holds it, or by us once nobody does."""
-        while True:
+        while not _has_seen_to(await self.load(saga_id), request):
             with suppress(BusyError):
                 async with self.hold(saga_id, wait=False) as coordinator:
                     await coordinator.until(lambda saga: saga.last_request >= request)
                     await coordinator.until_quiet()
                     return
-            saga = await self.load(saga_id)
-            if status_of(saga).is_final and saga.last_request >= request:
-                return
             await asyncio.sleep(_POLL_S)
 
     # -- reversal ----------------------------------------------------------------------------------------------------
@@ -245,6 +267,10 @@ class Engine:
             return c.HoldReversal(f"its reversal {child!r} is held at {held}: resolve that, and resume")
         outputs = {original_id(each.id): each.output for each in ended.in_order()}
         return c.EndReversal(outputs, tuple(f"{name}: can not be undone" for name in plan.lasting))
+
+
+def _has_seen_to(saga: Saga, request: int) -> bool:
+    return saga.last_request >= request and is_quiet(saga)
 
 
 class EngineOpening:

@@ -69,7 +69,7 @@ def _lease_taken(saga: Saga, _event: e.LeaseTaken, _at: float) -> Saga:
         taken_over = _taken_over(operation)
         if taken_over is not operation:
             operations = operations.set(name, taken_over)
-    return replace(saga, operations=operations, reversal_hold="")
+    return replace(saga, operations=operations, body_fault=None, reversal_hold="")
 
 
 def _taken_over(operation: Operation) -> Operation:
@@ -386,6 +386,9 @@ def _undone(operation: Operation, status: OperationStatus, output: Any, via: e.V
 
 def _compensation_failed(saga: Saga, event: e.CompensationFailed, _at: float) -> Saga:
     operation = saga.operations[event.operation]
+    undo = operation.undo or Undo(UndoCall.COMPENSATION)
+    if operation.status is OperationStatus.COMPENSATED:  # a probe contradicted its acknowledgement: it is in doubt again
+        undo = replace(undo, lost=undo.lost + 1)
     return _put(
         saga,
         replace(
@@ -394,7 +397,7 @@ def _compensation_failed(saga: Saga, event: e.CompensationFailed, _at: float) ->
             in_flight=False,
             fault=event.fault,
             hold=event.fault.message,
-            undo=operation.undo or Undo(UndoCall.COMPENSATION),
+            undo=undo,
         ),
     )
 

@@ -18,6 +18,7 @@ import pytest
 from sagagraph import cli
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.testing.trips import REQUEST
+from tests.cli.processes import Running
 
 BOOKINGS = ("T1", "T2", "T3", "T4", "T5")
 
@@ -82,9 +83,9 @@ class CommandLine:
         assert isinstance(code, int)
         return Ended(code, said.out, said.err)
 
-    def spawn(self, *words: str | Path) -> subprocess.Popen[str]:
+    def spawn(self, *words: str | Path) -> Running:
         """In a process of its own."""
-        return spawned(*self.arguments(*words))
+        return Running(self.arguments(*words), self.folder)
 
     def trip(self, saga_id: str = "trip", *options: str) -> Any:
         """Plans the sample trip, `--yes` and such as options, and returns what it prints."""
@@ -135,6 +136,7 @@ class Ledger:
 
 
 def spawned(*words: str | Path) -> subprocess.Popen[str]:
+    """In a process of its own, started as a shell does."""
     command = [sys.executable, "-m", "sagagraph", *map(str, words)]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)

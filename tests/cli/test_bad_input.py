@@ -228,7 +228,7 @@ def test_an_id_that_can_not_be_one_is_bad_input(command: CommandLine, saga_id: s
 @pytest.mark.parametrize("saga_id", ["a/b", "..", "é", "~", "-x", "€" * 200])
 def test_an_odd_id_is_an_id(command: CommandLine, saga_id: str) -> None:
     assert command.trip(saga_id, "--yes")["status"] == "committed"
-    sent = [each for each in command.folder.rglob("itinerary.ics")]
+    sent = list(command.folder.rglob("itinerary.ics"))
     assert [each.parent.parent for each in sent] == [command.store_file.with_name("saga.db.outbox")]
 
 
@@ -298,9 +298,7 @@ def test_a_faults_file_that_is_broken_starts_no_service(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_a_service_that_can_not_be_run_says_which_option(
-    words: tuple[str, ...], hint: str, sandbox: Callable[..., Any]
-) -> None:
+def test_a_service_that_can_not_be_run_says_which_option(words: tuple[str, ...], hint: str, sandbox: Callable[..., Any]) -> None:
     told = sandbox(*words)
     assert told.code == 2
     assert hint in told.complaint

@@ -1,90 +1,62 @@
+"""Explorations count what they visit, and the sum is shown at the end of the run."""
+
 from __future__ import annotations
 
-import asyncio
-import shutil
-import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.ports import SagaStore
-from sagagraph.saga.stores.memory import MemorySagaStore
-from sagagraph.saga.stores.sqlite import SqliteSagaStore
+from tests.saga.cases import Case
+from tests.saga.explorer import Explorer, Report
+from tests.saga.workers import engine, fresh_journal, journal, memory, open_engine, service, watchdog  # noqa: F401 - fixtures
 
-from .service import Service
-
-PATIENCE_S = 25.0
-OpenEngine = Callable[..., AbstractAsyncContextManager[Engine]]
+_PROPERTY = "exploration"
 
 
-@pytest.fixture
-def service() -> Service:
-    return Service()
+@dataclass
+class Tally:
+    sagas: int = 0
+    states: int = 0
+    transitions: int = 0
+    cut: int = 0
+
+    def add(self, report: Report) -> None:
+        self.sagas += 1
+        self.states += report.states
+        self.transitions += report.transitions
+        self.cut += report.cut
 
 
-@pytest.fixture
-def memory() -> MemorySagaStore:
-    """One memory store: engines on it see each other's sagas, as processes on one file do."""
-    return MemorySagaStore()
-
-
-@pytest.fixture
-async def watchdog() -> AsyncIterator[None]:
-    """A body that waits for ever fails its test, and does not hang the suite."""
-    loop = asyncio.get_running_loop()
-    alarm = loop.call_later(PATIENCE_S, lambda: [task.cancel("the test hangs") for task in asyncio.all_tasks(loop)])
-    yield
-    alarm.cancel()
+Explore = Callable[..., Report]
 
 
 @pytest.fixture
-def open_engine(memory: MemorySagaStore, watchdog: None) -> OpenEngine:
-    """Another worker on the store of this test (`store=`, by default `memory`)."""
+def explore(request: pytest.FixtureRequest) -> Iterator[Explore]:
+    """Explores a case, which must keep all invariants, and counts it."""
+    tally = Tally()
 
-    @asynccontextmanager
-    async def opened(store: SagaStore | None = None, **options: Any) -> AsyncIterator[Engine]:
-        engine = Engine(store or memory, **options)
-        try:
-            yield engine
-        finally:
-            await engine.close()
+    def explore_one(case: Case, troubles: int, **options: Any) -> Report:
+        report = Explorer(case, troubles, **options).explore()
+        tally.add(report)
+        assert not report.violations, f"{case}: {_shown(report)}"
+        return report
 
-    return opened
-
-
-@pytest.fixture
-async def engine(open_engine: OpenEngine) -> AsyncIterator[Engine]:
-    async with open_engine() as opened:
-        yield opened
+    yield explore_one
+    counts = (tally.sagas, tally.states, tally.transitions, tally.cut)
+    request.node.user_properties.append((_PROPERTY, counts))
+    print("explored {} sagas, {} states, {} transitions, {} cut".format(*counts))  # noqa: T201 - the numbers are what it is for
 
 
-@pytest.fixture(scope="session")
-def fresh_journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated and empty file to copy: migrating one for each test would take longer than the tests."""
-    path = tmp_path_factory.mktemp("journal") / "fresh.db"
-
-    async def make() -> None:
-        await (await SqliteSagaStore.open(path)).close()
-
-    asyncio.run(make())
-    return path
+def _shown(report: Report) -> str:
+    return "; ".join(f"{name} after {' → '.join(trace)}" for name, trace in report.violations.items())
 
 
-@pytest.fixture
-def journal(fresh_journal: Path, tmp_path: Path) -> Path:
-    """The file of this test's journals."""
-    return Path(shutil.copy(fresh_journal, tmp_path / "journal.db"))
-
-
-class Clock:
-    """The machine's clock, and how far this worker's is ahead of it."""
-
-    def __init__(self, ahead_s: float = 0.0) -> None:
-        self.ahead_s = ahead_s
-
-    def __call__(self) -> float:
-        return time.time() + self.ahead_s
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [each for group in terminalreporter.stats.values() for each in group if isinstance(each, pytest.TestReport)]
+    rows = [value for each in reports if each.when == "teardown" for name, value in each.user_properties if name == _PROPERTY]
+    if not rows:
+        return
+    sagas, states, transitions, cut = (sum(column) for column in zip(*rows, strict=True))
+    terminalreporter.write_sep("-", f"exploration: {sagas:,} sagas, {states:,} states, {transitions:,} transitions, {cut} cut")

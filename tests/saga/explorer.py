@@ -141,8 +141,15 @@ class Explorer:
 
     # -- running -----------------------------------------------------------------------------------------------------
 
-    def explore(self, *, first_only: bool = False) -> Report:
-        return _Run(self, first_only=first_only).run()
+    def explore(self, *, after: tuple[str, ...] = (), first_only: bool = False) -> Report:
+        """Everything that can happen `after` these moves."""
+        return _Run(self, first_only=first_only).run(self.follow(after))
+
+    def follow(self, labels: tuple[str, ...]) -> State:
+        state = self.start()
+        for label in labels:
+            state = next(move.state for move in self.moves(state) if move.label == label)
+        return state
 
     def start(self) -> State:
         case = self.case
@@ -278,7 +285,6 @@ class Explorer:
             return
         crashed = self._abandoned(_spend(state))
         taken = self._taken_over(state.core)
-        assert taken is not None
         yield Move("CRASH, takeover", crashed._replace(core=taken))
         for note in sorted(state.notes):
             known = self._told(crashed._replace(core=taken), self._evidence(taken, note), note)
@@ -308,11 +314,11 @@ class Explorer:
             return provider.with_void_call(operation.generation)
         return provider.with_undo_call(operation.undo.generation)
 
-    def _taken_over(self, core: Core) -> Core | None:
-        if "takeover" not in core.memo:
-            saga = _appended(core.saga, (e.LeaseTaken("next"),), core.now, epoch=core.saga.epoch + 1)
-            core.memo["takeover"] = self._core(saga, core.now)
-        return core.memo["takeover"]
+    def _taken_over(self, core: Core) -> Core:
+        found = core.memo.get("takeover")
+        if found is None:
+            found = core.memo["takeover"] = self._core(_with_new_epoch(core), core.now)
+        return found
 
     def _evidence(self, core: Core, note: Note) -> commands.EvidenceFound:
         operation = core.saga.operations[str(note.index)]
@@ -324,11 +330,14 @@ class Explorer:
 
     def _frozen_worker_moves(self, old: Core, taken: State) -> Iterator[Move]:
         """A superseded worker goes on as if nothing had happened: whatever it appends must be refused (rule 6)."""
+        if "refused" in old.memo:
+            return
+        old.memo["refused"] = None
+        saga = _with_new_epoch(old)
         for step in old.steps:
             if isinstance(step, CallAction | CallVoid | CallCompensation):
-                event = decide.intent(old.saga, step, old.now)
-                late = e.Entry(taken.saga.version + 1, old.saga.epoch, old.now, event)
-                if (accepted := _accepted(taken.saga, late)) is not None:
+                late = e.Entry(saga.version + 1, old.saga.epoch, old.now, decide.intent(old.saga, step, old.now))
+                if (accepted := _accepted(saga, late)) is not None:
                     core = self._core(accepted, old.now)
                     yield Move("a superseded worker goes on", taken._replace(core=core), violates="I8 an intent after supersession")
 
@@ -515,8 +524,7 @@ class _Run:
         self.rests: list[int] = []
         self.waiting: dict[int, dict[object, tuple[State, int, str]]] = {}
 
-    def run(self) -> Report:
-        start = self.explorer.start()
+    def run(self, start: State) -> Report:
         self.waiting[start.troubles] = {self.explorer.identity(start): (start, -1, "")}
         while self.waiting and not self._is_over():
             self._explore_level(self.waiting.pop(max(self.waiting)))
@@ -610,6 +618,10 @@ def _appended(saga: Saga, events: tuple[e.Event, ...], now: float, *, epoch: int
     for event in events:
         saga = evolve.evolve(saga, e.Entry(saga.version + 1, epoch or saga.epoch, now, event))
     return saga
+
+
+def _with_new_epoch(core: Core) -> Saga:
+    return _appended(core.saga, (e.LeaseTaken("next"),), core.now, epoch=core.saga.epoch + 1)
 
 
 def _with_records(saga: Saga, now: float) -> Saga:

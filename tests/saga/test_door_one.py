@@ -22,7 +22,7 @@ from sagagraph.errors import (
 from sagagraph.saga.model import Stage
 from sagagraph.saga.status import OperationStatus, SagaStatus
 
-from .conftest import OpenEngine
+from .workers import OpenEngine
 from .service import Gate, Service, refuses
 
 
@@ -443,7 +443,7 @@ async def test_of_an_exception_only_its_class_and_text_go_to_the_journal(engine:
             self.token = token
 
     @action(compensate=lambda request, result, call: None)
-    async def pay(request: Any, call: Call) -> None:
+    async def pay_by_card(request: Any, call: Call) -> None:
         secret = "hunter2"
         try:
             raise ValueError(secret)
@@ -452,7 +452,7 @@ async def test_of_an_exception_only_its_class_and_text_go_to_the_journal(engine:
 
     with pytest.raises(Exception, match="held"):
         async with engine.saga("trip") as saga:
-            await saga.run(pay)
+            await saga.run(pay_by_card)
     told = repr(await engine.journal("trip"))
     assert "BadGatewayError: the gateway is down" in told
     assert "hunter2" not in told

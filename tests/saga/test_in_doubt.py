@@ -13,7 +13,7 @@ from sagagraph import Call, Engine, Probe, Retry, action
 from sagagraph.errors import OperationFailedError, OperationHeldError
 from sagagraph.saga.status import OperationStatus, SagaStatus
 
-from .conftest import OpenEngine
+from .workers import OpenEngine
 from .service import A_DAY, ONCE, Gate, Service, answers, hangs, is_lost, is_too_busy, lands_but_is_lost, quick, refuses
 
 

@@ -13,7 +13,7 @@ from sagagraph.saga.engine import Engine as RealEngine
 from sagagraph.saga.preview import CancelPreview
 from sagagraph.saga.status import SagaStatus
 
-from .conftest import OpenEngine
+from .workers import OpenEngine
 from .service import A_DAY, ONCE, Gate, Service, is_lost, lands_but_is_lost, quick, refuses
 
 

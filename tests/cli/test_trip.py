@@ -1,0 +1,228 @@
+"""`trip`, `approve` and `reject`: from a sentence to five reservations, or to none."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sagagraph.sandbox.server import EmbeddedSandbox
+from tests.cli.commands import BOOKINGS, CommandLine, ended, spawned
+from tests.cli.conftest import OpenService
+from tests.cli.contract import Plans, Saga
+
+SENTENCE = (
+    "San Francisco to Berlin (4 nights) and Cologne (2 nights) and back, leaving on 2025-06-04, budget $5,000,"
+    " 3-4 star hotels, direct flights when possible"
+)
+
+
+def saga_in(document: Any) -> Saga:
+    return Saga.model_validate(document)
+
+
+def test_a_trip_is_booked_as_a_sentence_says(command: CommandLine) -> None:
+    told = command("trip", SENTENCE, "--yes", "--json")
+    saga = saga_in(told.json)
+    assert (told.code, saga.status, told.err) == (0, "committed", "")
+    assert [each.id for each in saga.operations] == ["check", *BOOKINGS, "payment", "itinerary"]
+    assert {each.status for each in saga.operations} == {"succeeded"}
+    assert [each.action for each in saga.operations][1:6] == [
+        "book_flight", "book_hotel", "book_train", "book_hotel", "book_flight",
+    ]  # fmt: skip
+    assert saga.operations[1].idempotency_key == f"{saga.saga_id}/T1/1"
+    assert 0 < saga.cost.total <= 5000
+    ledger = command.ledger()
+    assert (ledger.standing, ledger.repeated) == ((5, 1), [])
+    assert [row["amount"] for row in ledger.rows["payments"]] == [saga.cost.total]
+
+
+def test_the_itinerary_is_sent(command: CommandLine) -> None:
+    command.trip("sent", "--yes")
+    outbox = command.store_file.with_name("saga.db.outbox") / "sent"
+    assert (outbox / "itinerary.ics").read_text().startswith("BEGIN:VCALENDAR")
+    assert "Berlin" in (outbox / "itinerary.txt").read_text()
+
+
+def test_people_are_told_what_happens_and_how_it_ended(command: CommandLine) -> None:
+    told = command("trip", "--request", command.request_file(), "--saga-id", "told", "--yes")
+    assert told.code == 0
+    assert told.out.splitlines()[-1].startswith("saga told: committed")
+    assert "AttemptStarted operation=T1" in told.err
+    assert "Traceback" not in told.err
+
+
+def test_a_trip_is_booked_at_a_service_that_runs_elsewhere(command: CommandLine, service: EmbeddedSandbox) -> None:
+    command.provider = service.url
+    assert command.trip("far", "--yes")["status"] == "committed"
+    assert command.ledger().standing == (5, 1)
+    assert not command.store_file.with_name("saga.db.sandbox").exists()
+
+
+def test_settings_come_from_the_environment_and_options_go_before_them(
+    command: CommandLine, service: EmbeddedSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAGAGRAPH_STORE", command.store)
+    monkeypatch.setenv("SAGAGRAPH_PROVIDER_URL", service.url)
+    told = command.bare("trip", "--request", str(command.request_file()), "--saga-id", "env", "--yes", "--json")
+    assert (told.code, told.json["status"]) == (0, "committed")
+    assert command.bare("status", "env").code == 0
+    elsewhere = command.folder / "elsewhere.db"
+    assert command.bare("status", "env", "--store", f"sqlite:///{elsewhere}").complaint == "there is no saga 'env'"
+    told = command.bare("cancel", "env", "--provider", "http://127.0.0.1:9")
+    assert told.code == 3
+
+
+def test_a_store_in_memory_is_enough_for_one_trip(command: CommandLine) -> None:
+    told = command("trip", "--request", command.request_file(), "--store", "memory:", "--yes", "--json")
+    assert (told.code, told.json["status"]) == (0, "committed")
+
+
+def test_plans_are_shown_and_nothing_is_begun(command: CommandLine) -> None:
+    told = command("trip", "--request", command.request_file(), "--plan-only", "--json")
+    assert told.code == 0
+    plans = Plans.model_validate(told.json).plans
+    assert len(plans) > 1
+    assert len({each.plan_hash for each in plans}) == len(plans)
+    assert all(0 < each.cost.total <= 5000 and each.reasons for each in plans)
+    assert command("status", "--json").json == {"sagas": []}
+    assert command.ledger().landed == 0
+    assert command.trip("later")["plan_hash"] == plans[0].plan_hash
+
+
+def test_plans_are_shown_to_people(command: CommandLine) -> None:
+    told = command("trip", "--request", command.request_file(), "--plan-only")
+    assert told.code == 0
+    assert told.out.startswith("plan 1 (")
+    assert "San Francisco to Berlin" in told.out
+
+
+def test_without_a_terminal_a_trip_waits_for_approval(command: CommandLine) -> None:
+    told = command("trip", "--request", command.request_file(), "--saga-id", "waits", "--json")
+    saga = saga_in(told.json)
+    assert (told.code, saga.status, saga.plan_version, saga.operations) == (0, "awaiting_approval", 0, [])
+    assert saga.plan_hash
+    assert 0 < saga.cost.total <= 5000
+    assert command.ledger().landed == 0
+    assert command("resume", "waits", "--json").json == told.json
+    assert command("trip", "--saga-id", "waits", "--json").json == told.json
+
+
+def test_approving_books_the_plan_that_is_shown(command: CommandLine) -> None:
+    shown = command.trip("shown")
+    told = command("approve", "shown", "--plan", shown["plan_hash"], "--json")
+    saga = saga_in(told.json)
+    assert (told.code, saga.status, saga.plan_hash) == (0, "committed", shown["plan_hash"])
+    assert saga.cost.total == shown["cost"]["total"]
+    assert command.ledger().standing == (5, 1)
+    approvals = [each["data"] for each in command.journal("shown") if each["type"] == "PlanApproved"]
+    assert approvals == [{"plan_hash": shown["plan_hash"], "by": "command line"}]
+
+
+def test_approving_twice_books_once(command: CommandLine) -> None:
+    command.trip("once")
+    first = command("approve", "once", "--json")
+    second = command("approve", "once", "--json")
+    assert (first.code, second.code) == (0, 0)
+    assert second.json == first.json
+    ledger = command.ledger()
+    assert (ledger.landed, ledger.standing) == (6, (5, 1))
+
+
+@pytest.mark.parametrize("word", ["approve", "reject"])
+def test_deciding_about_another_plan_changes_nothing(command: CommandLine, word: str) -> None:
+    shown = command.trip("shown")
+    before = [each["type"] for each in command.journal("shown")]
+    told = command(word, "shown", "--plan", "0123456789abcdef")
+    assert told.code == 2
+    assert f"shows plan {shown['plan_hash']}, not 0123456789abcdef" in told.complaint
+    assert command("status", "shown", "--json").json == shown
+    assert [each["type"] for each in command.journal("shown") if each["type"] != "LeaseTaken"] == before
+    assert command.ledger().landed == 0
+
+
+@pytest.mark.parametrize(("word", "status"), [("approve", "committed"), ("reject", "rejected")])
+def test_a_wrong_decision_does_not_stand_in_the_way_of_the_right_one(command: CommandLine, word: str, status: str) -> None:
+    shown = command.trip("shown")
+    assert command("approve", "shown", "--plan", "0123456789abcdef").code == 2
+    told = command(word, "shown", "--plan", shown["plan_hash"], "--json")
+    assert (told.code, told.json["status"]) == (0, status)
+
+
+def test_approving_another_plan_after_the_fact_is_a_conflict(command: CommandLine) -> None:
+    command.trip("done", "--yes")
+    told = command("approve", "done", "--plan", "0123456789abcdef")
+    assert (told.code, "not 0123456789abcdef" in told.complaint) == (2, True)
+
+
+def test_a_rejected_plan_is_never_booked(command: CommandLine) -> None:
+    command.trip("no")
+    told = command("reject", "no", "--json")
+    saga = saga_in(told.json)
+    assert (told.code, saga.status, saga.operations, saga.cost.total) == (0, "rejected", [], 0)
+    assert command("reject", "no").code == 0
+    approved = command("approve", "no")
+    assert approved.code == 2
+    assert approved.complaint == "saga 'no' is rejected, not awaiting_approval"
+    assert command("resume", "no", "--json").json["status"] == "rejected"
+    assert command("trip", "--saga-id", "no", "--yes", "--json").json["status"] == "rejected"
+    assert command.ledger().landed == 0
+
+
+@pytest.mark.parametrize("word", ["approve", "reject"])
+def test_a_finished_trip_can_not_be_decided_about(command: CommandLine, word: str) -> None:
+    command.trip("gone")
+    command("cancel", "gone")
+    told = command(word, "gone")
+    assert told.code == 2
+    assert told.complaint == "saga 'gone' is compensated, not awaiting_approval"
+
+
+def test_a_committed_trip_can_not_be_rejected(command: CommandLine) -> None:
+    command.trip("done", "--yes")
+    told = command("reject", "done")
+    assert told.code == 2
+    assert told.complaint == "saga 'done' is committed, not awaiting_approval"
+    assert command.ledger().standing == (5, 1)
+
+
+def test_the_same_id_again_prints_the_outcome_and_does_nothing(command: CommandLine) -> None:
+    first = command.trip("same", "--yes")
+    again = command("trip", "--request", command.request_file(), "--saga-id", "same", "--yes", "--json")
+    assert (again.code, again.json) == (0, first)
+    assert command("trip", "--saga-id", "same", "--json").json == first
+    assert command.ledger().landed == 6
+
+
+def test_the_same_id_again_resumes_what_waits(command: CommandLine) -> None:
+    command.trip("same")
+    assert command.trip("same", "--yes")["status"] == "committed"
+    assert command.ledger().standing == (5, 1)
+
+
+def test_a_booking_that_is_refused_undoes_the_trip_and_says_why(command: CommandLine, open_service: OpenService) -> None:
+    with open_service([{"kind": "flight", "call": "book", "nth": 2, "fault": "refuse"}]) as service:
+        command.provider = service.url
+        told = command("trip", "--request", command.request_file(), "--saga-id", "bad", "--yes", "--json")
+        saga = saga_in(told.json)
+        assert (told.code, saga.status) == (1, "compensated")
+        refused = next(each for each in saga.operations if each.status == "failed")
+        assert refused.id == "T5"
+        assert refused.error["code"] == "refused"
+        assert "T5" in told.json["reason"]
+        assert saga.cost.total == 0
+        assert saga.cost.fees == sum(row["fee"] for row in command.ledger().rows["cancellations"]) > 0
+        assert any("cancellation fee" in each for each in saga.residue)
+        assert (command.ledger().standing, command.ledger().repeated) == ((0, 0), [])
+        assert command("resume", "bad").code == 1
+        said = command("log", "bad")
+        assert "fault=refused" in said.out
+
+
+def test_a_trip_in_a_process_of_its_own_prints_one_document(command: CommandLine) -> None:
+    words = command.arguments("trip", "--request", command.request_file(), "--saga-id", "alone", "--yes", "--json")
+    told = ended(spawned(*words))
+    assert (told.code, told.err) == (0, "")
+    assert saga_in(json.loads(told.out)).status == "committed"
+    assert command("status", "alone", "--json").json == told.json
