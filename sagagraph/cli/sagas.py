@@ -161,13 +161,17 @@ async def _asked(question: str) -> str | None:
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[str | None] = loop.create_future()
 
+    def settle(answer: str | None) -> None:
+        if not answered.done():
+            answered.set_result(answer)
+
     def ask() -> None:
         try:
             answer = output.stderr.input(question, markup=False)
         except EOFError:
             answer = None
         with suppress(RuntimeError):  # the loop has ended: nobody waits for it any more
-            loop.call_soon_threadsafe(lambda: answered.done() or answered.set_result(answer))
+            loop.call_soon_threadsafe(settle, answer)
 
     threading.Thread(target=ask, name="question", daemon=True).start()
     return await answered

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from sagagraph.errors import InvalidInputError, UnknownActionError
@@ -104,22 +104,33 @@ class Action:
         if which not in self._adapters:
             self._adapters[which] = TypeAdapter(kind)
         try:
-            return self._adapters[which].validate_python(value, strict=False)
+            return self._adapters[which].validate_python(_copied(value), strict=False)
         except ValidationError as exc:
             first = exc.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or which
             raise InvalidInputError(f"{first['msg']} (the {which} of action {self.name!r})", field=where) from exc
 
 
-_ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
+_ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
 def to_json(value: Any) -> Any:
     """A JSON value with the content of `value`: a pydantic model, dataclass or plain value."""
     try:
-        return json.loads(_ANYTHING.dump_json(value, fallback=_not_journallable))
+        return json.loads(_ANYTHING.dump_json(value, fallback=_not_journallable), parse_constant=_no_number)
     except PydanticSerializationError as exc:
         raise InvalidInputError(f"a {type(value).__name__} can not be journalled: {exc}") from exc
+
+
+def _no_number(constant: str) -> None:
+    raise InvalidInputError(f"{constant} can not be journalled: JSON has no such number")
+
+
+def _copied(value: Any) -> Any:
+    """A JSON value that is nobody else's: whoever changes what he was given must not change the journal's state."""
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value
 
 
 def _not_journallable(value: Any) -> Any:

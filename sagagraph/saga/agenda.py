@@ -102,9 +102,11 @@ def _turning_back(saga: Saga) -> SagaTurnedBack | None:
 
 
 def _is_fatal(operation: Operation) -> bool:
-    gave_up = operation.failed or (operation.given_up and operation.spec.kind is not ActionKind.PIVOT)
     if operation.removed and not operation.rejected:
         return False
+    if operation.status is OperationStatus.COMPENSATED and not operation.rejected:
+        return True  # a person undid what the plan still counts on
+    gave_up = operation.failed or (operation.given_up and operation.spec.kind is not ActionKind.PIVOT)
     return gave_up and not operation.spec.policy.catches(operation.error_code or "")
 
 

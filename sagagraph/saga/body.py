@@ -5,6 +5,7 @@ The body may be run again at any time: an operation that is in the journal retur
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from sagagraph.saga.agenda import status_of
 from sagagraph.saga.events import Driver, Fault, SagaBegun
 from sagagraph.saga.model import Operation, Saga, Stage
 from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.workflow.kind import ActionKind
 
 if TYPE_CHECKING:
     from sagagraph.saga.coordinator import Coordinator
@@ -46,13 +48,17 @@ class BodySaga:
     """
 
     def __init__(self, engine: Engine, saga_id: str) -> None:
-        if not saga_id:
-            raise InvalidInputError("a saga needs an id", field="saga_id")
-        self.id = saga_id
+        self.id = _checked_id(saga_id, "saga_id")
         self._engine = engine
         self._holding: AbstractAsyncContextManager[Coordinator] | None = None
         self._coordinator: Coordinator | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        """Each run of the body counts from the beginning: the same calls must get the same ids."""
         self._asked: set[str] = set()
+        self._abandoned: set[str] = set()
+        """What was asked for by a run that the body then cancelled."""
         self._outstanding: dict[str, str | None] = {}
         """Operation → its action, for those that were given no id."""
         self._counts: dict[str, int] = {}
@@ -61,12 +67,16 @@ class BodySaga:
         self._results: dict[int, _Result] = {}
 
     async def __aenter__(self) -> BodySaga:
-        self._holding = self._engine.hold(self.id, begin=SagaBegun(Driver.BODY, "", None))
-        self._coordinator = await self._holding.__aenter__()
+        if self._holding is not None:
+            raise NotAllowedError(f"saga {self.id!r} has been entered already", saga_id=self.id)
+        holding = self._engine.hold(self.id, begin=SagaBegun(Driver.BODY, "", None))
+        self._coordinator = await holding.__aenter__()
+        self._holding = holding
+        self._forget()
         try:
             self._check_can_run()
         except SagaClosedError:
-            await self._holding.__aexit__(None, None, None)
+            await self._let_go()
             raise
         return self
 
@@ -105,17 +115,23 @@ class BodySaga:
         name = self._named(action, id)
         prerequisites = tuple(self._frontier) if after is None else self._operations_of(after)
         self._asked.add(name)
+        self._abandoned -= {name, *prerequisites}
         self._outstanding[name] = action.name if id is None else None
+        self._running.give(name, action)
         try:
             await self._running.tell(c.PlanOperation(action.spec(name, request, prerequisites)))
             saga = await self._running.until(lambda state: _is_over(state, name))
+        except asyncio.CancelledError:
+            if action.kind is ActionKind.COMPENSATABLE:  # the body may go on without it: it must not commit unasked
+                self._abandoned.add(name)
+            raise
         finally:
             del self._outstanding[name]
         return self._result(saga, saga.operations[name], action)
 
     def _named(self, action: Action, given: str | None) -> str:
         if given is not None:
-            if given in self._outstanding:
+            if _checked_id(given, "id") in self._outstanding:
                 raise InvalidInputError(f"operation {given!r} is being run already", field="id")
             return given
         if action.name in self._outstanding.values():
@@ -170,11 +186,16 @@ class BodySaga:
             elif not _leaves_open(exc) or self._running.saga.stage is not Stage.RUNNING:
                 await self._turn_back(exc)
         finally:
-            await self._holding.__aexit__(None, None, None)
+            await self._let_go()
+
+    async def _let_go(self) -> None:
+        holding, self._holding = self._holding, None
+        if holding is not None:
+            await holding.__aexit__(None, None, None)
 
     async def _complete(self) -> None:
         running = self._running
-        await running.tell(c.CompleteBody(frozenset(self._asked)))
+        await running.tell(c.CompleteBody(frozenset(self._asked - self._abandoned)))
         saga = await running.until_quiet()
         if saga.stage is Stage.COMMITTED:
             return
@@ -196,7 +217,20 @@ class BodySaga:
 
 
 def _leaves_open(exc: BaseException) -> bool:
+    if isinstance(exc, ExceptionGroup):  # of a TaskGroup
+        return all(_leaves_open(each) for each in exc.exceptions)
     return not isinstance(exc, Exception) or (isinstance(exc, SagaGraphError) and exc.leaves_saga_open)
+
+
+def _checked_id(given: str, field: str) -> str:
+    """Ids become text in journals, keys and other people's ledgers."""
+    if not isinstance(given, str) or not given:
+        raise InvalidInputError("an id is a text that is not empty", field=field)
+    try:
+        given.encode()
+    except UnicodeEncodeError as exc:
+        raise InvalidInputError(f"{given!r} is not valid Unicode", field=field) from exc
+    return given
 
 
 def _is_over(saga: Saga, name: str) -> bool:

@@ -5,8 +5,16 @@ from __future__ import annotations
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from sagagraph.errors import NotAllowedError
+
+
+class Purpose(StrEnum):
+    ACTION = "action"
+    PROBE = "probe"
+    VOID = "void"
+    COMPENSATION = "compensation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,7 @@ class Call:
     idempotency_key: str
     operation_key: str
     deadline: datetime
+    purpose: Purpose = Purpose.ACTION
 
 
 _CURRENT: ContextVar[Call] = ContextVar("sagagraph_call")

@@ -56,6 +56,7 @@ class Coordinator:
         self._store = store
         self._effects = effects
         self._find = find
+        self._given: dict[str, Action] = {}
         self._clock = clock
         self._ttl_s = lease_ttl_s
         self._reverse = reverse
@@ -74,6 +75,10 @@ class Coordinator:
 
     def start(self) -> None:
         self._loop_task = asyncio.create_task(self._run(), name=f"saga {self.saga.id}")
+
+    def give(self, operation: str, action: Action) -> None:
+        """Perform `operation` with this very action: two that a function made may share a name, and differ in what they call."""
+        self._given[operation] = action
 
     async def tell(self, command: c.Command) -> None:
         """Returns when the command's events are durable; raises what the core says against it."""
@@ -100,14 +105,21 @@ class Coordinator:
         return not self._inbox and not self._calls and is_quiet(self.saga)
 
     async def stop(self) -> None:
-        """Leave the saga as it is and give the lease back: calls under way are abandoned and will be in doubt."""
+        """Leave the saga as it is and give the lease back: calls under way are abandoned and will be in doubt.
+
+        If it was superseded, there is no lease to give back, and what its calls still answer is written down first.
+        """
         if self._loop_task is not None:
-            self._loop_task.cancel()
+            if not isinstance(self._failure, SupersededError):
+                self._loop_task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._loop_task
-        await self._end(NotAllowedError(f"saga {self.saga.id!r} is not held any more: enter it again", saga_id=self.saga.id))
+        await self._end(self._let_go())
         with suppress(StoreError):
             await self._store.release(self._lease)
+
+    def _let_go(self) -> NotAllowedError:
+        return NotAllowedError(f"saga {self.saga.id!r} is not held any more: enter it again", saga_id=self.saga.id)
 
     def _check_running(self) -> None:
         if self._failure is not None:
@@ -129,6 +141,7 @@ class Coordinator:
             await self._fail(SagaGraphError(f"saga {self.saga.id!r} stopped: {exc!r}; resume it", saga_id=self.saga.id))
             raise
         finally:
+            await self._end(self._let_go())  # also when something cancelled the loop itself: nobody must wait for it
             heart.cancel()
             for call in self._calls.values():
                 call.cancel()
@@ -185,7 +198,7 @@ class Coordinator:
             return None
         operation = saga.operations[step.operation]
         try:
-            self._find(operation.spec.action, operation.spec.action_version)
+            self._action_of(operation)
         except UnknownActionError as exc:
             return c.ActionMissing(operation.id, str(exc))
         return None
@@ -202,7 +215,7 @@ class Coordinator:
         if isinstance(step, Verify):
             return await self._effects.verify(saga, step, self._action_or_none)
         operation = saga.operations[step.operation]
-        action = self._find(operation.spec.action, operation.spec.action_version)
+        action = self._action_of(operation)
         match step:
             case CallAction():
                 return await self._effects.run_action(saga, operation, action)
@@ -212,9 +225,14 @@ class Coordinator:
                 deadline = saga.last_at + operation.spec.policy.compensation.timeout_s
                 return await self._effects.run_undo(saga, operation, action, deadline)
 
+    def _action_of(self, operation: Operation) -> Action:
+        wanted = (operation.spec.action, operation.spec.action_version)
+        given = self._given.get(operation.id)
+        return given if given is not None and (given.name, given.version) == wanted else self._find(*wanted)
+
     def _action_or_none(self, operation: Operation) -> Action | None:
         try:
-            return self._find(operation.spec.action, operation.spec.action_version)
+            return self._action_of(operation)
         except UnknownActionError:
             return None
 

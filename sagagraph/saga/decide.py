@@ -12,12 +12,12 @@ from typing import Any
 from sagagraph.errors import ConflictError, NotAllowedError, SagaClosedError, UnknownOperationError, WorkflowError
 from sagagraph.saga import commands as c
 from sagagraph.saga import events as e
-from sagagraph.saga.agenda import status_of
+from sagagraph.saga.agenda import next_steps, status_of
 from sagagraph.saga.dependency import comes_after_pivot, descendants, is_closed
 from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.settle import attempts_left, deadline_is_over, is_alone, remembers_key
 from sagagraph.saga.status import OperationStatus
-from sagagraph.saga.step import CallAction, CallCompensation, CallVoid
+from sagagraph.saga.step import CallAction, CallCompensation, CallVoid, Verify
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
@@ -205,18 +205,21 @@ def _evidence_found(saga: Saga, command: c.EvidenceFound, now: float) -> Events:
         )
     if operation.status is not OperationStatus.COMPENSATING or undo is None:
         return ()
-    if command.call is c.CallKind.VOID and undo.call is UndoCall.VOID:
+    is_of_this_void = undo.call is UndoCall.VOID and command.key == operation_key(saga.id, operation)
+    if command.call is c.CallKind.VOID and is_of_this_void:
         return (e.OperationVoided(operation.id, command.output, e.Via.EVIDENCE),)
     if undo.call is UndoCall.COMPENSATION and command.key == undo_key(saga.id, operation, undo.generation):
         return (e.OperationCompensated(operation.id, command.output, e.Via.EVIDENCE),)
     return ()
 
 
-def _verified(saga: Saga, command: c.Verified, _now: float) -> Events:
+def _verified(saga: Saga, command: c.Verified, now: float) -> Events:
     """Rule 9: a probe that contradicts the journal keeps the saga open; one that can not answer leaves it unverified."""
     expected = Stage.RUNNING if command.committing else Stage.COMPENSATING
     if saga.stage is not expected or (command.committing and saga.cancel_by):
         return ()
+    if not any(isinstance(step, Verify) for step in next_steps(saga, now)):
+        return ()  # something was planned or began while the probes were out
     faults = tuple(_contradictions(saga, command))
     if faults:
         return faults
@@ -250,6 +253,8 @@ def _plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events
     if known is not None:
         _check_same(saga, known, spec)
         return ()
+    if saga.body_completed:  # what commits has been decided, and may be being checked for the last time
+        raise SagaClosedError(f"saga {saga.id!r}: its body has ended; it starts no further operation", saga_id=saga.id)
     if saga.stage is not Stage.RUNNING or saga.cancel_by:
         raise SagaClosedError(f"saga {saga.id!r} is {status_of(saga).value}: it starts no further operation", saga_id=saga.id)
     spec = _placed_around_pivot(saga, spec)
@@ -416,6 +421,8 @@ def _require(saga: Saga, stage: Stage) -> None:
 
 
 def _cancel(saga: Saga, command: c.Cancel, _now: float) -> Events:
+    if saga.driver is e.Driver.REVERSAL:
+        return _refused(command.request, "it undoes another saga, and can only go on")
     match saga.stage:
         case Stage.PLANNING | Stage.AWAITING_APPROVAL:
             cause = f"cancelled by {command.by}"

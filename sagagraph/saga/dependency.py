@@ -69,8 +69,12 @@ def comes_after_pivot(saga: Saga, name: str) -> bool:
 
 
 def is_waiting(saga: Saga, operation: Operation) -> bool:
-    """Something that it depends on has not settled."""
-    return any(saga.operations[each].status not in _SETTLED for each in operation.spec.depends_on)
+    """Something that it depends on has not settled; what was rejected settles when it has been undone."""
+    return not all(_is_settled(saga.operations[each]) for each in operation.spec.depends_on)
+
+
+def _is_settled(operation: Operation) -> bool:
+    return operation.status in _SETTLED and (not operation.rejected or is_closed(operation))
 
 
 def condition_holds(saga: Saga, operation: Operation) -> bool:

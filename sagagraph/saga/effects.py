@@ -18,7 +18,7 @@ from sagagraph.context.slice import Fact, select
 from sagagraph.errors import ContextBudgetError, InvalidInputError, Refused, SagaGraphError
 from sagagraph.saga import commands as c
 from sagagraph.saga.action import Action, to_json
-from sagagraph.saga.call import Call, enter_call
+from sagagraph.saga.call import Call, Purpose, enter_call
 from sagagraph.saga.events import Fault, ProbeAnswer
 from sagagraph.saga.model import Operation, Saga, UndoCall, operation_key, undo_key
 from sagagraph.saga.probe import Probe
@@ -66,7 +66,8 @@ class Effects:
             raise AssertionError(f"{operation.id} is undone without an intent")
         is_void = operation.undo.call is UndoCall.VOID
         key = operation_key(saga.id, operation) if is_void else undo_key(saga.id, operation, operation.undo.generation)
-        call = _call(saga, operation, key, operation.undo.attempts, deadline)
+        purpose = Purpose.VOID if is_void else Purpose.COMPENSATION
+        call = _call(saga, operation, key, operation.undo.attempts, deadline, purpose)
         try:
             request = action.request_from_json(resolve(operation.spec.inputs, saga.outputs))
             if is_void:
@@ -100,7 +101,7 @@ class Effects:
     async def _probed(self, saga: Saga, operation: Operation, action: Action) -> tuple[Probe, Any]:
         timeout_s = operation.spec.policy.timeout_s
         key = operation_key(saga.id, operation)
-        call = _call(saga, operation, key, operation.attempts, self._clock() + timeout_s)
+        call = _call(saga, operation, key, operation.attempts, self._clock() + timeout_s, Purpose.PROBE)
         try:
             request = action.request_from_json(resolve(operation.spec.inputs, saga.outputs))
             said = await self._called(call, timeout_s, action.probe, request, call)
@@ -115,16 +116,25 @@ class Effects:
         """Within `timeout_s`. A function that is not a coroutine can not be interrupted: after a time-out it may still land."""
         if function is None:
             raise TypeError("this action has no such function")
+        if timeout_s <= 0:  # this process was frozen after the intent: others may count on its deadline by now
+            raise TimeoutError("its time was over before it could start")
         enter_call(call)
-        async with asyncio.timeout(timeout_s), self._around_call(call):
-            if inspect.iscoroutinefunction(function):
-                return await function(*arguments)
-            loop = asyncio.get_running_loop()
-            answer = await loop.run_in_executor(self._executor, _in_call, call, function, arguments)
-            return await _awaited(answer)
+        try:
+            async with asyncio.timeout(timeout_s), self._around_call(call):
+                if inspect.iscoroutinefunction(function):
+                    return await function(*arguments)
+                loop = asyncio.get_running_loop()
+                answer = await loop.run_in_executor(self._executor, _in_call, call, function, arguments)
+                return await _awaited(answer)
+        except (Exception, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as exc:
+            if isinstance(exc, asyncio.CancelledError) and _is_cancelled_from_outside():
+                raise
+            raise RuntimeError(f"it ended with {type(exc).__name__}") from exc
 
     def _left(self, deadline: float) -> float:
-        return max(0.001, deadline - self._clock())
+        return deadline - self._clock()
 
     async def _verdicts(self, saga: Saga, operation: Operation, action: Action, output: Any) -> tuple[Verdict, ...]:
         if not action.validators:
@@ -139,6 +149,12 @@ class Effects:
         return tuple([await judge(validator, output, context) for validator in action.validators])
 
 
+def _is_cancelled_from_outside() -> bool:
+    """Rather than by something inside the call, which is no reason to stop."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 def _in_call(call: Call, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     enter_call(call)
     return function(*arguments)
@@ -149,7 +165,7 @@ async def _awaited(answer: Any) -> Any:
     return await answer if isinstance(answer, Awaitable) else answer
 
 
-def _call(saga: Saga, operation: Operation, key: str, attempt: int, deadline: float) -> Call:
+def _call(saga: Saga, operation: Operation, key: str, attempt: int, deadline: float, purpose: Purpose = Purpose.ACTION) -> Call:
     return Call(
         saga_id=saga.id,
         operation_id=operation.id,
@@ -158,6 +174,7 @@ def _call(saga: Saga, operation: Operation, key: str, attempt: int, deadline: fl
         idempotency_key=key,
         operation_key=operation_key(saga.id, operation),
         deadline=datetime.fromtimestamp(deadline, UTC),
+        purpose=purpose,
     )
 
 

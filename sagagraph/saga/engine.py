@@ -218,6 +218,10 @@ class Engine:
         return await self.status(saga_id)
 
     def _check_cancellable(self, saga: Saga) -> None:
+        if saga.driver is Driver.REVERSAL:
+            raise NotAllowedError(
+                f"saga {saga.id!r} undoes another one, and can only go on: resume it, or resolve what is held", saga_id=saga.id
+            )
         if saga.pivot_has_landed and not plan_reversal(saga, self.find).is_possible:
             left = ", ".join(plan_reversal(saga, self.find).lasting)
             raise NotAllowedError(

@@ -17,9 +17,10 @@ def this_owner(nonce: str) -> str:
 
 def is_known_dead(owner: str) -> bool:
     """Whether its process has certainly ended: only ever said of this machine, since its last boot."""
-    machine, pid, created, _nonce = owner.split("|")
-    if machine != _machine():
+    machine, *rest = owner.split("|")
+    if machine != _machine() or len(rest) != 3:
         return False
+    pid, created, _nonce = rest
     try:
         process = psutil.Process(int(pid))
         return f"{process.create_time():.2f}" != created or process.status() == psutil.STATUS_ZOMBIE

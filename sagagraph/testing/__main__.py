@@ -60,29 +60,29 @@ def _scenarios(named: str | None) -> tuple[Scenario, ...]:
 
 
 def matrix(cases: list[Case]) -> Iterator[str]:
-    """A row for each place where a saga was killed, a column for each scenario; then the count, and every fault."""
+    """A row for each place where a saga was killed, a column for each scenario: how often, and how it ended. Then every fault."""
+    killed = [case for case in cases if case.was_killed]
     scenarios = list(dict.fromkeys(case.scenario for case in cases))
-    width = max([len(case.place) for case in cases], default=0)
-    columns = [max(len(name), len("compensated")) for name in scenarios]
-    yield "  ".join(["killed".ljust(width), *(name.ljust(size) for name, size in zip(scenarios, columns, strict=True))])
-    for boundary in sorted({case.boundary for case in cases}):
-        row = {case.scenario: case for case in cases if case.boundary == boundary and case.was_killed}
-        for place in dict.fromkeys(case.place for case in row.values()):
-            cells = [_cell(row.get(name), place).ljust(size) for name, size in zip(scenarios, columns, strict=True)]
-            yield "  ".join([place.ljust(width), *cells]).rstrip()
-    killed = sum(case.was_killed for case in cases)
-    ends = Counter(case.judgement.outcome for case in cases if case.was_killed)
+    places = list(dict.fromkeys(case.place for case in killed))
+    rows = [["killed", *scenarios]]
+    rows += [[place, *(_cell(killed, place, scenario) for scenario in scenarios)] for place in places]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    yield f"killed {len(killed)} times: {_counted(killed)}"
     faults = [(case, fault) for case in cases for fault in case.judgement.faults]
-    yield f"killed {killed} times: " + ", ".join(f"{times} {outcome}" for outcome, times in ends.most_common())
     for case, fault in faults:
-        yield f"FAULT {case.scenario}, killed {case.place or 'nowhere'} ({case.boundary}): {fault}"
+        yield f"FAULT {case.scenario}, killed {case.place or 'nowhere'} (boundary {case.boundary}): {fault}"
     yield f"{len(faults)} faults"
 
 
-def _cell(case: Case | None, place: str) -> str:
-    if case is None or case.place != place:
-        return ""
-    return "FAULT" if case.judgement.faults else case.judgement.outcome
+def _cell(killed: list[Case], place: str, scenario: str) -> str:
+    return _counted([case for case in killed if (case.place, case.scenario) == (place, scenario)])
+
+
+def _counted(cases: list[Case]) -> str:
+    ends = Counter("FAULT" if case.judgement.faults else case.judgement.outcome for case in cases)
+    return ", ".join(f"{times} {outcome}" for outcome, times in ends.most_common())
 
 
 if __name__ == "__main__":

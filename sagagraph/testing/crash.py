@@ -33,9 +33,10 @@ class CrashPoint:
     @asynccontextmanager
     async def around_call(self, call: Call) -> AsyncIterator[None]:
         """For `Engine(around_call=...)`."""
-        self.boundary(f"before the call of {call.idempotency_key}")
+        called = f"{call.purpose} of {call.operation_id}"
+        self.boundary(f"before the {called}")
         yield
-        self.boundary(f"after the call of {call.idempotency_key}")
+        self.boundary(f"after the {called}")
 
     def around_store(self, store: Any) -> Any:
         """The store with a boundary before and after each of its durable writes, but for the renewal of leases."""

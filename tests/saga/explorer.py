@@ -25,7 +25,7 @@ from sagagraph.saga.status import OperationStatus, SagaStatus
 from sagagraph.saga.step import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Step, Verify, Wait
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 from tests.saga.cases import TIMEOUT_S, Case
-from tests.saga.invariants import NAMED, names_somebody, violations
+from tests.saga.invariants import GONE, NAMED, names_somebody, violations
 from tests.saga.statekey import Key, SagaKey, reduced_key
 from tests.saga.world import Provider
 
@@ -51,9 +51,14 @@ TROUBLES = frozenset(
         "transient",
         "cached 5xx",
         "invalid",
+        "stale",
     }
 )
-"""What is rationed: a run meets at most so many of these, in any mixture. Refusals and late landings are free."""
+"""What is rationed: a run meets at most so many of these, in any mixture. Refusals and late landings are free.
+
+"stale" is a probe that has not seen what landed before an undo that is in doubt. One more, "lie", is never met unless it is asked
+for: an undo is acknowledged that was not done.
+"""
 
 
 class Core:
@@ -389,7 +394,7 @@ class Explorer:
         saga, case = state.saga, self.case
         if case.driver is not e.Driver.BODY or saga.stage is not Stage.RUNNING or saga.body_completed or saga.body_fault:
             return
-        if any(each.failed or each.given_up for each in state.core.operations):
+        if any(each.status in GONE for each in state.core.operations):
             yield Move("the body raises", self._tell(state, commands.RaiseBody(FAULT)))
             return
         for index in range(case.count):
@@ -462,6 +467,9 @@ class Explorer:
             after = provider.undo(profile, operation.undo.generation)
         landed = self._with(state, index, after)
         yield Move(f"undo {index} LANDS", self._tell(landed, commands.UndoReplied(operation.id, None)))
+        if self._may(state, "lie"):
+            lied = self._tell(_spend(state), commands.UndoReplied(operation.id, None))
+            yield Move(f"undo {index} is acknowledged, but was not done", lied)
         if _may_lose(state):
             yield Move(f"undo {index} LANDS, answer lost", self._tell(_lose(landed), lost))
             yield Move(f"undo {index} lost before its effect", self._tell(_lose(state), lost))
@@ -481,7 +489,9 @@ class Explorer:
             case CallAction(name) | CallVoid(name) | CallCompensation(name):
                 core = self._after(state.core, step, lambda: (decide.intent(state.saga, step, state.core.now),))
                 assert core is not None
-                yield Move(f"{type(step).__name__} {name}", state._replace(core=core))
+                hasty = not isinstance(step, CallAction) and _is_calling_while_going_back(state.core)
+                violates = "I5 compensation starts before the calls have settled" if hasty else ""
+                yield Move(f"{type(step).__name__} {name}", state._replace(core=core), violates=violates)
             case CallProbe(name):
                 yield from self._probe_moves(state, name)
             case Verify():
@@ -496,6 +506,10 @@ class Explorer:
             if self._may(state, useless.value):
                 said = commands.ProbeAnswered(name, useless)
                 yield Move(f"probe {name}: {useless}, it says", self._tell(_spend(state), said))
+
+        if self._may(state, "stale") and state.saga.operations[name].status is OperationStatus.COMPENSATING:
+            stale = commands.ProbeAnswered(name, e.ProbeAnswer.ABSENT)
+            yield Move(f"probe {name}: absent, it says", self._tell(_spend(state), stale))
 
     def _verify_moves(self, state: State, step: Verify) -> Iterator[Move]:
         answers = {name: state.providers[int(name)].answer() for name in step.operations}
@@ -651,6 +665,11 @@ def _may_lose(state: State) -> bool:
 
 def _lose(state: State) -> State:
     return state if state.losses is None else state._replace(losses=state.losses - 1)
+
+
+def _is_calling_while_going_back(core: Core) -> bool:
+    calling = any(each.status is OperationStatus.STARTED and not each.claiming for each in core.in_flight)
+    return calling and core.saga.stage is Stage.COMPENSATING
 
 
 def _is_reversing(core: Core) -> bool:

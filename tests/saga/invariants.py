@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sagagraph.saga.dependency import descendants
+from sagagraph.saga.dependency import comes_after_pivot, descendants
 from sagagraph.saga.model import Operation, Saga, Stage
 from sagagraph.saga.status import OperationStatus
 from tests.saga.world import Provider
@@ -18,12 +18,12 @@ def violations(saga: Saga, providers: Sequence[Provider]) -> Iterator[str]:
     """All but I7, which is about what can still happen."""
     for operation in saga.operations.values():
         provider = providers[int(operation.id)]
+        if saga.stage is Stage.COMMITTED and _is_uncaught_failure(saga, operation):
+            yield "I1 committed although an operation failed"
         if operation.has_effect and (provider.landings or provider.undos or operation.succeeded):
             yield from _of_operation(saga, operation, provider, providers)
     if saga.pivot and providers[int(saga.pivot)].live and _anything_undone(saga, providers):
         yield "I6 undone although the pivot is live"
-    if saga.stage is Stage.COMPENSATING:
-        yield from _hasty_compensation(saga)
 
 
 def _of_operation(saga: Saga, operation: Operation, provider: Provider, providers: Sequence[Provider]) -> Iterator[str]:
@@ -47,9 +47,16 @@ def _of_operation(saga: Saga, operation: Operation, provider: Provider, provider
         yield "I8 an effect without an intent"
 
 
+def _is_uncaught_failure(saga: Saga, operation: Operation) -> bool:
+    """After the pivot a person may let an operation be."""
+    failed = operation.rejected or (operation.status in GONE - {OperationStatus.SKIPPED} and not operation.removed)
+    return failed and not operation.spec.policy.catch and not comes_after_pivot(saga, operation.id)
+
+
 def _any_live(saga: Saga, operation: Operation, providers: Sequence[Provider]) -> bool:
+    """An operation that handles the failure of another one does not need it."""
     below = (saga.operations[name] for name in descendants(saga, operation.id))
-    return any(each.has_effect and providers[int(each.id)].live for each in below)
+    return any(each.has_effect and each.spec.condition is None and providers[int(each.id)].live for each in below)
 
 
 def _anything_undone(saga: Saga, providers: Sequence[Provider]) -> bool:
@@ -57,12 +64,6 @@ def _anything_undone(saga: Saga, providers: Sequence[Provider]) -> bool:
     return any(providers[int(each.id)].undos for each in others)
 
 
-def _hasty_compensation(saga: Saga) -> Iterator[str]:
-    in_flight = [each for each in saga.operations.values() if each.in_flight]
-    calling = any(each.status is OperationStatus.STARTED and not each.claiming for each in in_flight)
-    if calling and any(each.status is OperationStatus.COMPENSATING for each in in_flight):
-        yield "I5 compensation began before the calls had settled"
-
-
 def names_somebody(saga: Saga) -> bool:
-    return any(operation.status in NAMED for operation in saga.operations.values())
+    """A held or stuck operation; or a body that failed after the pivot and has to run again."""
+    return saga.body_fault is not None or any(operation.status in NAMED for operation in saga.operations.values())

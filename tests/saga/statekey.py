@@ -10,8 +10,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from sagagraph.saga import settle
 from sagagraph.saga.model import Operation, Saga, Stage, Undo
-from sagagraph.saga.settle import CLOCK_MARGIN_S
 from sagagraph.saga.status import OperationStatus
 from tests.saga.cases import DEDUP_S, TIMEOUT_S
 
@@ -72,14 +72,14 @@ def _clock(o: Operation, now: float) -> Key:
     """Which of the instants that the rules compare with the clock have passed."""
     terms, guards = o.spec.guarantees, o.spec.policy.loop_guards
     return (
-        terms.deadline and now >= o.deadline + CLOCK_MARGIN_S,
+        terms.deadline and now >= o.deadline + settle.CLOCK_MARGIN_S,
         terms.dedup_s is not None and _retention_is_over(o.first_call_at, now),
         now - o.begun_at >= guards.deadline_s,
     )
 
 
 def _probed_after_deadline(o: Operation) -> bool:
-    return o.probe is not None and o.spec.guarantees.deadline and o.probed_at >= o.deadline + CLOCK_MARGIN_S
+    return o.probe is not None and o.spec.guarantees.deadline and o.probed_at >= o.deadline + settle.CLOCK_MARGIN_S
 
 
 def _undo(undo: Undo | None, now: float) -> Key | None:
@@ -90,7 +90,7 @@ def _undo(undo: Undo | None, now: float) -> Key | None:
 
 
 def _retention_is_over(first_call_at: float, now: float) -> bool:
-    return now + TIMEOUT_S + CLOCK_MARGIN_S >= first_call_at + DEDUP_S
+    return now + TIMEOUT_S + settle.CLOCK_MARGIN_S >= first_call_at + DEDUP_S
 
 
 def _everything(o: Operation, now: float) -> Key:
@@ -98,4 +98,4 @@ def _everything(o: Operation, now: float) -> Key:
     fields: list[Any] = [getattr(o, each.name) for each in dataclasses.fields(o) if each.name not in plain]
     counters = (o.attempts > 0, o.total_attempts > 0, o.total_attempts - o.allowed_from)
     undo = o.undo and (_undo(o.undo, now), o.undo.lost, o.undo.attempts)
-    return (*fields, *counters, undo, *_clock(o, now), o.probed_at >= o.deadline + CLOCK_MARGIN_S, o.not_before > now)
+    return (*fields, *counters, undo, *_clock(o, now), o.probed_at >= o.deadline + settle.CLOCK_MARGIN_S, o.not_before > now)

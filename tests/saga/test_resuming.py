@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sagagraph import Engine
+from sagagraph import Engine, action
 from sagagraph.errors import BusyError, ConflictError, OperationHeldError, SagaClosedError
 from sagagraph.saga import engine as engine_module
 from sagagraph.saga.action import ActionRegistry
@@ -194,16 +194,14 @@ async def test_of_two_actions_of_one_name_neither_is_guessed(
     open_engine: OpenEngine, service: Service, nothing_is_imported: Callable[[], None]
 ) -> None:
     async with open_engine() as engine:
-        await interrupted(engine, flight := service.action("flight"))
+        await interrupted(engine, ferry := service.action("ferry"))
     nothing_is_imported()
 
     async def impostor(request: Any, call: Any) -> None:
         pytest.fail("called")
 
-    from sagagraph import action
-
-    other = action(impostor, name="flight", compensate=impostor)
-    async with open_engine(actions=[flight, other]) as engine:
+    other = action(impostor, name="ferry", compensate=impostor)
+    async with open_engine(actions=[ferry, other]) as engine:
         view = await engine.resume("trip")
     assert (view.status, "more than once" in view.operations[0].note) == (SagaStatus.STUCK, True)
 

@@ -11,6 +11,7 @@ from sagagraph.errors import BusyError, ConflictError, SupersededError, UnknownS
 from sagagraph.saga.codec import Record, decode, encode
 from sagagraph.saga.events import Entry, Event, LeaseTaken, SagaBegun
 from sagagraph.saga.model import Stage
+from sagagraph.saga.owner import is_known_dead
 from sagagraph.saga.ports import Headline, Lease, Note, Request, RequestKind
 
 
@@ -42,7 +43,7 @@ class MemorySagaStore:
     async def take(self, saga_id: str, *, owner: str, ttl_s: float) -> Lease:
         saga, now = self._saga(saga_id), self._clock()
         held_by, until = saga.headline.owner, saga.headline.lease_until
-        if held_by not in (None, owner) and until > now:
+        if held_by not in (None, owner) and until > now and not is_known_dead(held_by):
             raise BusyError(f"saga {saga_id!r} is held by another worker for {until - now:.1f} s more", saga_id=saga_id)
         saga.epoch += 1
         saga.records.append((saga.epoch, now, encode(LeaseTaken(owner))))

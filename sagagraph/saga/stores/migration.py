@@ -6,6 +6,7 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.util import CommandError
 from sqlalchemy import create_engine
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -23,7 +24,9 @@ def upgrade(sqlalchemy_url: str) -> None:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
-    except SQLAlchemyError as exc:
-        raise StoreError(f"the database can not be migrated: {str(exc.__cause__ or exc).splitlines()[0]}") from exc
+    except (SQLAlchemyError, CommandError) as exc:
+        where = engine.url.render_as_string(hide_password=True)
+        why = str(exc.__cause__ or exc).splitlines()[0]
+        raise StoreError(f"{where} can not be brought to this release: {why}") from exc
     finally:
         engine.dispose()

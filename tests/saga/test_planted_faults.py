@@ -1,0 +1,349 @@
+"""Each repair of the protocol, taken out again: the exploration must see it (PROTOCOL, planted faults).
+
+So no repair is there for nothing, and no invariant is a check that can not fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from sagagraph.saga import agenda, commands, decide, dependency, evolve, settle
+from sagagraph.saga import events as e
+from sagagraph.saga.model import Operation, Saga
+from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.saga.step import Record, Step
+from tests.saga.cases import COMPENSATABLE, PIVOT, RETRIABLE, Case
+from tests.saga.explorer import Explorer, Report
+from tests.saga.world import Profile
+
+pytestmark = pytest.mark.exploration
+
+Patch = pytest.MonkeyPatch
+PROBE, KEYED, VOID, DEADLINE = Profile(), Profile(dedup=True), Profile(void=True), Profile(deadline=True)
+KEYED_BLIND = Profile(dedup=True, probe=False)
+FINAL_NO = Profile(refusals_final=True)
+
+ALONE = ((COMPENSATABLE,), ((),))
+CHAIN = ((COMPENSATABLE, COMPENSATABLE), ((), (0,)))
+APART = ((COMPENSATABLE, COMPENSATABLE), ((), ()))
+PIVOT_APART = ((COMPENSATABLE, PIVOT), ((), ()))
+PIVOT_FIRST = ((PIVOT, RETRIABLE), ((), (0,)))
+
+
+def case(saga: tuple[Any, Any], profile: Profile, **options: Any) -> Case:
+    kinds, edges = saga
+    return Case(kinds, edges, (profile,) * len(kinds), **options)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A fault, the small saga that shows it, and the invariant that it breaks there."""
+
+    name: str
+    plant: Callable[[Patch], None]
+    case: Case
+    troubles: int
+    breaks: str
+    options: dict[str, Any] = field(default_factory=dict)
+    after: tuple[str, ...] = ()
+
+    def explore(self) -> Report:
+        explorer = Explorer(self.case, self.troubles, **self.options)
+        return explorer.explore(after=self.after, first_only=self.breaks != "I10")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+# -- rule 3: nothing is silently done twice ------------------------------------------------------------------------------------
+
+
+def lost_is_failed(patch: Patch) -> None:
+    patch.setitem(decide._DECIDE, commands.ActionLost, lambda _saga, lost, _now: (e.OperationFailed(lost.operation, lost.fault),))
+
+
+def absent_allows_an_attempt(patch: Patch) -> None:
+    real = settle._settle_by_probe
+
+    def careless(operation: Operation, now: float, *, after_pivot: bool) -> Step:
+        if operation.probe is e.ProbeAnswer.ABSENT:
+            return settle._repeat(operation, now, after_pivot=after_pivot)
+        return real(operation, now, after_pivot=after_pivot)
+
+    patch.setattr(settle, "_settle_by_probe", careless)
+
+
+def absent_closes_when_going_back(patch: Patch) -> None:
+    real = agenda.seal
+
+    def careless(operation: Operation, now: float, *, may_claim: bool) -> Step:
+        if operation.probe is e.ProbeAnswer.ABSENT:
+            return Record(e.OperationFailed(operation.id, e.Fault("absent", "absent")))
+        return real(operation, now, may_claim=may_claim)
+
+    patch.setattr(agenda, "seal", careless)
+
+
+def giving_up_does_not_seal(patch: Patch) -> None:
+    failed = e.Fault("exhausted", "exhausted")
+    patch.setattr(settle, "_exhausted", lambda operation, **_: Record(e.OperationFailed(operation.id, failed)))
+
+
+def a_later_refusal_is_definite(patch: Patch) -> None:
+    real = decide._DECIDE[commands.ActionRefused]
+
+    def careless(saga: Saga, refused: commands.ActionRefused, now: float) -> decide.Events:
+        operation = replace(saga.operations[refused.operation], lost=0)
+        return real(replace(saga, operations=saga.operations.set(operation.id, operation)), refused, now)
+
+    patch.setitem(decide._DECIDE, commands.ActionRefused, careless)
+
+
+def retention_is_eternal(patch: Patch) -> None:
+    for module in (settle, decide):
+        patch.setattr(module, "remembers_key", lambda operation, _now: operation.spec.guarantees.dedup_s is not None)
+
+
+def clocks_are_one(patch: Patch) -> None:
+    patch.setattr(settle, "CLOCK_MARGIN_S", 0.0)
+
+
+def a_probe_before_the_deadline_seals(patch: Patch) -> None:
+    patch.setattr(settle, "deadline_is_over", lambda _operation, _now: True)
+
+
+def a_claim_is_not_undone(patch: Patch) -> None:
+    real = decide._DECIDE[commands.ActionReplied]
+
+    def careless(saga: Saga, replied: commands.ActionReplied, now: float) -> decide.Events:
+        if saga.operations[replied.operation].claiming:
+            return (e.OperationFailed(replied.operation, e.Fault("claimed", "claimed")),)
+        return real(saga, replied, now)
+
+    patch.setitem(decide._DECIDE, commands.ActionReplied, careless)
+
+
+def a_claim_rests_on_what_is_undone(patch: Patch) -> None:
+    patch.setattr(agenda, "rests_on_undone", lambda _saga, _operation: False)
+
+
+def keys_stay_after_a_final_refusal(patch: Patch) -> None:
+    real = evolve._APPLY[e.AttemptRefused]
+
+    def careless(saga: Saga, event: e.AttemptRefused, at: float) -> Saga:
+        generation = saga.operations[event.operation].generation
+        saga = real(saga, event, at)
+        operation = replace(saga.operations[event.operation], generation=generation)
+        return replace(saga, operations=saga.operations.set(operation.id, operation))
+
+    patch.setitem(evolve._APPLY, e.AttemptRefused, careless)
+
+
+# -- rule 4: compensation ----------------------------------------------------------------------------------------------
+
+
+def any_order(patch: Patch) -> None:
+    patch.setattr(agenda, "is_free", lambda _saga, _name: True)
+
+
+def ancestors_first(patch: Patch) -> None:
+    def after_what_it_needs(saga: Saga, name: str) -> bool:
+        return all(dependency.is_closed(saga.operations[each]) for each in saga.operations[name].spec.depends_on)
+
+    patch.setattr(agenda, "is_free", after_what_it_needs)
+
+
+def any_undo_may_be_repeated(patch: Patch) -> None:
+    patch.setattr(settle, "_remembers_undo_key", lambda _operation, _undo, _now: True)
+
+
+def absent_proves_an_undo(patch: Patch) -> None:
+    real = decide._DECIDE[commands.ProbeAnswered]
+
+    def careless(saga: Saga, answered: commands.ProbeAnswered, now: float) -> decide.Events:
+        undoing = saga.operations[answered.operation].status is OperationStatus.COMPENSATING
+        if undoing and answered.answer is e.ProbeAnswer.ABSENT:
+            return (e.OperationCompensated(answered.operation, None, e.Via.PROBE),)
+        return real(saga, answered, now)
+
+    patch.setitem(decide._DECIDE, commands.ProbeAnswered, careless)
+
+
+def calls_are_not_awaited(patch: Patch) -> None:
+    patch.setattr(agenda, "_is_calling_forward", lambda _operation: False)
+
+
+def a_contradicted_undo_is_repeated(patch: Patch) -> None:
+    real = evolve._APPLY[e.CompensationFailed]
+
+    def careless(saga: Saga, event: e.CompensationFailed, at: float) -> Saga:
+        undo = saga.operations[event.operation].undo
+        saga = real(saga, event, at)
+        operation = replace(saga.operations[event.operation], undo=undo)
+        return replace(saga, operations=saga.operations.set(operation.id, operation))
+
+    patch.setitem(evolve._APPLY, e.CompensationFailed, careless)
+
+
+def a_rejected_operation_counts_as_settled(patch: Patch) -> None:
+    patch.setattr(dependency, "_is_settled", lambda operation: operation.status in dependency._SETTLED)
+
+
+# -- rule 5: the pivot -------------------------------------------------------------------------------------------------
+
+
+def no_gate(patch: Patch) -> None:
+    patch.setattr(agenda, "is_past_pivot_gate", lambda _saga, _pivot: True)
+
+
+def an_open_pivot_is_ignored(patch: Patch) -> None:
+    patch.setattr(Saga, "pivot_is_open", property(lambda _saga: False))
+
+
+def a_cancel_is_not_queued(patch: Patch) -> None:
+    real = agenda._turning_back
+    patch.setattr(agenda, "_turning_back", lambda saga: e.SagaTurnedBack("cancelled") if saga.cancel_by else real(saga))
+
+
+def a_pivot_gives_way_to_what_comes_after_it(patch: Patch) -> None:
+    patch.setattr(agenda, "_has_no_way_back", lambda saga, operation: dependency.comes_after_pivot(saga, operation.id))
+
+
+def what_a_person_undid_is_forgotten(patch: Patch) -> None:
+    real = agenda._is_fatal
+    patch.setattr(agenda, "_is_fatal", lambda each: each.status is not OperationStatus.COMPENSATED and real(each))
+
+
+# -- rules 1, 6, 8 and 9 -----------------------------------------------------------------------------------------------
+
+
+def nothing(_patch: Patch) -> None:
+    """The fault is the explorer's: calls go out before their intents are durable."""
+
+
+def epochs_are_not_checked(patch: Patch) -> None:
+    real = evolve.evolve
+    patch.setattr(evolve, "evolve", lambda saga, entry: real(saga, replace(entry, epoch=max(entry.epoch, saga.epoch))))
+
+
+def a_takeover_forgets_what_was_under_way(patch: Patch) -> None:
+    real = evolve._taken_over
+
+    def careless(operation: Operation) -> Operation:
+        if operation.status is OperationStatus.STARTED:
+            return replace(operation, status=OperationStatus.PLANNED, in_flight=False)
+        return real(operation)
+
+    patch.setattr(evolve, "_taken_over", careless)
+
+
+def removed_operations_stay(patch: Patch) -> None:
+    real = agenda.is_done_with
+    patch.setattr(agenda, "is_done_with", lambda operation: operation.removed or real(operation))
+    patch.setattr(agenda, "_backward_step", lambda _saga, _operation, _now: None)
+
+
+def what_is_in_doubt_may_be_removed(patch: Patch) -> None:
+    real = decide._check_removable
+
+    def careless(saga: Saga, name: str, removed: set[str]) -> None:
+        if saga.operations[name].status is not OperationStatus.IN_DOUBT:
+            real(saga, name, removed)
+
+    patch.setattr(decide, "_check_removable", careless)
+
+
+ONLY_REPLANS = {"kinds": frozenset({"replan"})}
+
+PLANTED = [
+    Planted("an ambiguous error is a failure", lost_is_failed, case(ALONE, PROBE), 0, "I4"),
+    Planted("absent allows a new attempt", absent_allows_an_attempt, case(ALONE, PROBE), 1, "I1"),
+    Planted("absent closes when going back", absent_closes_when_going_back, case(ALONE, PROBE), 2, "I4"),
+    Planted("giving up does not seal", giving_up_does_not_seal, case(ALONE, KEYED), 1, "I4"),
+    Planted("a refusal of a later attempt is definite", a_later_refusal_is_definite, case(ALONE, KEYED), 1, "I4"),
+    Planted("keys are remembered for ever", retention_is_eternal, case(ALONE, KEYED_BLIND), 1, "I2"),
+    Planted("clocks are one clock", clocks_are_one, case(ALONE, DEADLINE), 1, "I4"),
+    Planted("a probe before the deadline seals", a_probe_before_the_deadline_seals, case(ALONE, DEADLINE), 1, "I4"),
+    Planted("what a claim landed is not undone", a_claim_is_not_undone, case(ALONE, KEYED), 2, "I4"),
+    Planted("a claim rests on what is undone", a_claim_rests_on_what_is_undone, case(CHAIN, KEYED), 2, "I5"),
+    Planted(
+        "keys stay after a final refusal",
+        keys_stay_after_a_final_refusal,
+        case(ALONE, FINAL_NO),
+        1,
+        "I10",
+        after=("CallAction 0", "call 0 refused for now"),
+    ),
+    Planted("compensations in any order", any_order, case(CHAIN, PROBE), 1, "I5"),
+    Planted("compensations in forward order", ancestors_first, case(CHAIN, PROBE), 1, "I5"),
+    Planted("an unkeyed compensation is repeated", any_undo_may_be_repeated, case(ALONE, PROBE), 1, "I3"),
+    Planted("absent proves an undo", absent_proves_an_undo, case(ALONE, PROBE), 2, "I4"),
+    Planted("calls are not awaited before compensating", calls_are_not_awaited, case(APART, PROBE), 1, "I5"),
+    Planted("a contradicted undo is repeated", a_contradicted_undo_is_repeated, case(ALONE, PROBE), 3, "I3"),
+    Planted(
+        "what was rejected counts as settled",
+        a_rejected_operation_counts_as_settled,
+        case(CHAIN, PROBE, handler_of=0),
+        1,
+        "I7",
+    ),
+    Planted("the pivot has no gate", no_gate, case(PIVOT_APART, PROBE), 0, "I1"),
+    Planted("an open pivot is ignored", an_open_pivot_is_ignored, case(PIVOT_APART, PROBE), 1, "I6"),
+    Planted("a cancel is not queued", a_cancel_is_not_queued, case(PIVOT_APART, PROBE), 1, "I6"),
+    Planted("a pivot gives way to what comes after", a_pivot_gives_way_to_what_comes_after_it, case(PIVOT_FIRST, VOID), 2, "I5"),
+    Planted("what a person undid is forgotten", what_a_person_undid_is_forgotten, case(ALONE, PROBE), 2, "I1"),
+    Planted("an intent is dropped", nothing, case(ALONE, PROBE), 1, "I8", {"call_first": True}),
+    Planted("the epoch is not checked", epochs_are_not_checked, case(ALONE, PROBE), 1, "I8"),
+    Planted("a takeover forgets", a_takeover_forgets_what_was_under_way, case(ALONE, PROBE), 1, "I1"),
+    Planted("removed operations stay", removed_operations_stay, case(APART, PROBE, alternative_of=0), 1, "I1", ONLY_REPLANS),
+    Planted(
+        "a replan while in doubt",
+        what_is_in_doubt_may_be_removed,
+        Case((PIVOT, PIVOT), ((), ()), (PROBE, PROBE), alternative_of=0),
+        1,
+        "I7",
+    ),
+]
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=str)
+def test_a_planted_fault_is_caught(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    planted.plant(monkeypatch)
+    report = planted.explore()
+    if planted.breaks == "I10":
+        assert SagaStatus.COMMITTED not in report.endings
+    else:
+        assert any(name.startswith(planted.breaks) for name in report.violations), report.violations
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=str)
+def test_without_the_fault_nothing_is_found(planted: Planted) -> None:
+    sound = replace(planted, options={})
+    report = sound.explore()
+    assert not report.violations
+    assert not report.cut
+    assert planted.breaks != "I10" or SagaStatus.COMMITTED in report.endings
+
+
+# -- the last check is for providers that do not keep their promises --------------------------------------------------------
+
+
+def _explored_with_a_liar() -> Report:
+    return Explorer(case(ALONE, KEYED), 2, kinds=frozenset({"cancel", "lie"})).explore()
+
+
+def test_the_last_check_finds_an_undo_that_was_acknowledged_but_not_done() -> None:
+    """Against honest providers it finds nothing; this is what it is there for (rule 9)."""
+    assert not [name for name in _explored_with_a_liar().violations if name.startswith("I2")]
+
+
+def test_without_the_last_check_such_a_saga_ends_as_compensated(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unchecked(_saga: Saga, *, committing: bool) -> Step:
+        return Record(e.SagaCommitted() if committing else e.SagaCompensated())
+
+    monkeypatch.setattr(agenda, "_verification", unchecked)
+    assert [name for name in _explored_with_a_liar().violations if name.startswith("I2")]
