@@ -169,7 +169,7 @@ class BodySaga:
         if operation.status in _BLOCKED and saga.stage is Stage.RUNNING:
             last = f"; the last call ended with {fault.message}" if fault and fault.message not in why else ""
             raise OperationHeldError(
-                f"saga {saga.id!r}: operation {operation.id!r} is held ({why}{last}); resolve it, or run the body again later", **ids
+                f"saga {saga.id!r}: operation {operation.id!r} is held ({why}{last}); resolve it, or run again later", **ids
             )
         if operation.failed or operation.status is OperationStatus.SKIPPED or saga.stage is Stage.RUNNING:
             raise OperationFailedError(f"saga {saga.id!r}: operation {operation.id!r} failed: {why}", **ids) from None

@@ -275,7 +275,7 @@ class Stub:
         return Account()
 
 
-INVALID = Verdict.invalid([Violation(code="TOO_DEAR", message="it costs too much")])
+INVALID = Verdict.of([Violation(code="TOO_DEAR", message="it costs too much")])
 
 
 async def test_plans_that_are_never_valid_end_infeasible(open_worker: OpenWorker) -> None:
