@@ -180,8 +180,9 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 def _objections(saga: Saga) -> tuple[str, ...]:
-    violations = (saga.plan.verdict or {}).get("violations", ())
-    return ("no proposal passed its validators", *(str(each["message"]) for each in violations))
+    verdict = saga.plan.verdict or {}
+    said = [verdict.get("reason", ""), *(str(each["message"]) for each in verdict.get("violations", ()))]
+    return ("no proposal passed its validators", *filter(None, said))
 
 
 async def validate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:

@@ -22,6 +22,8 @@ from sagagraph.workflow.operation import DEFAULT_POLICY, GuaranteeTerms, Operati
 from sagagraph.workflow.policy import Policy
 
 Function = Callable[..., Any]
+REVERSING = ":undo"
+"""Ends the names of the actions that reversals are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +178,11 @@ def action(function: Function | None = None, /, **declared: typing.Unpack[Declar
 def _made(function: Function, names: dict[str, Any], declared: Declaration) -> Action:
     request_type, result_type = _types_of(function, names)
     compensate, probe = declared.get("compensate"), declared.get("probe")
+    name = declared.get("name", function.__name__)
+    if name.endswith(REVERSING):
+        raise InvalidInputError(f"action {name!r}: names that end in {REVERSING!r} are those of reversals", field="name")
     made = Action(
-        name=declared.get("name", function.__name__),
+        name=name,
         version=declared.get("version", 1),
         kind=_kind_of(function.__name__, declared.get("kind"), compensate, probe),
         execute=function,

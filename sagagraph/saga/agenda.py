@@ -163,10 +163,17 @@ def _is_complete(saga: Saga) -> bool:
 
 
 def _finishing_before_reversal(saga: Saga, now: float) -> tuple[Step, ...]:
-    """What is under way settles; what is in doubt after the pivot is settled if it can be; nothing new starts."""
+    """What is under way settles, and nothing new starts. What is held and may be live must be settled by a person first."""
     steps = tuple(_forward_steps(saga, now))
-    in_flight = any(operation.in_flight for operation in saga.operations.values())
-    return steps if steps or in_flight else (Reverse(),)
+    if steps or any(operation.in_flight or _may_be_live(operation) for operation in saga.operations.values()):
+        return steps
+    return (Reverse(),)
+
+
+def _may_be_live(operation: Operation) -> bool:
+    """Held or stuck where an effect of it may stand, which a reversal would not see."""
+    was_lost = operation.status is OperationStatus.HELD and operation.lost > 0
+    return operation.has_effect and (was_lost or operation.status is OperationStatus.COMPENSATION_FAILED)
 
 
 # -- back ------------------------------------------------------------------------------------------------------------

@@ -73,6 +73,7 @@ class BodySaga:
         self._coordinator = await holding.__aenter__()
         self._holding = holding
         self._forget()
+        self._coordinator.asked = self._asked
         try:
             self._check_can_run()
         except SagaClosedError:
@@ -195,6 +196,7 @@ class BodySaga:
 
     async def _complete(self) -> None:
         running = self._running
+        running.asked = None
         await running.tell(c.CompleteBody(frozenset(self._asked - self._abandoned)))
         saga = await running.until_quiet()
         if saga.stage is Stage.COMMITTED:
@@ -207,6 +209,7 @@ class BodySaga:
     async def _turn_back(self, exc: BaseException) -> None:
         if not isinstance(exc, Exception):
             return  # the process is told to stop now; the saga can be resumed
+        self._running.asked = None
         try:
             await self._running.tell(c.RaiseBody(Fault(type(exc).__name__, str(exc) or type(exc).__name__)))
             saga = await self._running.until_quiet()

@@ -51,6 +51,8 @@ class ProbeAnswered:
     detail: str = ""
     verdicts: tuple[Verdict, ...] = ()
     draw: float = 0.0
+    asked_at: float | None = None
+    """An answer says how things stood some time after this; None: just now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ makes ready; nothing that is ready waits for that.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container
 from contextlib import suppress
 from typing import Protocol
 
@@ -61,6 +61,8 @@ class Coordinator:
         self._ttl_s = lease_ttl_s
         self._reverse = reverse
         self._observers = observers
+        self.asked: Container[str] | None = None
+        """While a body runs: what it has asked for so far. The action of anything else may still be to come."""
         self._heard = saga.last_request
         self._inbox: list[tuple[c.Command, asyncio.Future[None] | None]] = []
         self._answering: list[asyncio.Future[None]] = []
@@ -185,8 +187,9 @@ class Coordinator:
             elif isinstance(step, Record) or step in self._calls:
                 continue
             elif missing := self._missing(batch.saga, step):
-                batch.take(missing, None)
-                wake_at = batch.now
+                if self.asked is None or missing.operation in self.asked:
+                    batch.take(missing, None)
+                    wake_at = batch.now
             else:
                 if isinstance(step, CallAction | CallVoid | CallCompensation):
                     batch.append(intent(batch.saga, step, batch.now))

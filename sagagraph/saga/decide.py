@@ -118,7 +118,9 @@ def _action_lost(saga: Saga, command: c.ActionLost, now: float) -> Events:
 
 def _probe_answered(saga: Saga, command: c.ProbeAnswered, now: float) -> Events:
     operation = saga.operations[command.operation]
-    recorded = e.OperationProbed(operation.id, command.answer, command.detail, _probe_again_at(operation, command, now))
+    again_at = _probe_again_at(operation, command, now)
+    asked_at = now if command.asked_at is None else min(command.asked_at, now)
+    recorded = e.OperationProbed(operation.id, command.answer, command.detail, again_at, asked_at)
     if operation.status is OperationStatus.COMPENSATING:
         if command.answer is e.ProbeAnswer.UNDONE:
             return (e.OperationCompensated(operation.id, command.output, e.Via.PROBE),)
@@ -126,7 +128,7 @@ def _probe_answered(saga: Saga, command: c.ProbeAnswered, now: float) -> Events:
     if operation.status is not OperationStatus.IN_DOUBT:
         return ()
     going_on = saga.stage is Stage.RUNNING and not operation.given_up and not operation.removed
-    final = is_alone(operation) or remembers_key(operation, now) or _was_sealed_by_deadline(operation, now)
+    final = is_alone(operation) or remembers_key(operation, now) or _was_sealed_by_deadline(operation, asked_at)
     match command.answer:
         case e.ProbeAnswer.LANDED if going_on or final:
             return _judged(saga, operation, command.output, command.verdicts, e.Via.PROBE, now)
@@ -136,8 +138,8 @@ def _probe_answered(saga: Saga, command: c.ProbeAnswered, now: float) -> Events:
             return (recorded,)
 
 
-def _was_sealed_by_deadline(operation: Operation, now: float) -> bool:
-    return operation.spec.guarantees.deadline and deadline_is_over(operation, now)
+def _was_sealed_by_deadline(operation: Operation, asked_at: float) -> bool:
+    return operation.spec.guarantees.deadline and deadline_is_over(operation, asked_at)
 
 
 def _probe_again_at(operation: Operation, command: c.ProbeAnswered, now: float) -> float:

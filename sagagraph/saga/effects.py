@@ -56,10 +56,11 @@ class Effects:
         return c.ActionReplied(operation.id, output, await self._verdicts(saga, operation, action, output))
 
     async def run_probe(self, saga: Saga, operation: Operation, action: Action) -> c.ProbeAnswered:
+        asked_at = max(self._clock(), saga.last_at)
         said, output = await self._probed(saga, operation, action)
         judged = operation.undo is None and said.answer is ProbeAnswer.LANDED
         verdicts = await self._verdicts(saga, operation, action, output) if judged else ()
-        return c.ProbeAnswered(operation.id, said.answer, output, said.detail, verdicts, self._random.random())
+        return c.ProbeAnswered(operation.id, said.answer, output, said.detail, verdicts, self._random.random(), asked_at)
 
     async def run_undo(self, saga: Saga, operation: Operation, action: Action, deadline: float) -> c.Command:
         if operation.undo is None:

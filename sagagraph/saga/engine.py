@@ -12,10 +12,10 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from sagagraph.errors import BusyError, ConflictError, NotAllowedError, SupersededError
+from sagagraph.errors import BusyError, ConflictError, InvalidInputError, NotAllowedError, SupersededError
 from sagagraph.saga import commands as c
 from sagagraph.saga import events as e
-from sagagraph.saga.action import DECLARED, Action, ActionRegistry, to_json
+from sagagraph.saga.action import DECLARED, REVERSING, Action, ActionRegistry, to_json
 from sagagraph.saga.agenda import is_quiet, status_of
 from sagagraph.saga.body import BodySaga
 from sagagraph.saga.coordinator import Coordinator, Observer
@@ -26,7 +26,7 @@ from sagagraph.saga.model import Saga, Stage
 from sagagraph.saga.owner import this_owner
 from sagagraph.saga.ports import Headline, Lease, RequestKind, SagaStore
 from sagagraph.saga.preview import CancelPreview, preview_cancel
-from sagagraph.saga.reversal import SUFFIX, original_id, plan_reversal, reversal_id, reversing_action
+from sagagraph.saga.reversal import REVERSAL, original_id, plan_reversal, reversal_id, reversing_action
 from sagagraph.saga.status import SagaStatus
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.view import Account, SagaView, view_of
@@ -91,8 +91,8 @@ class Engine:
 
     def find(self, name: str, version: int) -> Action:
         """Raises `UnknownActionError`."""
-        if name.endswith(SUFFIX):
-            return reversing_action(self.find(name.removesuffix(SUFFIX), version))
+        if name.endswith(REVERSING):
+            return reversing_action(self.find(name.removesuffix(REVERSING), version))
         return (self._actions if self._actions.knows(name, version) else DECLARED).find(name, version)
 
     @asynccontextmanager
@@ -148,6 +148,8 @@ class Engine:
     async def _created(self, saga_id: str, begun: SagaBegun) -> Lease | None:
         """The first lease of a new saga, or None where it exists with the same beginning."""
         if await self.store.headline(saga_id) is None:
+            if saga_id.endswith(REVERSAL) and begun.driver is not Driver.REVERSAL:
+                raise InvalidInputError(f"ids that end in {REVERSAL!r} are those of reversals", field="saga_id")
             stage = Stage.RUNNING if begun.driver is Driver.BODY else Stage.PLANNING
             with suppress(ConflictError):  # another process was faster: compare with what it began
                 return await self.store.create(saga_id, begun, stage=stage, owner=self._owner, ttl_s=self._ttl_s)

@@ -204,6 +204,8 @@ class OperationProbed:
     answer: ProbeAnswer
     detail: str
     retry_at: float
+    asked_at: float | None = None
+    """Before the question was sent; None: when this was written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -275,9 +275,10 @@ def _attempt_lost(saga: Saga, event: e.AttemptLost, _at: float) -> Saga:
 def _operation_probed(saga: Saga, event: e.OperationProbed, at: float) -> Saga:
     operation = saga.operations[event.operation]
     unknown = operation.unknown_probes + (event.answer is e.ProbeAnswer.UNKNOWN)
+    asked_at = at if event.asked_at is None else event.asked_at
     return _put(
         saga,
-        replace(operation, probe=event.answer, probed_at=at, unknown_probes=unknown, not_before=event.retry_at),
+        replace(operation, probe=event.answer, probed_at=asked_at, unknown_probes=unknown, not_before=event.retry_at),
     )
 
 

@@ -85,6 +85,7 @@ class Operation:
     probe: ProbeAnswer | None = None
     """The last answer since the last call went out."""
     probed_at: float = 0.0
+    """When that answer was asked for."""
     unknown_probes: int = 0
     given_up: bool = False
     removed: bool = False

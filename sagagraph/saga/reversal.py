@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from sagagraph.saga.action import Action, Guarantees
+from sagagraph.saga.action import REVERSING, Action, Guarantees
 from sagagraph.saga.call import Call
 from sagagraph.saga.dependency import descendants, undo_order
 from sagagraph.saga.events import ProbeAnswer
@@ -17,7 +17,8 @@ from sagagraph.saga.probe import Probe
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, resolve
 
-SUFFIX = ":undo"
+REVERSAL = "~reversal"
+"""Ends the ids of sagas that undo another one."""
 _PREFIX = "undo "
 Find = Callable[[str, int], Action]
 
@@ -40,7 +41,7 @@ class ReversalPlan:
 
 
 def reversal_id(saga_id: str) -> str:
-    return f"{saga_id}~reversal"
+    return saga_id + REVERSAL
 
 
 def plan_reversal(saga: Saga, find: Find) -> ReversalPlan:
@@ -80,7 +81,7 @@ def reversing_action(action: Action) -> Action:
 
     return replace(
         action,
-        name=action.name + SUFFIX,
+        name=action.name + REVERSING,
         kind=ActionKind.RETRIABLE,
         execute=execute,
         probe=probe if action.probe else None,
@@ -90,7 +91,7 @@ def reversing_action(action: Action) -> Action:
         guarantees=Guarantees(dedup=action.guarantees.dedup),
         request_type=Undone,
         result_type=Any,
-        home=action.home + SUFFIX,
+        home=action.home + REVERSING,
         _adapters={},
     )
 

@@ -56,7 +56,14 @@ def _scenarios(named: str | None) -> tuple[Scenario, ...]:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as exc:
         raise InvalidInputError(f"{named!r} can not be loaded: {exc}", field="MODULE:NAME") from exc
-    return tuple(found) if isinstance(found, list | tuple) else (found,)
+    scenarios = tuple(found) if isinstance(found, list | tuple) else (found,)
+    if not scenarios or not all(_is_scenario(each) for each in scenarios):
+        raise InvalidInputError(f"{named!r} is no scenario (see sagagraph.testing.scenario)", field="MODULE:NAME")
+    return scenarios
+
+
+def _is_scenario(found: object) -> bool:
+    return all(hasattr(found, name) for name in ("name", "world", "prepare", "run", "resume", "judge"))
 
 
 def matrix(cases: list[Case]) -> Iterator[str]:

@@ -154,7 +154,9 @@ def is_well_formed(kinds: Kinds, edges: Edges) -> bool:
     if len(pivots) > 1:
         return False
     after = descendants(edges, pivots[0]) if pivots else set()
-    return all((kind is not COMPENSATABLE or i not in after) and (kind is not RETRIABLE or i in after) for i, kind in enumerate(kinds))
+    return all(
+        (kind is not COMPENSATABLE or i not in after) and (kind is not RETRIABLE or i in after) for i, kind in enumerate(kinds)
+    )
 
 
 def descendants(edges: Edges, index: int) -> set[int]:

@@ -344,7 +344,9 @@ class Explorer:
                 late = e.Entry(saga.version + 1, old.saga.epoch, old.now, decide.intent(old.saga, step, old.now))
                 if (accepted := _accepted(saga, late)) is not None:
                     core = self._core(accepted, old.now)
-                    yield Move("a superseded worker goes on", taken._replace(core=core), violates="I8 an intent after supersession")
+                    yield Move(
+                        "a superseded worker goes on", taken._replace(core=core), violates="I8 an intent after supersession"
+                    )
 
     def _hasty_calls(self, taken: State, old: Core) -> Iterator[Move]:
         for step in old.steps:

@@ -190,6 +190,62 @@ async def test_an_action_that_is_missing_is_named_and_its_saga_goes_on_once_it_i
     assert service.calls[2:] == ["undo hotel", "undo flight"]
 
 
+async def test_an_action_that_the_body_has_yet_to_define_is_waited_for(
+    open_engine: OpenEngine, service: Service, nothing_is_imported: Callable[[], None]
+) -> None:
+    """A body in a new process may make its actions as it goes; what is in doubt must not be held before it has."""
+
+    async def body(engine: Engine) -> None:
+        async with engine.saga("trip") as saga:
+            await saga.run(service.action("flight"))
+            await asyncio.sleep(0.05)
+            await saga.run(service.action("hotel", probe=True, dedup=A_DAY))
+
+    gate = Gate()
+    service.on("do hotel", gate)
+    async with open_engine() as engine:
+        running = asyncio.create_task(body(engine))
+        await gate.arrived.wait()
+        running.cancel()
+        await asyncio.wait([running])
+    nothing_is_imported()
+    async with open_engine() as engine:
+        await body(engine)
+        assert (await engine.status("trip")).status is SagaStatus.COMMITTED
+    assert service.keys("do hotel") == ["trip/hotel-1/1"] * 2
+
+
+async def test_an_action_that_is_missing_when_it_is_asked_for_is_held(
+    open_engine: OpenEngine, service: Service, nothing_is_imported: Callable[[], None]
+) -> None:
+    """The body has version 2 of what is in doubt as version 1."""
+    gate = Gate()
+    service.on("do flight", gate)
+    async with open_engine() as engine:
+        running = asyncio.create_task(interrupted(engine, service.action("flight", dedup=A_DAY)))
+        await gate.arrived.wait()
+        running.cancel()
+        await asyncio.wait([running])
+    nothing_is_imported()
+    async with open_engine() as engine:
+        with pytest.raises(OperationHeldError, match="version 1 is not registered"):
+            async with asyncio.timeout(5), engine.saga("trip") as saga:
+                await saga.run(service.action("flight", dedup=A_DAY, version=2))
+
+
+async def test_what_a_body_does_not_define_any_more_is_named_at_its_end(
+    open_engine: OpenEngine, service: Service, nothing_is_imported: Callable[[], None]
+) -> None:
+    async with open_engine() as engine:
+        await interrupted(engine, service.action("flight"))
+    nothing_is_imported()
+    async with open_engine() as engine:
+        with pytest.raises(OperationHeldError, match="action 'flight' version 1 is not registered"):
+            async with asyncio.timeout(5), engine.saga("trip") as saga:
+                await saga.run(service.action("train"))
+    assert service.live == ["flight", "train"]
+
+
 async def test_of_two_actions_of_one_name_neither_is_guessed(
     open_engine: OpenEngine, service: Service, nothing_is_imported: Callable[[], None]
 ) -> None:

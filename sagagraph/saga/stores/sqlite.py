@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sagagraph.errors import BusyError, ConflictError, StoreError, SupersededError, UnknownSagaError
+from sagagraph.errors import BusyError, ConflictError, InvalidInputError, StoreError, SupersededError, UnknownSagaError
 from sagagraph.saga.codec import Record, decode, encode
 from sagagraph.saga.commands import CallKind
 from sagagraph.saga.events import Entry, Event, LeaseTaken, SagaBegun
@@ -242,6 +242,8 @@ def _translated(work: Callable[[], T]) -> T:
         return work()
     except sqlite3.Error as exc:
         raise StoreError(f"the journal can not be read: {exc}") from exc
+    except UnicodeEncodeError as exc:  # as an argument of a command line may be
+        raise InvalidInputError(f"{exc.object!r} is not valid Unicode") from exc
 
 
 def _connect(path: Path) -> sqlite3.Connection:

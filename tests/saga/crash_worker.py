@@ -1,0 +1,138 @@
+"""What the children of test_real_crashes.py do: `python -m tests.saga.crash_worker sweep SCENARIO` or `... freeze FOLDER PROVIDER`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sagagraph.errors import SagaClosedError, SagaGraphError, UnknownSagaError
+from sagagraph.saga.engine import Engine
+from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.stores.sqlite import SqliteSagaStore
+from sagagraph.testing.crash import CrashPoint
+from sagagraph.testing.scenario import Judgement
+from sagagraph.testing.sweep import Case, boundaries_of, kill_at
+
+from .ledger import Ledger
+
+SAGA = "trip"
+LEASE_TTL_S = 1.0
+BOOKED = {"car": 1, "flight": 1, "hotel": 1}
+
+
+class NoHolidayError(Exception):
+    pass
+
+
+async def body(engine: Engine, ledger: Ledger, *, fails: bool = False) -> None:
+    async with engine.saga(SAGA) as saga:
+        await saga.run(ledger.action("flight"))
+        await asyncio.gather(saga.run(ledger.action("hotel")), saga.run(ledger.action("car")))
+        if fails:
+            raise NoHolidayError
+
+
+@dataclass(frozen=True)
+class BodyScenario:
+    """`runs_again`: resumed by running the body again, else without it. `remembers_keys`: what the provider guarantees."""
+
+    name: str
+    fails: bool = False
+    runs_again: bool = True
+    remembers_keys: bool = True
+
+    def ledger(self, folder: Path) -> Ledger:
+        return Ledger(folder / "ledger.db", remembers_keys=self.remembers_keys)
+
+    @contextmanager
+    def world(self, folder: Path) -> Iterator[None]:
+        shutil.copy(Path(sys.argv[3]), folder / "journal.db")
+        self.ledger(folder).prepare()
+        yield
+
+    async def prepare(self, folder: Path) -> None:
+        pass
+
+    async def run(self, folder: Path, crash: CrashPoint) -> None:
+        store = crash.around_store(await SqliteSagaStore.open(folder / "journal.db"))
+        await self._run_body(Engine(store, around_call=crash.around_call), folder)
+
+    async def resume(self, folder: Path) -> None:
+        engine = Engine(await SqliteSagaStore.open(folder / "journal.db"))
+        try:
+            if self.runs_again:
+                await self._run_body(engine, folder)
+            else:
+                for name in BOOKED:
+                    self.ledger(folder).action(name)
+            await engine.resume(SAGA)
+        except UnknownSagaError:
+            pass
+        finally:
+            await engine.close()
+
+    async def _run_body(self, engine: Engine, folder: Path) -> None:
+        with suppress(NoHolidayError, SagaClosedError, *(() if self.remembers_keys else (SagaGraphError,))):
+            await body(engine, self.ledger(folder), fails=self.fails)
+
+    async def judge(self, folder: Path) -> Judgement:
+        engine = Engine(await SqliteSagaStore.open(folder / "journal.db"))
+        try:
+            status = (await engine.status(SAGA)).status
+        except UnknownSagaError:
+            return Judgement("never begun", self.ledger(folder).faults())
+        finally:
+            await engine.close()
+        ledger = self.ledger(folder)
+        faults, live = list(ledger.faults()), ledger.live()
+        if status is SagaStatus.COMMITTED and live != BOOKED:
+            faults.append(f"committed, but the ledger holds {live}")
+        if status is SagaStatus.COMPENSATED and live:
+            faults.append(f"compensated, but the ledger holds {live}")
+        return Judgement(status.value, tuple(faults))
+
+
+SCENARIOS = {
+    each.name: each
+    for each in (
+        BodyScenario("the body runs again"),
+        BodyScenario("the body fails and runs again", fails=True),
+        BodyScenario("it is resumed without its body", runs_again=False),
+        BodyScenario("nothing is guaranteed", fails=True, remembers_keys=False),
+    )
+}
+
+
+def sweep_all(name: str) -> None:
+    scenario = SCENARIOS[name]
+    for boundary in range(1, boundaries_of(scenario) + 1):
+        case: Case = kill_at(scenario, boundary)
+        print(json.dumps(asdict(case)), flush=True)
+
+
+async def freeze(folder: Path, *, remembers_keys: bool) -> None:
+    """Run the body slowly, for a test that stops this process in the middle of its first call."""
+    ledger = Ledger(folder / "ledger.db", remembers_keys=remembers_keys, calls_take_s=0.5)
+    engine = Engine(await SqliteSagaStore.open(folder / "journal.db"), lease_ttl_s=LEASE_TTL_S)
+    try:
+        await body(engine, ledger)
+    except SagaGraphError as exc:
+        print(type(exc).__name__, flush=True)
+    else:
+        print("committed", flush=True)
+    finally:
+        await engine.close()
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["sweep", name, _template]:
+            sweep_all(name)
+        case ["freeze", folder, provider]:
+            asyncio.run(freeze(Path(folder), remembers_keys=provider == "remembers"))

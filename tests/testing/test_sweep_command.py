@@ -1,0 +1,111 @@
+"""`python -m sagagraph.testing`: it finds nothing in the sample trip, and something where something is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sagagraph.errors import InvalidInputError
+from sagagraph.testing.__main__ import _scenarios, matrix
+from sagagraph.testing.scenario import Judgement
+from sagagraph.testing.sweep import Case
+from sagagraph.testing.trips import SCENARIOS
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def cases(self) -> list[dict[str, Any]]:
+        cases: list[dict[str, Any]] = json.loads(self.out)
+        return cases
+
+
+def sweep(*words: str) -> Ended:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "sagagraph.testing", *words]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT, env=environment, check=False)
+    return Ended(told.returncode, told.stdout, told.stderr)
+
+
+def test_the_sample_trip_survives_being_killed() -> None:
+    told = sweep("--sample", "2", "--json")
+    assert told.code == 0, told.err
+    assert {case["scenario"] for case in told.cases} == {each.name for each in SCENARIOS}
+    assert len(told.cases) == 2 * len(SCENARIOS)
+    assert all(case["judgement"]["faults"] == [] for case in told.cases)
+    ends = {case["judgement"]["outcome"] for case in told.cases}
+    assert ends <= {"committed", "compensated", "never began"}
+    assert any(case["place"] for case in told.cases)
+
+
+def test_a_saga_that_believes_what_its_provider_does_not_keep_is_found_out() -> None:
+    told = sweep("tests.testing.broken:CARELESS")
+    assert told.code == 1
+    *_, last = told.out.splitlines()
+    assert last.endswith(" faults")
+    assert int(last.split()[0]) > 0
+    found = [line for line in told.out.splitlines() if line.startswith("FAULT careless, killed after the action of ")]
+    assert found
+    assert found[0].endswith("was sent 2 times")
+
+
+def test_a_saga_that_promises_nothing_is_not_accused() -> None:
+    told = sweep("tests.testing.broken:CAREFUL", "--json")
+    assert told.code == 0, told.out
+    assert all(case["judgement"]["faults"] == [] for case in told.cases)
+    assert {case["judgement"]["outcome"] for case in told.cases} <= {"0 sent", "1 sent", "2 sent"}
+
+
+def test_several_scenarios_are_swept_and_sampled_by_seed() -> None:
+    told = sweep("tests.testing.broken:BOTH", "--sample", "2", "--seed", "1", "--json")
+    assert [case["scenario"] for case in told.cases] == ["careless", "careless", "careful", "careful"]
+    drawn = [case["boundary"] for case in told.cases]
+    assert drawn[:2] == sorted(drawn[:2])
+    assert len(set(drawn[:2])) == 2
+
+
+@pytest.mark.parametrize("named", ["nowhere:NAME", "tests.testing.broken:NOT_A_SCENARIO"])
+def test_what_can_not_be_loaded_is_answered_in_one_line(named: str) -> None:
+    told = sweep(named)
+    assert (told.code, told.out) == (2, "")
+    assert len(told.err.splitlines()) == 1
+    assert told.err.startswith("sagagraph.testing: MODULE:NAME: ")
+    assert named.split(":", maxsplit=1)[0] in told.err
+
+
+@pytest.mark.parametrize(
+    "named", ["tests.testing.broken:MISSING", "tests.testing.broken", ":NAME", "", "tests.testing.broken:NONE_AT_ALL"]
+)
+def test_a_name_without_a_scenario_is_bad_input(named: str) -> None:
+    with pytest.raises(InvalidInputError, match="MODULE:NAME: "):
+        _scenarios(named)
+
+
+def test_the_matrix_has_a_row_for_each_place_and_names_every_fault() -> None:
+    cases = [
+        Case("good", 1, "before journal create", Judgement("never began")),
+        Case("bad", 1, "before journal create", Judgement("never began")),
+        Case("good", 2, "after journal create", Judgement("committed")),
+        Case("bad", 2, "after journal create", Judgement("committed", ("T1 was reserved 2 times",))),
+        Case("good", 3, "", Judgement("committed")),
+    ]
+    head, first, second, count, fault, last = matrix(cases)
+    assert head.split() == ["killed", "good", "bad"]
+    assert first.split("  ")[0] == "before journal create"
+    assert second.split()[-4:] == ["1", "committed", "1", "FAULT"]
+    assert count == "killed 4 times: 2 never began, 1 committed, 1 FAULT"
+    assert fault == "FAULT bad, killed after journal create (boundary 2): T1 was reserved 2 times"
+    assert last == "1 faults"
