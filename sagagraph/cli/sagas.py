@@ -180,9 +180,7 @@ async def _asked(question: str) -> str | None:
 def _checked_id(saga_id: str) -> str:
     """Ids go into keys, file names and other sagas' ids."""
     if not saga_id.strip() or saga_id != saga_id.strip() or not saga_id.isprintable() or len(saga_id) > _LONGEST_ID:
-        raise InvalidInputError(
-            f"an id has 1 to {_LONGEST_ID} printable characters, and no space at its ends", field="--saga-id"
-        )
+        raise InvalidInputError(f"an id has 1 to {_LONGEST_ID} printable characters, and no space at its ends", field="--saga-id")
     return saga_id
 
 

@@ -284,18 +284,30 @@ def _check_same(saga: Saga, known: Operation, spec: OperationSpec) -> None:
 def _placed_around_pivot(saga: Saga, spec: OperationSpec) -> OperationSpec:
     """Rule 5 for a plan that becomes known one operation at a time."""
     pivot = saga.pivot_operation
-    if pivot is None or is_closed(pivot):
+    if pivot is None or pivot.status in _WITHOUT_EFFECT:
         if spec.kind is ActionKind.RETRIABLE:
             raise WorkflowError(f"saga {saga.id!r}: retriable operation {spec.id!r} does not come after a pivot", saga_id=saga.id)
         return spec
-    if spec.kind is ActionKind.PIVOT or spec.kind is ActionKind.COMPENSATABLE:
+    waits = pivot.status is OperationStatus.PLANNED and not _is_behind(saga, spec, pivot.id)
+    if spec.kind is ActionKind.PIVOT or (spec.kind is ActionKind.COMPENSATABLE and not waits):
         raise WorkflowError(
             f"saga {saga.id!r}: {spec.kind.value} operation {spec.id!r} can not come after the pivot {pivot.id!r}; "
             "run it before the pivot",
             saga_id=saga.id,
             operation_id=spec.id,
         )
-    return spec if pivot.id in spec.depends_on else replace(spec, depends_on=(*spec.depends_on, pivot.id))
+    if pivot.id in spec.depends_on or (waits and spec.kind is not ActionKind.RETRIABLE):
+        return spec
+    return replace(spec, depends_on=(*spec.depends_on, pivot.id))
+
+
+_WITHOUT_EFFECT = frozenset(
+    {OperationStatus.FAILED, OperationStatus.VOIDED, OperationStatus.SKIPPED, OperationStatus.COMPENSATED}
+)
+
+
+def _is_behind(saga: Saga, spec: OperationSpec, name: str) -> bool:
+    return not {name, *descendants(saga, name)}.isdisjoint(spec.depends_on)
 
 
 def _complete_body(saga: Saga, command: c.CompleteBody, _now: float) -> Events:

@@ -129,17 +129,17 @@ def value_at(output: Any, path: tuple[str | int, ...]) -> Any:
 
 
 def _compares(found: Any, comparison: Comparison, value: Any) -> bool:
-    if found is None or _is_nan(found):
-        return False
-    if comparison is Comparison.IN:
-        return isinstance(value, list | tuple) and found in value
-    if not _comparable(found, value):
+    match comparison:
+        case Comparison.IN:
+            return isinstance(value, list | tuple) and any(_compares(found, Comparison.EQUAL, each) for each in value)
+        case Comparison.EQUAL:
+            return _are_alike(found, value) and bool(found == value)
+        case Comparison.NOT_EQUAL:
+            return _are_alike(found, value) and bool(found != value)
+    has_order = isinstance(found, int | float | str) and not isinstance(found, bool)
+    if not (has_order and _are_alike(found, value)):
         return False
     match comparison:
-        case Comparison.EQUAL:
-            return bool(found == value)
-        case Comparison.NOT_EQUAL:
-            return bool(found != value)
         case Comparison.LESS:
             return bool(found < value)
         case Comparison.AT_MOST:
@@ -150,14 +150,17 @@ def _compares(found: Any, comparison: Comparison, value: Any) -> bool:
             return bool(found >= value)
 
 
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and value != value
-
-
-def _comparable(left: Any, right: Any) -> bool:
+def _are_alike(left: Any, right: Any) -> bool:
+    """Both are numbers, or of one type: true is no number, and what is not a number compares with nothing."""
+    if left is None or right is None or _is_nan(left) or _is_nan(right):
+        return False
     if isinstance(left, bool) or isinstance(right, bool):
         return isinstance(left, bool) and isinstance(right, bool)
     return (isinstance(left, int | float) and isinstance(right, int | float)) or type(left) is type(right)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and value != value
 
 
 def _with_kinds(condition: Condition | None) -> Any:

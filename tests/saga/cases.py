@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sagagraph.saga.events import Driver
 from sagagraph.workflow.condition import Failed
@@ -93,14 +94,14 @@ def all_profiles() -> list[Profile]:
     return [Profile(*choice) for choice in itertools.product((False, True), repeat=len(GUARANTEES))]
 
 
-def covering(columns: Sequence[Sequence[object]]) -> list[tuple[object, ...]]:
+def covering(columns: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
     """Rows in which every pair of values of two columns occurs: greedy, and the same in every run."""
     missing = {
         (a, x, b, y)
         for (a, xs), (b, ys) in itertools.combinations(enumerate(columns), 2)
         for x, y in itertools.product(range(len(xs)), range(len(ys)))
     }
-    rows: list[tuple[object, ...]] = []
+    rows: list[tuple[Any, ...]] = []
     while missing:
         row = _greedy_row(columns, missing)
         missing -= _pairs(row)
@@ -108,7 +109,7 @@ def covering(columns: Sequence[Sequence[object]]) -> list[tuple[object, ...]]:
     return rows
 
 
-def _greedy_row(columns: Sequence[Sequence[object]], missing: set[tuple[int, int, int, int]]) -> list[int]:
+def _greedy_row(columns: Sequence[Sequence[Any]], missing: set[tuple[int, int, int, int]]) -> list[int]:
     a, x, b, y = min(missing)
     fixed = {a: x, b: y}
     for column, values in enumerate(columns):
@@ -128,14 +129,12 @@ def _pairs(row: Sequence[int]) -> set[tuple[int, int, int, int]]:
 
 def pairwise_profiles() -> list[Profile]:
     """Profiles in which every pair of guarantees is offered and withheld together and apart."""
-    return [Profile(*(bool(each) for each in row)) for row in covering([(False, True)] * len(GUARANTEES))]
+    return [Profile(*row) for row in covering([(False, True)] * len(GUARANTEES))]
 
 
 def mixtures(profiles: Sequence[Profile], count: int) -> list[tuple[Profile, ...]]:
     """A different provider per operation, such that any two of `profiles` meet at any two operations."""
-    if count == 1:
-        return [(each,) for each in profiles]
-    return [tuple(each for each in row if isinstance(each, Profile)) for row in covering([profiles] * count)]
+    return covering([profiles] * count)
 
 
 # -- shapes ------------------------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def _ended(o: Operation, now: float) -> Key:
     """Only a last check that contradicts the journal looks at an ended operation again, so one without a probe is forgotten."""
     undo = _undo(o.undo, now) if o.status in (OperationStatus.SUCCEEDED, OperationStatus.COMPENSATED) else None
     if not o.spec.has_probe:
-        return (o.rejected, o.generation, o.undo and undo) if o.status is OperationStatus.SUCCEEDED else (o.generation,)
+        return (o.rejected, o.generation, undo)
     return (o.rejected, o.generation, min(o.lost, 2), o.given_up, undo, *_clock(o, now))
 
 

@@ -163,7 +163,7 @@ def _of_four() -> dict[Edges, list[tuple[Case, str]]]:
     troubles, profiles, graphs = sorted(TROUBLES), pairwise_profiles(), list(by_graph)
     wanted: dict[Edges, list[tuple[Profile, str]]] = defaultdict(list)
     for edges, profile, trouble in covering([graphs, profiles, troubles]):
-        wanted[edges].append((profile, trouble))  # type: ignore[index, arg-type]
+        wanted[edges].append((profile, trouble))
     rows: dict[Edges, list[tuple[Case, str]]] = {}
     for edges, choices in by_graph.items():
         turns = max(len(choices), len(wanted[edges]))

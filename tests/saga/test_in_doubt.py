@@ -13,8 +13,8 @@ from sagagraph import Call, Engine, Probe, Retry, action
 from sagagraph.errors import OperationFailedError, OperationHeldError
 from sagagraph.saga.status import OperationStatus, SagaStatus
 
+from .service import A_DAY, ONCE, Gate, Landing, Service, answers, hangs, is_lost, is_too_busy, lands_but_is_lost, quick, refuses
 from .workers import OpenEngine
-from .service import A_DAY, ONCE, Gate, Service, answers, hangs, is_lost, is_too_busy, lands_but_is_lost, quick, refuses
 
 
 async def operation(engine: Engine, name: str) -> Any:
@@ -61,7 +61,7 @@ async def test_rule_3a_a_key_that_may_be_forgotten_by_then_is_not_used_again(eng
 
 async def test_rule_3a_absent_without_guarantees_is_held_and_named(engine: Engine, service: Service) -> None:
     service.on("do flight", is_lost)
-    with pytest.raises(OperationHeldError, match="flight-1.*absent.*the line went dead") as raised:
+    with pytest.raises(OperationHeldError, match=r"flight-1.*absent.*the line went dead") as raised:
         await book(engine, service.action("flight", probe=True))
     assert (raised.value.saga_id, raised.value.operation_id) == ("trip", "flight-1")
     assert service.calls == ["do flight", "ask flight"]
@@ -96,16 +96,10 @@ async def test_a_held_operation_is_looked_at_again_when_its_body_is_run_again(op
         async with open_engine() as engine:
             with pytest.raises(OperationHeldError):
                 await book(engine, service.action("flight", probe=True))
-    service.ledger.append(service_landing := _landing("flight", "trip/flight-1/1"))
+    service.ledger.append(late := Landing("flight", "trip/flight-1/1"))
     async with open_engine() as engine:
         await book(engine, service.action("flight", probe=True))
-    assert (service.count("do flight"), service.ledger) == (1, [service_landing])
-
-
-def _landing(name: str, key: str) -> Any:
-    from .service import Landing
-
-    return Landing(name, key)
+    assert (service.count("do flight"), service.ledger) == (1, [late])
 
 
 async def test_rule_3a_more_than_one_landing_is_held(engine: Engine, service: Service) -> None:
@@ -179,7 +173,8 @@ async def test_attempts_end_where_the_policy_says(engine: Engine, service: Servi
 async def test_an_error_that_the_policy_does_not_retry_is_tried_once(engine: Engine, service: Service) -> None:
     service.on("do flight", is_lost)
     with pytest.raises(OperationHeldError):
-        await book(engine, service.action("flight", probe=True, dedup=A_DAY, policy=quick(retry=Retry(retry_on=("TimeoutError",)))))
+        policy = quick(retry=Retry(retry_on=("TimeoutError",)))
+        await book(engine, service.action("flight", probe=True, dedup=A_DAY, policy=policy))
     assert service.count("do flight") == 1
 
 

@@ -9,12 +9,11 @@ import pytest
 from sagagraph import Engine, Retry
 from sagagraph.errors import NotAllowedError, OperationFailedError, OperationHeldError, SagaClosedError, WorkflowError
 from sagagraph.saga.action import Action
-from sagagraph.saga.engine import Engine as RealEngine
 from sagagraph.saga.preview import CancelPreview
 from sagagraph.saga.status import SagaStatus
 
+from .service import A_DAY, Gate, Service, is_lost, lands_but_is_lost, quick, refuses
 from .workers import OpenEngine
-from .service import A_DAY, ONCE, Gate, Service, is_lost, lands_but_is_lost, quick, refuses
 
 
 def pivot(service: Service, **declared: object) -> Action:
@@ -25,7 +24,7 @@ def retriable(service: Service, name: str = "mail", **declared: object) -> Actio
     return service.action(name, undoable=False, kind="retriable", **declared)  # type: ignore[arg-type]
 
 
-async def status(engine: RealEngine) -> SagaStatus:
+async def status(engine: Engine) -> SagaStatus:
     return (await engine.status("trip")).status
 
 
@@ -39,7 +38,7 @@ async def test_rule_5_what_can_be_undone_then_the_pivot_then_what_is_retried(eng
 
 
 async def test_rule_5_a_compensatable_operation_after_the_pivot_is_rejected(engine: Engine, service: Service) -> None:
-    with pytest.raises(WorkflowError, match="compensatable.*before the pivot"):
+    with pytest.raises(WorkflowError, match=r"compensatable.*before the pivot"):
         async with engine.saga("trip") as saga:
             await saga.run(pivot(service))
             await saga.run(service.action("flight"))
@@ -61,7 +60,9 @@ async def test_rule_5_and_a_retriable_operation_before_it(engine: Engine, servic
     assert service.calls == []
 
 
-async def test_rule_5_a_retriable_operation_depends_on_the_pivot_whatever_its_after_says(engine: Engine, service: Service) -> None:
+async def test_rule_5_a_retriable_operation_depends_on_the_pivot_whatever_its_after_says(
+    engine: Engine, service: Service
+) -> None:
     async with engine.saga("trip") as saga:
         await saga.run(pivot(service))
         await saga.run(retriable(service), after=())
@@ -99,8 +100,7 @@ async def test_rule_5_a_cancel_is_queued_while_the_pivot_is_in_doubt(engine: Eng
         async with engine.saga("trip") as saga:
             await saga.run(service.action("flight"))
             await saga.run(pivot(service))
-    view = await engine.cancel("trip")
-    assert isinstance(view, object)
+    await engine.cancel("trip")
     assert (service.live, await status(engine)) == (["flight"], SagaStatus.HELD)
     await engine.resolve("trip", "pay-1", "absent")
     assert (service.live, await status(engine)) == ([], SagaStatus.COMPENSATED)
@@ -149,7 +149,9 @@ async def test_rule_5_an_exception_after_the_pivot_undoes_nothing_and_the_body_c
     assert service.count("do pay") == 1
 
 
-async def test_rule_5_resumed_without_its_body_a_saga_behind_its_pivot_stays_open(open_engine: OpenEngine, service: Service) -> None:
+async def test_rule_5_resumed_without_its_body_a_saga_behind_its_pivot_stays_open(
+    open_engine: OpenEngine, service: Service
+) -> None:
     async with open_engine() as engine:
         with pytest.raises(asyncio.CancelledError):
             async with engine.saga("trip") as saga:
@@ -174,7 +176,7 @@ async def test_rule_5_after_the_pivot_an_operation_that_uses_up_its_attempts_is_
             await saga.run(retriable(service, policy=quick(retry=Retry(max_attempts=1))))
 
     for _run in range(3):
-        with pytest.raises(OperationHeldError, match="mail-1.*sold out"):
+        with pytest.raises(OperationHeldError, match=r"mail-1.*sold out"):
             await body()
     assert (service.live, await status(engine)) == (["flight", "pay"], SagaStatus.HELD)
     await body()
@@ -184,7 +186,7 @@ async def test_rule_5_after_the_pivot_an_operation_that_uses_up_its_attempts_is_
 # -- reversal -----------------------------------------------------------------------------------------------------------
 
 
-async def commit(engine: RealEngine, service: Service, *, with_mail: bool = True, reversible: bool = True) -> None:
+async def commit(engine: Engine, service: Service, *, with_mail: bool = True, reversible: bool = True) -> None:
     async def refund(request: object, result: object, call: object) -> object:
         return await service._answer("refund pay", call, lambda: service._undo(call))  # type: ignore[arg-type]
 
@@ -206,7 +208,7 @@ async def test_rule_5_a_cancel_after_the_pivot_is_a_reversal_in_the_right_order(
     assert view.residue == ("mail-1: can not be undone",)
     reversal = await engine.status("trip~reversal")
     assert reversal.status is SagaStatus.COMMITTED
-    assert [each.idempotency_key for each in reversal.operations][0].startswith("trip~reversal/")
+    assert all(each.idempotency_key.startswith("trip~reversal/") for each in reversal.operations)
     assert (await engine.cancel("trip")) == view  # asked twice, done once
     assert service.count("refund pay") == 1
 
@@ -216,7 +218,7 @@ async def test_rule_5_without_a_reverse_a_cancel_is_refused_and_names_what_would
     preview = await engine.cancel("trip", preview=True)
     assert isinstance(preview, CancelPreview)
     assert not preview.possible
-    with pytest.raises(NotAllowedError, match="pay-1.*would remain") as raised:
+    with pytest.raises(NotAllowedError, match=r"pay-1.*would remain") as raised:
         await engine.cancel("trip")
     assert (raised.value.saga_id, raised.value.operation_id) == ("trip", "pay-1")
     assert (service.count("undo flight"), await status(engine)) == (0, SagaStatus.COMMITTED)
@@ -269,4 +271,3 @@ async def test_a_repeatable_operation_after_the_pivot_is_repeated(engine: Engine
         await saga.run(pivot(service))
         await saga.run(retriable(service, dedup=A_DAY))
     assert service.keys("do mail") == ["trip/mail-1/1"] * 3
-    assert ONCE.retry.max_attempts == 1

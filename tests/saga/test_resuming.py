@@ -11,13 +11,12 @@ import pytest
 
 from sagagraph import Engine, action
 from sagagraph.errors import BusyError, ConflictError, OperationHeldError, SagaClosedError
-from sagagraph.saga import engine as engine_module
-from sagagraph.saga.action import ActionRegistry
+from sagagraph.saga.action import DECLARED
 from sagagraph.saga.status import OperationStatus, SagaStatus
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 
-from .workers import OpenEngine
 from .service import A_DAY, Gate, Service
+from .workers import OpenEngine
 
 
 async def interrupted(engine: Engine, *actions: Any, by: type[BaseException] = asyncio.CancelledError) -> None:
@@ -151,7 +150,7 @@ async def test_rule_8_what_a_body_does_not_ask_for_again_is_compensated(engine: 
 
 async def test_rule_8_but_not_what_something_that_it_keeps_depends_on(engine: Engine, service: Service) -> None:
     await interrupted(engine, service.action("flight"), service.action("hotel"))
-    with pytest.raises(ConflictError, match="flight-1.*hotel-1"):
+    with pytest.raises(ConflictError, match=r"flight-1.*hotel-1"):
         async with engine.saga("trip") as saga:
             await saga.run(service.action("hotel"))
     assert (service.live, (await engine.status("trip")).status) == (["flight", "hotel"], SagaStatus.RUNNING)
@@ -171,7 +170,7 @@ async def test_rule_8_a_pivot_that_a_body_does_not_ask_for_again_is_a_conflict(e
 
 @pytest.fixture
 def nothing_is_imported(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    return lambda: monkeypatch.setattr(engine_module, "DECLARED", ActionRegistry())
+    return lambda: monkeypatch.setattr(DECLARED, "_actions", {})
 
 
 async def test_an_action_that_is_missing_is_named_and_its_saga_goes_on_once_it_is_there(

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from sagagraph.saga.action import DECLARED
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.ports import SagaStore
 from sagagraph.saga.stores.memory import MemorySagaStore
@@ -44,8 +45,9 @@ async def watchdog() -> AsyncIterator[None]:
 
 
 @pytest.fixture
-def open_engine(memory: MemorySagaStore, watchdog: None) -> OpenEngine:
+def open_engine(memory: MemorySagaStore, watchdog: None, monkeypatch: pytest.MonkeyPatch) -> OpenEngine:
     """Another worker on the store of this test (`store=`, by default `memory`)."""
+    monkeypatch.setattr(DECLARED, "_actions", {})  # what other tests defined under the same names
 
     @asynccontextmanager
     async def opened(store: SagaStore | None = None, **options: Any) -> AsyncIterator[Engine]:

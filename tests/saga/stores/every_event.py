@@ -8,6 +8,7 @@ import typing
 from enum import Enum
 from typing import Any
 
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from sagagraph.saga.events import Event
@@ -26,6 +27,20 @@ _JSON = st.recursive(
 def events_of(kind: type[Any]) -> st.SearchStrategy[Any]:
     hints = typing.get_type_hints(kind)
     return st.builds(kind, **{each.name: _values(kind, each.name, hints[each.name]) for each in dataclasses.fields(kind)})
+
+
+def examples_of(kind: type[Any], count: int) -> list[Any]:
+    """As many different ones, the same in every run."""
+    found: list[Any] = []
+
+    @seed(1)
+    @settings(max_examples=count, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck), database=None)
+    @given(events_of(kind))
+    def collect(event: Any) -> None:
+        found.append(event)
+
+    collect()
+    return found
 
 
 def _values(owner: type[Any], name: str, hint: Any) -> st.SearchStrategy[Any]:
