@@ -161,8 +161,7 @@ class Coordinator:
             if batch.entries:
                 events = [entry.event for entry in batch.entries]
                 await self._store.append(self._lease, self.saga.version, events, at=batch.now, stage=batch.saga.stage)
-        except SagaGraphError as exc:
-            _fail_all(accepted, exc)
+        except SagaGraphError:
             await self._keep_evidence([command for command, _waiter in inbox])
             raise
         self.saga = batch.saga

@@ -95,7 +95,7 @@ def is_done_with(operation: Operation) -> bool:
     """Going forward, nothing more is to be done about it: it committed, or it holds nothing and will not be tried again."""
     if operation.removed:
         return is_closed(operation)
-    return operation.succeeded or (is_closed(operation) and operation.status is not OperationStatus.PLANNED)
+    return operation.status in _SETTLED  # a read that is in doubt is closed, but whether it fails is still open
 
 
 def graph_of(saga: Saga) -> nx.DiGraph[str]:

@@ -242,6 +242,12 @@ def test_rule_5_the_pivot_waits_for_everything_that_does_not_come_after_it() -> 
     assert story.due() == (CallAction("pay"),)
 
 
+def test_rule_5_the_pivot_waits_for_a_read_that_was_lost() -> None:
+    story = Story(spec("fares", READ_ONLY, probe=False), spec("pay", PIVOT))
+    story.lose("fares")
+    assert story.due() == (CallAction("fares"),)
+
+
 def test_rule_5_while_the_pivot_is_open_a_cancel_waits() -> None:
     story = Story(spec("flight"), spec("pay", PIVOT, "flight"))
     story.succeed("flight")
