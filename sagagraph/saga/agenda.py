@@ -26,6 +26,7 @@ from sagagraph.saga.events import (
     SagaCommitted,
     SagaCompensated,
     SagaTurnedBack,
+    Via,
 )
 from sagagraph.saga.model import Operation, Saga, Stage
 from sagagraph.saga.settle import can_be_sealed_at_once, resettle, seal, settle
@@ -68,8 +69,7 @@ def is_quiet(saga: Saga) -> bool:
 
 
 def _anyone_held(saga: Saga) -> bool:
-    blocked = (OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED)
-    return any(operation.status in blocked for operation in saga.operations.values())
+    return any(operation.waits_for_person for operation in saga.operations.values())
 
 
 # -- forward ---------------------------------------------------------------------------------------------------------
@@ -210,10 +210,14 @@ def _backward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
 
 
 def _verification(saga: Saga, *, committing: bool) -> Step:
-    """Rule 9: probe what can be probed; with nothing to probe, the end can be declared at once."""
+    """Rule 9: probe what can be probed; with nothing to probe, the end can be declared at once.
+
+    What a person has settled is not held against a probe: the person was asked because it could not tell.
+    """
     touched = [each for each in saga.in_order() if each.total_attempts and each.has_effect]
-    probed = tuple(each.id for each in touched if each.spec.has_probe)
-    unverified = tuple(each.id for each in touched if not each.spec.has_probe)
+    asked = {each.id for each in touched if each.spec.has_probe and each.via is not Via.PERSON}
+    probed = tuple(each.id for each in touched if each.id in asked)
+    unverified = tuple(each.id for each in touched if each.id not in asked)
     if probed:
         return Verify(probed, unverified, committing)
     return Record(SagaCommitted(unverified) if committing else SagaCompensated(unverified))

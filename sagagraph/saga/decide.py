@@ -467,7 +467,7 @@ def _resolve(saga: Saga, command: c.Resolve, _now: float) -> Events:
     operation = saga.operations.get(command.operation)
     if operation is None:
         why = f"saga {saga.id!r} has no operation {command.operation!r}"
-    elif operation.status not in (OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED):
+    elif not operation.waits_for_person:
         why = f"operation {operation.id!r} is {operation.status.value}: only a held or stuck one needs a person"
     else:
         return (e.OperationResolved(operation.id, command.resolution, command.output, command.by, command.request),)

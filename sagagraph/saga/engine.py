@@ -96,14 +96,18 @@ class Engine:
         return (self._actions if self._actions.knows(name, version) else DECLARED).find(name, version)
 
     @asynccontextmanager
-    async def hold(self, saga_id: str, *, begin: SagaBegun | None = None, wait: bool = True) -> AsyncIterator[Coordinator]:
+    async def hold(
+        self, saga_id: str, *, begin: SagaBegun | None = None, wait: bool = True, looks_again: bool = True
+    ) -> AsyncIterator[Coordinator]:
         """Be the saga's one writer for a while; with `begin`, begin it if there is none of this id.
 
         With `wait`, waits for a dead worker's lease to run out. Raises `BusyError` if another worker holds it,
         `UnknownSagaError`, and `ConflictError` if the saga was begun with something else.
         """
         async with self._one_at_a_time(saga_id, wait=wait):
-            lease = (begin and await self._created(saga_id, begin)) or await self._take(saga_id, wait=wait)
+            lease = (begin and await self._created(saga_id, begin)) or await self._take(
+                saga_id, wait=wait, looks_again=looks_again
+            )
             saga = await self.load(saga_id)
             if saga.epoch != lease.epoch:
                 raise SupersededError(f"saga {saga_id!r} was taken over by another worker", saga_id=saga_id)
@@ -158,11 +162,11 @@ class Engine:
             raise ConflictError(f"saga {saga_id!r} exists with another request; use another id", saga_id=saga_id)
         return None
 
-    async def _take(self, saga_id: str, *, wait: bool) -> Lease:
+    async def _take(self, saga_id: str, *, wait: bool, looks_again: bool) -> Lease:
         give_up_at = self._give_up_at(wait=wait)
         while True:
             try:
-                return await self.store.take(saga_id, owner=self._owner, ttl_s=self._ttl_s)
+                return await self.store.take(saga_id, owner=self._owner, ttl_s=self._ttl_s, looks_again=looks_again)
             except BusyError:
                 if self._clock() >= give_up_at:
                     raise
@@ -235,10 +239,15 @@ class Engine:
     async def resolve(
         self, saga_id: str, operation_id: str, resolution: Resolution | str, *, output: Any = None, by: str = "user"
     ) -> SagaView:
-        """A person settles an operation that is held or stuck, and the saga goes on with that."""
+        """A person settles an operation that is held or stuck, and the saga goes on with that.
+
+        What they know is heard before anything else is tried: a cancellation made by hand must not be made again.
+        """
         said = Resolution(resolution)
-        async with self.hold(saga_id) as coordinator:
-            await coordinator.until_quiet()
+        async with self.hold(saga_id, looks_again=False) as coordinator:
+            operation = coordinator.saga.operations.get(operation_id)
+            if operation is not None and not operation.waits_for_person:
+                await coordinator.until_quiet()  # it may be held once it has been asked about
             await coordinator.tell(c.Resolve(operation_id, said, by, to_json(output)))
             await coordinator.until_quiet()
         return await self.status(saga_id)

@@ -77,6 +77,8 @@ class LeaseTaken:
     """A worker became the one writer. Whatever an earlier epoch had under way is in doubt from here on."""
 
     owner: str
+    looks_again: bool = True
+    """Also at what was held or stuck; not where a person is about to say what became of it."""
 
 
 @dataclass(frozen=True, slots=True)

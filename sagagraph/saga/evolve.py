@@ -63,9 +63,11 @@ def _begun_again(saga: Saga, _event: e.SagaBegun, _at: float) -> Saga:
     raise JournalError(f"saga {saga.id!r}: its journal begins twice", saga_id=saga.id)
 
 
-def _lease_taken(saga: Saga, _event: e.LeaseTaken, _at: float) -> Saga:
+def _lease_taken(saga: Saga, event: e.LeaseTaken, _at: float) -> Saga:
     operations = saga.operations
     for name, operation in operations.items():
+        if operation.waits_for_person and not event.looks_again:
+            continue
         taken_over = _taken_over(operation)
         if taken_over is not operation:
             operations = operations.set(name, taken_over)

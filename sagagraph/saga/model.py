@@ -118,6 +118,10 @@ class Operation:
         return self.rejected or self.status in (OperationStatus.FAILED, OperationStatus.VOIDED)
 
     @property
+    def waits_for_person(self) -> bool:
+        return self.status in (OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED)
+
+    @property
     def error_code(self) -> str | None:
         return self.fault.code if self.fault else None
 

@@ -69,8 +69,8 @@ class SagaStore(Protocol):
     async def create(self, saga_id: str, begun: SagaBegun, *, stage: Stage, owner: str, ttl_s: float) -> Lease:
         """Begin a journal with `begun` as version 1 of epoch 1. Raises `ConflictError` if there is one."""
 
-    async def take(self, saga_id: str, *, owner: str, ttl_s: float) -> Lease:
-        """Take the next epoch and append `LeaseTaken` with it.
+    async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True) -> Lease:
+        """Take the next epoch and append `LeaseTaken(owner, looks_again)` with it.
 
         Raises `BusyError` while another owner's lease runs, unless that owner is known to be dead; `UnknownSagaError`.
         """

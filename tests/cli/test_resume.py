@@ -244,7 +244,6 @@ def test_what_a_later_probe_finds_is_adopted(command: CommandLine, held: Ended) 
     assert command.ledger().standing == (5, 1)
 
 
-@pytest.mark.xfail(reason="the last check finds nothing under the operation's key, and holds it again, whatever the person says")
 def test_a_person_says_that_it_landed_and_what_it_returned(command: CommandLine, held: Ended) -> None:
     waiting = next(each for each in held.json["operations"] if each["status"] == "held")
     output = booked_by_hand(command, waiting, {})

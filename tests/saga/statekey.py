@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sagagraph.saga import settle
+from sagagraph.saga.events import Via
 from sagagraph.saga.model import Operation, Saga, Stage, Undo
 from sagagraph.saga.status import OperationStatus
 from tests.saga.cases import DEDUP_S, TIMEOUT_S
@@ -20,7 +21,7 @@ SagaKey = Callable[[Saga, float], tuple[Key, tuple[Key, ...]]]
 
 _ENDED = (OperationStatus.SUCCEEDED, OperationStatus.FAILED, OperationStatus.VOIDED, OperationStatus.COMPENSATED)
 _OPEN = (Stage.RUNNING, Stage.COMPENSATING)
-_NOT_ASKED = {"spec", "ordinal", "output", "undo_output", "verdicts", "fault", "hold", "via", "ended_at"}
+_NOT_ASKED = {"spec", "ordinal", "output", "undo_output", "verdicts", "fault", "hold", "ended_at"}
 _TIMES = {"first_call_at", "begun_at", "deadline", "not_before", "probed_at"}
 _COUNTED_FROM_ALLOWANCE = {"total_attempts", "allowed_from", "attempts"}
 
@@ -65,7 +66,8 @@ def _ended(o: Operation, now: float) -> Key:
     undo = _undo(o.undo, now) if o.status in (OperationStatus.SUCCEEDED, OperationStatus.COMPENSATED) else None
     if not o.spec.has_probe:
         return (o.rejected, o.generation, undo)
-    return (o.rejected, o.generation, min(o.lost, 2), o.given_up, undo, *_clock(o, now))
+    by_person = o.via is Via.PERSON  # the last check does not ask about it
+    return (o.rejected, o.generation, min(o.lost, 2), o.given_up, by_person, undo, *_clock(o, now))
 
 
 def _clock(o: Operation, now: float) -> Key:

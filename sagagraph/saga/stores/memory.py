@@ -40,13 +40,13 @@ class MemorySagaStore:
         self._sagas[saga_id] = _Saga(headline, 1, [(1, now, encode(begun))])
         return Lease(saga_id, 1, owner)
 
-    async def take(self, saga_id: str, *, owner: str, ttl_s: float) -> Lease:
+    async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True) -> Lease:
         saga, now = self._saga(saga_id), self._clock()
         held_by, until = saga.headline.owner, saga.headline.lease_until
         if held_by not in (None, owner) and until > now and not is_known_dead(held_by):
             raise BusyError(f"saga {saga_id!r} is held by another worker for {until - now:.1f} s more", saga_id=saga_id)
         saga.epoch += 1
-        saga.records.append((saga.epoch, now, encode(LeaseTaken(owner))))
+        saga.records.append((saga.epoch, now, encode(LeaseTaken(owner, looks_again))))
         saga.headline = replace(saga.headline, version=len(saga.records), owner=owner, lease_until=now + ttl_s, updated_at=now)
         return Lease(saga_id, saga.epoch, owner)
 

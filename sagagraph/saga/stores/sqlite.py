@@ -75,7 +75,7 @@ class SqliteSagaStore:
 
         return await self._run(work)
 
-    async def take(self, saga_id: str, *, owner: str, ttl_s: float) -> Lease:
+    async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True) -> Lease:
         def work() -> Lease:
             now = self._clock()
             with self._transaction():
@@ -86,7 +86,9 @@ class SqliteSagaStore:
                     "UPDATE sagas SET epoch = ?, version = ?, owner = ?, lease_until = ?, updated_at = ? WHERE saga_id = ?",
                     (epoch + 1, version + 1, owner, now + ttl_s, now, saga_id),
                 )
-                self._connection.execute(_INSERT_EVENT, (saga_id, version + 1, epoch + 1, now, *encode(LeaseTaken(owner))))
+                self._connection.execute(
+                    _INSERT_EVENT, (saga_id, version + 1, epoch + 1, now, *encode(LeaseTaken(owner, looks_again)))
+                )
             return Lease(saga_id, epoch + 1, owner)
 
         return await self._run(work)

@@ -260,7 +260,6 @@ async def assert_stuck_and_named(trip: Trip, view: SagaView, ledger: Ledger) -> 
     assert_clean(ended, await trip.ledger())
 
 
-@pytest.mark.xfail(reason="taking the saga over tries the refused cancellation again before it hears the person", strict=True)
 async def test_what_a_person_has_cancelled_by_hand_is_not_cancelled_again(tmp_path: Path) -> None:
     faults = [
         {"kind": "payment", "call": "capture", "fault": "refuse"},
