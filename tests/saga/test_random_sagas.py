@@ -21,7 +21,7 @@ from tests.saga.world import Profile
 pytestmark = pytest.mark.exploration
 
 TROUBLES = 8
-randomly = settings(max_examples=400, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+randomly = settings(max_examples=250, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 profiles = st.builds(Profile, *[st.booleans()] * 5)
 
 

@@ -26,7 +26,7 @@ from sagagraph.domains.travel.bookings import (
 from sagagraph.domains.travel.documents import itinerary_ics, itinerary_text
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.provider import ReservationProvider
-from sagagraph.domains.travel.receipts import Payment, ProviderGuarantees, Reservation
+from sagagraph.domains.travel.receipts import EffectKind, Payment, ProviderGuarantees, Reservation
 from sagagraph.errors import Refused
 from sagagraph.saga.action import Action, Guarantees, UndoCost, action
 from sagagraph.saga.call import Call
@@ -67,6 +67,15 @@ class _Service:
             refusals_final=self._given.refusals_final,
         )
 
+    async def check_known(self, kind: EffectKind, landed_id: str, call: Call) -> None:
+        """Refuse to undo what this provider did not make under our key: another service may use the same ids."""
+        found = await self.provider.find(kind, call.operation_key)
+        if landed_id not in {each.id for each in found.matches}:
+            raise Refused(
+                f"this provider does not know {landed_id} under the key {call.operation_key}: is it the one that made it?",
+                code="unknown_here",
+            )
+
     async def deadline(self, call: Call) -> datetime | None:
         """`call.deadline` on the provider's clock; never later than ours, whatever asking for it takes."""
         if not self._given.deadline:
@@ -106,7 +115,8 @@ def _booking_action(service: _Service, kind: str) -> Action:
         )
         return _booked(reservation)
 
-    async def cancel(_request: BookingRequest, booking: Booking, call: Call) -> CancelledBooking:
+    async def cancel(request: BookingRequest, booking: Booking, call: Call) -> CancelledBooking:
+        await service.check_known(request.kind, booking.reservation_id, call)
         deadline = await service.deadline(call)
         receipt = await service.provider.cancel(
             booking.reservation_id,
@@ -153,6 +163,7 @@ def _payment_action(service: _Service) -> Action:
         return _captured(payment)
 
     async def refund(_request: PaymentRequest, payment: CapturedPayment, call: Call) -> RefundedPayment:
+        await service.check_known("payment", payment.payment_id, call)
         deadline = await service.deadline(call)
         receipt = await service.provider.refund(
             payment.payment_id,
