@@ -7,8 +7,8 @@ import json
 import sys
 import threading
 import uuid
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,7 @@ async def trip(
     if plan_only:
         return await _plan_only(door, text, request)
     name = f"trip-{uuid.uuid4().hex[:8]}" if saga_id is None else _checked_id(saga_id)
-    try:
+    with _interruptible(name):
         async with _acting(door, "travel") as opened:
             if text is None and request is None and saga_id is not None:
                 wanted = (await opened.engine.load(saga_id)).request
@@ -111,10 +111,7 @@ async def trip(
             view = await opened.graph.start(name, wanted, approved_by=f"{PERSON}, --yes" if approved else None)
             if view.status is SagaStatus.AWAITING_APPROVAL and _is_conversation(door):
                 view = await _ask(opened, view)
-        return door.show(view)
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        _say_how_to_resume(name)
-        raise
+    return door.show(view)
 
 
 async def _plan_only(door: Door, text: str | None, request: Path | None) -> int:
@@ -210,28 +207,32 @@ async def _ask(opened: Opened, view: SagaView) -> SagaView:
     return decided
 
 
-def _say_how_to_resume(saga_id: str) -> None:
-    output.stderr.print(f"interrupted; resume it with: sagagraph resume {saga_id}", markup=False)
+@contextmanager
+def _interruptible(saga_id: str, again: str = "resume") -> Iterator[None]:
+    """Whoever interrupts is told which command goes on. A cancel is asked for again: it may not have been heard yet."""
+    try:
+        yield
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        output.stderr.print(f"interrupted; go on with: sagagraph {again} {saga_id}", markup=False)
+        raise
 
 
 # -- settling, resuming, cancelling ----------------------------------------------------------------------------------
 
 
 async def settle_plan(door: Door, saga_id: str, plan_hash: str | None, *, approved: bool) -> int:
-    async with _acting(door, await _domain_of(door, saga_id)) as opened:
-        view = await opened.graph.decide(saga_id, approved=approved, by=PERSON, plan_hash=plan_hash)
+    with _interruptible(saga_id):
+        async with _acting(door, await _domain_of(door, saga_id)) as opened:
+            view = await opened.graph.decide(saga_id, approved=approved, by=PERSON, plan_hash=plan_hash)
     code = door.show(view)
     return 0 if view.status is SagaStatus.REJECTED and not approved else code
 
 
 async def resume(door: Door, saga_id: str, *, wait: bool) -> int:
-    try:
+    with _interruptible(saga_id):
         async with _acting(door, await _domain_of(door, saga_id)) as opened:
             view = await _resumed(opened, saga_id, wait=wait)
-        return door.show(view)
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        _say_how_to_resume(saga_id)
-        raise
+    return door.show(view)
 
 
 async def _resumed(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
@@ -249,11 +250,12 @@ async def resume_all(door: Door, *, wait: bool) -> int:
         views: list[SagaView] = []
         code = 0
         for headline in await opened.engine.sagas():
-            saga = await opened.engine.load(headline.saga_id)
-            if saga.domain not in DOMAINS or status_of(saga).is_final:
+            if headline.domain not in DOMAINS:
                 continue
             try:
-                views.append(await _resumed(opened, saga.id, wait=wait))
+                if status_of(await opened.engine.load(headline.saga_id)).is_final:
+                    continue
+                views.append(await _resumed(opened, headline.saga_id, wait=wait))
             except SagaGraphError as exc:
                 output.stderr.print(f"sagagraph: {exc}", markup=False)
                 code = max(code, exc.exit_code)
@@ -266,8 +268,9 @@ async def resume_all(door: Door, *, wait: bool) -> int:
 
 
 async def cancel(door: Door, saga_id: str, *, preview: bool) -> int:
-    async with _acting(door, await _domain_of(door, saga_id)) as opened:
-        told = await opened.engine.cancel(saga_id, preview=preview, by=PERSON)
+    with _interruptible(saga_id, "cancel"):
+        async with _acting(door, await _domain_of(door, saga_id)) as opened:
+            told = await opened.engine.cancel(saga_id, preview=preview, by=PERSON)
     if isinstance(told, CancelPreview):
         if door.as_json:
             output.print_json(told)
@@ -283,8 +286,9 @@ async def resolve(door: Door, saga_id: str, operation: str, resolution: Resoluti
         returned = None if given is None else json.loads(given)
     except ValueError as exc:
         raise InvalidInputError(f"is not JSON: {exc}", field="--output") from exc
-    async with _acting(door, await _domain_of(door, saga_id)) as opened:
-        view = await opened.engine.resolve(saga_id, operation, resolution, output=returned, by=PERSON)
+    with _interruptible(saga_id):
+        async with _acting(door, await _domain_of(door, saga_id)) as opened:
+            view = await opened.engine.resolve(saga_id, operation, resolution, output=returned, by=PERSON)
     return door.show(view)
 
 

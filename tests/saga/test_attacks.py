@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sqlite3
 import time
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sagagraph import Call, Engine, action
+from sagagraph.cli import sagas
+from sagagraph.cli.sagas import Door, cancel, resume, resume_all
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldError, SagaClosedError
 from sagagraph.saga.commands import CallKind
-from sagagraph.saga.events import SagaCommitted
+from sagagraph.saga.events import CancelRequested, Driver, SagaBegun, SagaCommitted, SagaTurnedBack
+from sagagraph.saga.model import Stage
 from sagagraph.saga.ports import Note
 from sagagraph.saga.status import OperationStatus, SagaStatus
 from sagagraph.saga.stores.memory import MemorySagaStore
+from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.saga.view import SagaView
 
 from .service import Gate, Land, Service, answers, is_lost, lands_but_is_lost, quick
@@ -340,3 +348,41 @@ def test_the_name_of_a_reversing_action_is_not_taken_by_another() -> None:
         @action(name="book:undo")
         async def book_undo(request: Any, call: Call) -> None:
             raise AssertionError
+
+
+# -- the command line ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_journal_that_can_not_be_read_does_not_keep_the_other_sagas_from_being_resumed(
+    journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = await SqliteSagaStore.open(journal)
+    for saga_id in ("damaged", "other"):
+        begun = SagaBegun(Driver.WORKFLOW, "travel", {})
+        lease = await store.create(saga_id, begun, stage=Stage.PLANNING, owner="nobody", ttl_s=0.0)
+        await store.append(lease, 1, [CancelRequested("user"), SagaTurnedBack("cancelled")], at=1.0, stage=Stage.COMPENSATING)
+        await store.release(lease)
+    await store.close()
+    with closing(sqlite3.connect(journal)) as connection, connection:
+        connection.execute("UPDATE events SET type = 'FromTheFuture' WHERE saga_id = 'damaged' AND version = 2")
+    assert await resume_all(Door(f"sqlite:///{journal}", "", as_json=True), wait=False) == 3
+    said = capsys.readouterr()
+    assert "FromTheFuture" in said.err
+    assert [(each["saga_id"], each["status"]) for each in json.loads(said.out)] == [("other", "compensated")]
+
+
+@pytest.mark.parametrize(("command", "advice"), [(resume, "sagagraph resume trip"), (cancel, "sagagraph cancel trip")])
+async def test_whoever_interrupts_a_command_is_told_how_to_go_on(
+    command: Callable[..., Any],
+    advice: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def interrupted(*_arguments: Any) -> str:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(sagas, "_domain_of", interrupted)
+    options = {"wait": True} if command is resume else {"preview": False}
+    with pytest.raises(asyncio.CancelledError):
+        await command(Door("memory:", "", as_json=False), "trip", **options)
+    assert advice in capsys.readouterr().err
