@@ -46,7 +46,7 @@ def test_ctrl_c_leaves_a_saga_that_resume_finishes(command: CommandLine, open_se
         told = ended(running)
         assert told.code == 130
         assert "Traceback" not in told.err
-        said = re.search(r"resume it with: sagagraph (resume stopped)", told.err)
+        said = re.search(r"go on with: sagagraph (resume stopped)", told.err)
         assert said is not None
     with open_service([HANGS]) as service:  # what hung is given up with the service that hung
         command.provider = service.url
@@ -76,7 +76,7 @@ def test_ctrl_c_at_the_question_ends_at_once_and_leaves_the_plan_to_approve(comm
     told = in_a_terminal(words, "Book it?", signal.SIGINT)
     assert told.code == 130
     assert "Book it? [y/N]" in told.out
-    assert "resume it with: sagagraph resume asked" in told.out
+    assert "go on with: sagagraph resume asked" in told.out
     assert "Traceback" not in told.out
     assert command("approve", "asked").code == 0
     assert command.ledger().standing == (5, 1)
