@@ -3,18 +3,26 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 WORKERS ?= 2
+# Of samples and storms; what is drawn is printed.
+SEED := $(or $(SEED),$(shell date +%j%H%M))
+SWEEP_SAMPLE ?= 4
+KILLS ?= 15
+SAGAS ?= 2000
 
 SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, \
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test check lint sweep explore lock wheel clean
+.PHONY: help install trip test check lint sweep sweep-all storm explore lock atlas wheel bench clean
 
 help:
 	@echo "make trip     plan and book the sample trip (approves itself, prints committed)"
 	@echo "make test     all tests"
 	@echo "make check    lint, types, import contracts, tests: what CI runs"
-	@echo "make sweep    kill the sample trip at every boundary, resume it, print the matrix"
+	@echo "make sweep    harm the sample trip at some of its boundaries, in every way; print the matrices"
+	@echo "make sweep-all  the same at every boundary, on SQLite and PostgreSQL (half an hour)"
+	@echo "make storm    2,000 random sagas on each store, workers killed and stopped; a ledger judges"
+	@echo "make bench    measure what durability costs, beside the floor and the peers; writes docs/benchmarks"
 	@echo "make explore  the long form of the exploration of the pure core"
 
 install: $(STAMP)
@@ -41,10 +49,33 @@ lint: $(STAMP)
 check: lint test
 
 sweep: $(STAMP)
-	$(BIN)/python -m sagagraph.testing --jobs $(WORKERS)
+	$(BIN)/python -m sagagraph.testing --sample $(KILLS) --seed $(SEED) --jobs $(WORKERS)
+	$(BIN)/python -m sagagraph.testing --harm stop --sample $(SWEEP_SAMPLE) --seed $(SEED) --jobs $(WORKERS)
+	for harm in kill stop cut lose; do \
+	  $(BIN)/python -m sagagraph.testing --store postgresql --harm $$harm --sample $(SWEEP_SAMPLE) --seed $(SEED) --jobs $(WORKERS) \
+	    || exit 1; \
+	done
+
+sweep-all: $(STAMP)
+	for harm in kill stop; do $(BIN)/python -m sagagraph.testing --harm $$harm --jobs $(WORKERS) || exit 1; done
+	for harm in kill stop cut lose; do \
+	  $(BIN)/python -m sagagraph.testing --store postgresql --harm $$harm --jobs $(WORKERS) || exit 1; \
+	done
+
+storm: $(STAMP)
+	$(BIN)/python -m sagagraph.testing.storm --sagas $(SAGAS) --seed $(SEED)
+	$(BIN)/python -m sagagraph.testing.storm --sagas $(SAGAS) --seed $(SEED) --store postgresql
 
 explore: $(STAMP)
 	SAGAGRAPH_EXPLORE=full $(BIN)/python -m pytest -n $(WORKERS) tests/saga
+
+# BENCH=--quick only shows that everything runs; --only, --stores, --folder and --out say what, on what, where and where to.
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks $(BENCH)
+
+# The tables of the sandbox's world, anew; a test compares them.
+atlas: $(STAMP)
+	$(BIN)/python -m atlas
 
 wheel: $(STAMP)
 	$(BIN)/uv build --quiet --wheel --no-build-isolation --python $(BIN)/python --out-dir dist

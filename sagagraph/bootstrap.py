@@ -13,7 +13,7 @@ import platformdirs
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from sagagraph.domains.travel.domain import NAME as TRAVEL
-from sagagraph.domains.travel.domain import Travel, account_of
+from sagagraph.domains.travel.domain import Travel, account_of, travel_title
 from sagagraph.domains.travel.provider import HttpReservationProvider
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.domain import Domain
@@ -30,7 +30,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="SAGAGRAPH_", extra="ignore")
 
     store: str = ""
-    """`sqlite:///FILE` or `memory:`; by default a file in the user's data folder."""
+    """`sqlite:///FILE`, `postgresql://…` or `memory:`; by default a file in the user's data folder."""
     provider_url: str = ""
     """A running reservation service; by default one runs inside the process, on a file beside the store."""
 
@@ -64,6 +64,11 @@ def files_beside(store_url: str) -> Files:
 def account(saga: Saga) -> Account:
     """The money of a saga, as its domain counts it."""
     return account_of(saga) if saga.domain == TRAVEL else Account()
+
+
+def title_of(saga: Saga) -> str:
+    """Its plan in words, its parts separated by semicolons; empty where its domain has none."""
+    return travel_title(saga.plan.content) if saga.domain == TRAVEL and saga.plan.content else ""
 
 
 @asynccontextmanager

@@ -25,6 +25,11 @@ class SagaGraphError(Exception):
         self.operation_id = operation_id
 
 
+def words_of(exc: BaseException) -> str:
+    """Its message, as text that can be written down: what is not valid Unicode is replaced."""
+    return str(exc).encode(errors="replace").decode()
+
+
 # -- what the caller gave us -----------------------------------------------------------------------------------------
 
 
@@ -50,6 +55,10 @@ class UnknownActionError(SagaGraphError):
 
 class ConflictError(SagaGraphError):
     """The same id with other content: a second effect is refused (PROTOCOL rule 2)."""
+
+
+class RetiredError(ConflictError):
+    """The saga's journal was archived or dropped; its id is not used again."""
 
 
 class NotAllowedError(SagaGraphError):
@@ -114,6 +123,12 @@ class BusyError(SagaGraphError):
     """Another worker holds the lease of the saga."""
 
     exit_code = 3
+
+
+class DrainedError(SagaGraphError):
+    """This worker was told to stop: what it had under way has ended and is journalled; any worker can resume the saga."""
+
+    exit_code = 143
 
 
 class StoreError(SagaGraphError):

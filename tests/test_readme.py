@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^(?P<fence>```+)python[ \t]*(?P<words>[^\n]*)\n(?P<code>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -35,12 +36,15 @@ BLOCKS = dict(blocks())
 @pytest.mark.parametrize("place", BLOCKS)
 def test_a_block_of_python_runs_as_it_stands(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("SAGAGRAPH_STORE", "SAGAGRAPH_PROVIDER_URL"):
+    for name in ("SAGAGRAPH_STORE", "SAGAGRAPH_PROVIDER_URL", "SAGAGRAPH_LOG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setattr("sys.argv", ["example"])
     code = compile(BLOCKS[place], place, "exec", dont_inherit=True)
-    exec(code, {"__name__": "__main__", "__file__": place})
+    try:
+        exec(code, {"__name__": "__main__", "__file__": place})
+    finally:
+        structlog.reset_defaults()
 
 
 def test_the_readme_shows_python_that_runs() -> None:

@@ -13,7 +13,9 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import Abort, TyperException
 
+from sagagraph import __version__
 from sagagraph.cli import sagas
+from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.output import print_json, stderr, stdout
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.saga.events import Resolution
@@ -25,7 +27,7 @@ db = typer.Typer(help="The store's tables.")
 app.add_typer(db, name="db")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
-Store = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="sqlite:///FILE or memory:")]
+Store = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="sqlite:///FILE, postgresql://… or memory:")]
 Provider = Annotated[str, typer.Option("--provider", envvar="SAGAGRAPH_PROVIDER_URL", help="A reservation service.")]
 SagaId = Annotated[str, typer.Argument(metavar="SAGA")]
 PlanHash = Annotated[str | None, typer.Option("--plan", metavar="HASH", help="Insist on this plan.")]
@@ -36,9 +38,23 @@ class GraphFormat(StrEnum):
     JSON = "json"
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        stdout.print(f"sagagraph {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def root() -> None:
+def root(
+    _version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="Which release this is.")
+    ] = False,
+    log_level: Annotated[
+        LogLevel, typer.Option("--log-level", envvar="SAGAGRAPH_LOG", help="Log lines on standard error, from this level on.")
+    ] = LogLevel.OFF,
+) -> None:
     """SagaGraph runs the plans of unreliable planners as reliable transactions."""
+    configure_logs(log_level, as_json="--json" in sys.argv)
 
 
 @app.command()
@@ -114,19 +130,42 @@ def resolve(
 @app.command()
 def status(
     saga: Annotated[str | None, typer.Argument(metavar="[SAGA]")] = None,
+    at: Annotated[
+        int | None, typer.Option("--at", metavar="VERSION", help="As it was when its journal had that many events.")
+    ] = None,
     store: Store = "",
     provider: Provider = "",
     as_json: Json = False,
 ) -> None:
     """Where a saga stands, or all of them."""
+    if saga is None and at is not None:
+        raise InvalidInputError("say which saga stood there", field="SAGA")
     door = sagas.Door(store, provider, as_json)
-    _end(sagas.list_all(door) if saga is None else sagas.status(door, saga))
+    _end(sagas.list_all(door) if saga is None else sagas.status(door, saga, at))
 
 
 @app.command()
 def log(saga: SagaId, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
     """A saga's journal."""
     _end(sagas.log(sagas.Door(store, provider, as_json), saga))
+
+
+@app.command()
+def replay(saga: SagaId, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
+    """Fold a saga's journal again, run its validators again, and report any difference."""
+    _end(sagas.replay(sagas.Door(store, provider, as_json), saga))
+
+
+@app.command()
+def redact(
+    saga: SagaId,
+    fields: Annotated[list[str], typer.Option("--field", metavar="NAME", help="May be repeated.")],
+    store: Store = "",
+    provider: Provider = "",
+    as_json: Json = False,
+) -> None:
+    """Make what a finished saga's journal has under these names unreadable, for good."""
+    _end(sagas.redact(sagas.Door(store, provider, as_json), saga, fields))
 
 
 @app.command()
@@ -150,6 +189,9 @@ def sandbox(
     today: Annotated[datetime | None, typer.Option("--today", formats=["%Y-%m-%d"], metavar="DATE")] = None,
     without: Annotated[str, typer.Option("--without", metavar="dedup,void,deadline,refusals")] = "",
     key_retention: Annotated[float | None, typer.Option("--key-retention", metavar="SECONDS")] = None,
+    market: Annotated[
+        str, typer.Option("--market", metavar="static|moving", help="Whether other customers book too.")
+    ] = "static",
     as_json: Json = False,
 ) -> None:
     """Run the sandbox reservation service."""
@@ -157,7 +199,7 @@ def sandbox(
 
     withheld = frozenset(each.strip() for each in without.split(",") if each.strip())
     day: date | None = today.date() if today else None
-    settings = SandboxSettings(database, faults, day, withheld, key_retention)
+    settings = SandboxSettings(database, faults, day, withheld, key_retention, market)
 
     def announce(url: str) -> None:
         if as_json:
@@ -172,6 +214,29 @@ def sandbox(
 def db_upgrade(store: Store = "", as_json: Json = False) -> None:
     """Create or migrate the store's tables."""
     _end(sagas.upgrade(sagas.Door(store, "", as_json)))
+
+
+@db.command("project")
+def db_project(
+    saga: Annotated[str | None, typer.Argument(metavar="[SAGA]")] = None, store: Store = "", as_json: Json = False
+) -> None:
+    """Bring the projections' tables up to date: of that saga, or of all that have moved on."""
+    _end(sagas.project(sagas.Door(store, "", as_json), saga))
+
+
+@db.command("retire")
+def db_retire(
+    older_than: Annotated[float, typer.Option("--older-than", metavar="DAYS", help="What ended so many days ago, or earlier.")],
+    archive: Annotated[Path | None, typer.Option("--archive", metavar="FILE.jsonl", help="Append them to this file.")] = None,
+    drop: Annotated[bool, typer.Option("--drop", help="Keep no copy.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say which.")] = False,
+    store: Store = "",
+    as_json: Json = False,
+) -> None:
+    """Archive or drop the journals of sagas that have ended."""
+    if drop is (archive is not None):
+        raise InvalidInputError("say --archive FILE.jsonl or --drop, one of them", field="--archive")
+    _end(sagas.retire(sagas.Door(store, "", as_json), older_than, archive, dry_run=dry_run))
 
 
 def _end(command: Coroutine[Any, Any, int]) -> None:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, structs
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from sagagraph.saga import events as e
+from sagagraph.saga.agenda import status_of
 from sagagraph.saga.model import Saga
 from sagagraph.saga.preview import CancelPreview
+from sagagraph.saga.replay import Replay
+from sagagraph.saga.retention import Retirement
 from sagagraph.saga.status import OperationStatus, SagaStatus
 from sagagraph.saga.view import SagaView
 
@@ -32,6 +37,11 @@ def print_json(document: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
+    """With every field, also those that are left out where they are stored."""
+    if isinstance(value, Struct):
+        config = value.__struct_config__
+        kind = {config.tag_field: config.tag} if config.tag_field else {}
+        return _plain({**structs.asdict(value), **kind})
     if is_dataclass(value) and not isinstance(value, type):
         return _plain(asdict(value))
     if isinstance(value, Mapping):
@@ -56,6 +66,41 @@ def print_saga(view: SagaView) -> None:
     money = f", {cost.total:,.2f} {cost.currency}" if cost.currency and cost.total else ""
     fees = f", fees {cost.fees:,.2f} {cost.currency}" if cost.fees else ""
     stdout.print(f"saga {escape(view.saga_id)}: {_coloured(view.status)}{money}{fees}")
+
+
+def print_sagas(sagas: Sequence[Saga]) -> None:
+    """Reversals stand under the saga that they undo."""
+    reversals = {saga.reversal: saga.id for saga in sagas if saga.reversal}
+    known = {saga.id: saga for saga in sagas}
+    for saga in sagas:
+        if reversals.get(saga.id) not in known:
+            stdout.print(f"{saga.id}: {status_of(saga).value}", markup=False)
+            if saga.reversal in known:
+                stdout.print(f"  {saga.reversal}: {status_of(known[saga.reversal]).value}", markup=False)
+    if not sagas:
+        stdout.print("there are no sagas in this store")
+
+
+def print_replay(replayed: Replay) -> None:
+    for each in replayed.differences:
+        stdout.print(f"version {each.version}: {each.what}: journalled {each.journal}, replayed {each.replay}", markup=False)
+    for why in replayed.unchecked:
+        stdout.print(f"unchecked: {why}", markup=False)
+    found = f"{len(replayed.differences)} differences" if replayed.differences else "no difference"
+    stdout.print(
+        f"saga {replayed.saga_id}: {replayed.versions} versions folded again, {replayed.validators} verdicts made again: {found}",
+        markup=False,
+    )
+
+
+def print_retirement(told: Retirement, archive: Path | None, *, dry_run: bool) -> None:
+    done = "dropped" if archive is None else f"archived in {archive}"
+    for saga_id in told.retired:
+        stdout.print(f"{saga_id}: {'would be ' if dry_run else ''}{done}", markup=False)
+    for each in told.kept:
+        stdout.print(f"{each.saga_id}: kept: {each.why}", markup=False)
+    if not told.retired and not told.kept:
+        stdout.print("no saga is that old and finished")
 
 
 def print_preview(preview: CancelPreview) -> None:
@@ -87,10 +132,18 @@ def entry_json(entry: e.Entry) -> dict[str, Any]:
     return {
         "version": entry.version,
         "epoch": entry.epoch,
-        "at": datetime.fromtimestamp(entry.at, UTC).isoformat(timespec="milliseconds"),
+        "at": _instant(entry),
         "type": type(entry.event).__name__,
-        "data": _plain(asdict(entry.event)),
+        "data": _plain(entry.event),
     }
+
+
+def _instant(entry: e.Entry) -> str:
+    return datetime.fromtimestamp(entry.at, UTC).isoformat(timespec="milliseconds")
+
+
+def log_line(entry: e.Entry) -> str:
+    return f"{_instant(entry)} {describe(entry)}"
 
 
 def describe(entry: e.Entry) -> str:

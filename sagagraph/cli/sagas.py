@@ -4,37 +4,54 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import sys
 import threading
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sagagraph.bootstrap import DOMAINS, Settings, check_url, open_engine, open_travel
+from sagagraph.bootstrap import DOMAINS, Settings, check_url, open_engine, open_travel, title_of
 from sagagraph.cli import output
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.problem import parse_request
-from sagagraph.domains.travel.reading import read_request
-from sagagraph.errors import InvalidInputError, NotAllowedError, SagaGraphError
+from sagagraph.domains.travel.reading import PartialRequest, read_request
+from sagagraph.errors import (
+    BusyError,
+    DrainedError,
+    InvalidInputError,
+    JournalError,
+    NotAllowedError,
+    ProviderError,
+    SagaGraphError,
+)
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.coordinator import Observer
 from sagagraph.saga.dependency import graph_of
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Resolution
-from sagagraph.saga.model import Saga
+from sagagraph.saga.model import FINAL, Saga
 from sagagraph.saga.preview import CancelPreview
+from sagagraph.saga.replay import JudgePlan
 from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.stores.opening import public_name
 from sagagraph.saga.view import SagaView
+
+if TYPE_CHECKING:
+    from sagagraph.saga.stores.projecting import Projector
 
 PERSON = "command line"
 
 _EXIT = {SagaStatus.COMMITTED: 0, SagaStatus.AWAITING_APPROVAL: 0}
 _VERDICT_AGAINST = 1
 _LONGEST_ID = 200
+_AT_ONCE = 16
+"""How many sagas `resume --all` works on at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +96,34 @@ async def _acting(door: Door, domain: str) -> AsyncIterator[Opened]:
         engine = await stack.enter_async_context(open_engine(settings, observers))
         served = await stack.enter_async_context(DOMAINS[domain](settings))
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
-        yield Opened(engine, served, planning_graph(domain=served, engine=engine, checkpointer=checkpointer))
+        async with _drained_when_told_to_stop(engine):
+            yield Opened(engine, served, planning_graph(domain=served, engine=engine, checkpointer=checkpointer))
+
+
+@asynccontextmanager
+async def _drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
+    """SIGTERM lets what is under way end, and journals it, before this process ends."""
+    loop, command = asyncio.get_running_loop(), asyncio.current_task()
+    draining: list[asyncio.Task[None]] = []
+
+    async def drain() -> None:
+        await engine.drain()
+        if command is not None:
+            command.cancel()
+
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # not on every system, and not in every thread
+        loop.add_signal_handler(signal.SIGTERM, lambda: draining.append(loop.create_task(drain())))
+    try:
+        yield
+    except asyncio.CancelledError:
+        if draining:
+            raise DrainedError("told to stop; what was under way has ended and is journalled") from None
+        raise
+    finally:
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.remove_signal_handler(signal.SIGTERM)
+        for each in draining:
+            each.cancel()
 
 
 async def _domain_of(door: Door, saga_id: str) -> str:
@@ -109,8 +153,11 @@ async def trip(
             else:
                 wanted = await _wanted(opened.domain, text, request)
             view = await opened.graph.start(name, wanted, approved_by=f"{PERSON}, --yes" if approved else None)
-            if view.status is SagaStatus.AWAITING_APPROVAL and _is_conversation(door):
-                view = await _ask(opened, view)
+            if view.status is SagaStatus.AWAITING_APPROVAL:
+                if _is_conversation(door):
+                    view = await _ask(opened, view)
+                elif not door.as_json:
+                    _show_waiting(await opened.engine.load(view.saga_id))
     return door.show(view)
 
 
@@ -144,13 +191,21 @@ async def _wanted(travel: Travel, text: str | None, request: Path | None) -> Any
         raise InvalidInputError("say where the trip goes, or give --request FILE.json", field="TEXT")
     partial = read_request(text or "", cities=travel.cities, today=today)
     while (questions := partial.missing()) and sys.stdin.isatty() and sys.stdout.isatty():
+        _name_what_was_not_understood(partial)
         answer = await _asked(f"{questions[0].text} ")
         if answer is None:
             break
         partial = read_request(answer, cities=travel.cities, today=today, known=partial)
     if questions:
-        raise InvalidInputError(" ".join(each.text for each in questions), field=questions[0].field)
+        unread = [f"Not understood: {', '.join(partial.unread)}."] if partial.unread else []
+        raise InvalidInputError(" ".join([*(each.text for each in questions), *unread]), field=questions[0].field)
+    _name_what_was_not_understood(partial)
     return partial.complete().model_dump(mode="json")
+
+
+def _name_what_was_not_understood(partial: PartialRequest) -> None:
+    if partial.unread:
+        output.stderr.print(f"not understood: {', '.join(partial.unread)}", markup=False)
 
 
 async def _asked(question: str) -> str | None:
@@ -196,9 +251,7 @@ def _is_conversation(door: Door) -> bool:
 
 async def _ask(opened: Opened, view: SagaView) -> SagaView:
     saga = await opened.engine.load(view.saga_id)
-    plan = {"plan_hash": saga.plan.hash, "cost": saga.plan.cost, "reasons": saga.plan.reasons}
-    title = opened.domain.title(saga.plan.content)
-    output.print_plan(1, {**plan, "title": title})
+    _show_plan(saga)
     answer = await _asked("Book it? [y/N] ")
     if answer is None:
         return view
@@ -212,7 +265,7 @@ def _interruptible(saga_id: str, again: str = "resume") -> Iterator[None]:
     """Whoever interrupts is told which command goes on. A cancel is asked for again: it may not have been heard yet."""
     try:
         yield
-    except (KeyboardInterrupt, asyncio.CancelledError):
+    except (KeyboardInterrupt, asyncio.CancelledError, DrainedError):
         output.stderr.print(f"interrupted; go on with: sagagraph {again} {saga_id}", markup=False)
         raise
 
@@ -245,26 +298,45 @@ async def _resumed(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
 
 
 async def resume_all(door: Door, *, wait: bool) -> int:
-    """Every open saga that this program can run. One that fails or is busy does not keep the others back."""
+    """Every open saga that this program can run, several at once. One that fails or is busy does not keep the others back."""
     async with _acting(door, "travel") as opened:
-        views: list[SagaView] = []
-        code = 0
-        for headline in await opened.engine.sagas():
-            if headline.domain not in DOMAINS:
-                continue
-            try:
-                if status_of(await opened.engine.load(headline.saga_id)).is_final:
-                    continue
-                views.append(await _resumed(opened, headline.saga_id, wait=wait))
-            except SagaGraphError as exc:
-                output.stderr.print(f"sagagraph: {exc}", markup=False)
-                code = max(code, exc.exit_code)
-        code = max([code, *(_EXIT.get(view.status, _VERDICT_AGAINST) for view in views)])
+        room = asyncio.Semaphore(_AT_ONCE)
+        mine = [each.saga_id for each in await opened.engine.sagas() if each.domain in DOMAINS and each.stage not in FINAL]
+        ended = await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in mine))
+    views = [each for each in ended if isinstance(each, SagaView)]
+    code = max([0, *(each for each in ended if isinstance(each, int)), *(_EXIT.get(each.status, 1) for each in views)])
     if door.as_json:
         output.print_json(views)
     for view in views if not door.as_json else ():
         output.print_saga(view)
+    if not views and not code and not door.as_json:
+        output.stdout.print("no saga is open: there is nothing to resume")
     return code
+
+
+async def _resumed_in_turn(opened: Opened, saga_id: str, room: asyncio.Semaphore, *, wait: bool) -> SagaView | int:
+    """Where the saga stands then, or the exit code of what keeps it from going on, which is told."""
+    async with room:
+        try:
+            return await _resumed_beside_others(opened, saga_id, wait=wait)
+        except DrainedError:
+            raise
+        except SagaGraphError as exc:
+            output.stderr.print(f"sagagraph: {exc}", markup=False)
+            return exc.exit_code
+
+
+async def _resumed_beside_others(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
+    """By us or by another worker: as long as it moves, somebody is at it."""
+    version = 0
+    while True:
+        try:
+            return await _resumed(opened, saga_id, wait=wait)
+        except BusyError:
+            now = await opened.engine.store.headline(saga_id)
+            if not wait or now is None or now.version == version:
+                raise
+            version = now.version
 
 
 async def cancel(door: Door, saga_id: str, *, preview: bool) -> int:
@@ -295,21 +367,91 @@ async def resolve(door: Door, saga_id: str, operation: str, resolution: Resoluti
 # -- looking ---------------------------------------------------------------------------------------------------------
 
 
-async def status(door: Door, saga_id: str) -> int:
+async def status(door: Door, saga_id: str, version: int | None) -> int:
     async with open_engine(door.settings) as engine:
-        view = await engine.status(saga_id)
+        view = await (engine.status(saga_id) if version is None else engine.state_at(saga_id, version))
+        if view.status is SagaStatus.AWAITING_APPROVAL and not door.as_json:
+            _show_waiting(await engine.load(saga_id))
     door.show(view)
     return 0
 
 
+def _show_plan(saga: Saga) -> None:
+    """The plan that waits for approval, as whoever is to approve it should see it."""
+    plan = {"plan_hash": saga.plan.hash, "cost": saga.plan.cost, "reasons": saga.plan.reasons, "title": title_of(saga)}
+    output.print_plan(1, plan)
+
+
+def _show_waiting(saga: Saga) -> None:
+    _show_plan(saga)
+    output.stdout.print(f"approve it with: sagagraph approve {saga.id} --plan {saga.plan.hash}", markup=False)
+
+
 async def list_all(door: Door) -> int:
+    """One whose journal can not be read does not hide the others."""
+    sagas: list[Saga] = []
+    code = 0
     async with open_engine(door.settings) as engine:
-        sagas = [await engine.load(headline.saga_id) for headline in await engine.sagas()]
-    rows = [{"saga_id": saga.id, "domain": saga.domain, "status": status_of(saga).value} for saga in sagas]
+        for headline in await engine.sagas():
+            try:
+                sagas.append(await engine.load(headline.saga_id))
+            except JournalError as exc:
+                output.stderr.print(f"sagagraph: {exc}", markup=False)
+                code = exc.exit_code
     if door.as_json:
-        output.print_json({"sagas": rows})
-    for row in rows if not door.as_json else ():
-        output.stdout.print(f"{row['saga_id']}: {row['status']}", markup=False)
+        output.print_json({"sagas": [_row(saga) for saga in sagas]})
+    else:
+        output.print_sagas(sagas)
+    return code
+
+
+def _row(saga: Saga) -> dict[str, Any]:
+    return {"saga_id": saga.id, "domain": saga.domain, "status": status_of(saga).value, "reversal": saga.reversal}
+
+
+async def replay(door: Door, saga_id: str) -> int:
+    async with AsyncExitStack() as stack:
+        engine = await stack.enter_async_context(open_engine(door.settings))
+        domain = (await engine.load(saga_id)).domain
+        judge_plan: JudgePlan | None = None
+        if domain in DOMAINS:
+            try:
+                served = await stack.enter_async_context(DOMAINS[domain](door.settings))
+            except ProviderError as exc:
+                output.stderr.print(f"sagagraph: the plan is not judged again: {exc}", markup=False)
+            else:
+                judge_plan = served.validate
+                for each in served.actions:
+                    engine.register(each)
+        replayed = await engine.replay(saga_id, judge_plan=judge_plan)
+    if door.as_json:
+        output.print_json(replayed)
+    else:
+        output.print_replay(replayed)
+    return _VERDICT_AGAINST if replayed.differences else 0
+
+
+async def redact(door: Door, saga_id: str, fields: Sequence[str]) -> int:
+    async with open_engine(door.settings) as engine:
+        view = await engine.redact(saga_id, fields, by=PERSON)
+    if door.as_json:
+        output.print_json(view)
+    else:
+        output.stdout.print(f"saga {saga_id}: what is called {', '.join(view.redacted)} is unreadable now", markup=False)
+    return 0
+
+
+async def retire(door: Door, older_than_days: float, archive: Path | None, *, dry_run: bool) -> int:
+    try:
+        age = timedelta(days=older_than_days)
+    except (OverflowError, ValueError) as exc:
+        raise InvalidInputError("is no number of days that there can be", field="--older-than") from exc
+    async with open_engine(door.settings) as engine:
+        told = await engine.retire(older_than=age, archive=archive, dry_run=dry_run)
+    if door.as_json:
+        output.print_json({**asdict(told), "archive": None if archive is None else str(archive), "dry_run": dry_run})
+    else:
+        output.print_retirement(told, archive, dry_run=dry_run)
     return 0
 
 
@@ -319,7 +461,7 @@ async def log(door: Door, saga_id: str) -> int:
     if door.as_json:
         output.print_json({"saga_id": saga_id, "events": [output.entry_json(entry) for entry in entries]})
     for entry in entries if not door.as_json else ():
-        output.stdout.print(output.describe(entry), markup=False)
+        output.stdout.print(output.log_line(entry), markup=False)
     return 0
 
 
@@ -354,9 +496,49 @@ def _mermaid(saga: Saga) -> str:
 async def upgrade(door: Door) -> int:
     """Opening a store brings its tables to this release."""
     async with open_engine(door.settings):
-        url = door.settings.store_url
+        url = public_name(door.settings.store_url)
     if door.as_json:
         output.print_json({"store": url, "status": "up to date"})
     else:
         output.stdout.print(f"{url} is up to date", markup=False)
+    return 0
+
+
+async def project(door: Door, saga_id: str | None) -> int:
+    from sagagraph.saga.stores.projecting import Projector
+
+    async with open_engine(door.settings) as engine:
+        projector = Projector(engine.store)
+        try:
+            if saga_id is None:
+                return await _project_all(door, projector)
+            projection = await projector.project(saga_id)
+        finally:
+            projector.close()
+    return _projected(door, {saga_id: projection.saga.journal_version})
+
+
+async def _project_all(door: Door, projector: Projector) -> int:
+    """One saga that can not be read does not keep the others back."""
+    versions: dict[str, int] = {}
+    code = 0
+    forgotten = await projector.forget_lost()
+    for saga_id in await projector.behind():
+        try:
+            versions[saga_id] = (await projector.project(saga_id)).saga.journal_version
+        except SagaGraphError as exc:
+            output.stderr.print(f"sagagraph: {exc}", markup=False)
+            code = max(code, exc.exit_code)
+    return max(code, _projected(door, versions, forgotten))
+
+
+def _projected(door: Door, versions: dict[str, int], forgotten: tuple[str, ...] = ()) -> int:
+    if door.as_json:
+        rows = [{"saga_id": saga_id, "version": version} for saga_id, version in versions.items()]
+        output.print_json({"projected": rows, "forgotten": forgotten})
+        return 0
+    for saga_id, version in versions.items():
+        output.stdout.print(f"{saga_id}: projected up to version {version}", markup=False)
+    for saga_id in forgotten:
+        output.stdout.print(f"{saga_id}: withdrawn, its journal is gone", markup=False)
     return 0

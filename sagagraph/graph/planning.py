@@ -17,11 +17,13 @@ from langgraph.types import Command, interrupt
 
 from sagagraph.planning.domain import Domain, Infeasible
 from sagagraph.saga import commands as c
+from sagagraph.saga.action import to_json
 from sagagraph.saga.agenda import is_quiet, status_of
 from sagagraph.saga.coordinator import Coordinator
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Driver, SagaBegun
 from sagagraph.saga.model import Saga, Stage
+from sagagraph.saga.telemetry.holding import Telemetry
 from sagagraph.saga.view import SagaView
 from sagagraph.validators.verdict import VerdictStatus
 
@@ -51,6 +53,7 @@ class PlanningContext:
 
     domain: Domain
     coordinator: Coordinator
+    telemetry: Telemetry
     approved_by: str | None = None
 
 
@@ -96,7 +99,7 @@ class PlanningGraph:
                 await _tell_decision(coordinator, decision)
                 if await self._is_interrupted(config):
                     given = Command(resume=decision)
-            context = PlanningContext(self._domain, coordinator, approved_by)
+            context = PlanningContext(self._domain, coordinator, self._engine.telemetry, approved_by)
             await self.compiled.ainvoke(given, config, context=context, durability="sync" if self._keeps_checkpoints else None)
         return await self._engine.status(saga_id)
 
@@ -174,7 +177,7 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
         await context.coordinator.tell(c.DeclareInfeasible(_objections(saga)))
         return _reference(context.coordinator.saga)
     first, *others = left
-    alternatives = tuple(asdict(each) for each in others)
+    alternatives = tuple(to_json(asdict(each)) for each in others)  # as the journal will read them again
     await context.coordinator.tell(c.ProposePlan(first.plan_hash, first.plan, asdict(first.cost), alternatives, first.reasons))
     return _reference(context.coordinator.saga)
 
@@ -189,7 +192,9 @@ async def validate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     """The domain's validators judge the plan in the journal; they see it and the request, nothing of how it was made."""
     context = runtime.context
     saga = context.coordinator.saga
-    verdict = await context.domain.validate(saga.request, saga.plan.content)
+    with context.telemetry.judging_plan(saga, context.domain.name) as judging:
+        verdict = await context.domain.validate(saga.request, saga.plan.content)
+        judging.answered(verdict.verdict.value)
     await context.coordinator.tell(c.JudgePlan(str(saga.plan.hash), verdict.model_dump(mode="json")))
     return _reference(context.coordinator.saga)
 

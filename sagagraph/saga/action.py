@@ -72,6 +72,8 @@ class Action:
     result_type: Any
     home: str
     """Where the function was defined: two actions of one name from different homes are not the same."""
+    formerly: tuple[tuple[str, int], ...] = ()
+    """Names and versions under which earlier releases journalled it."""
     _adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict, repr=False)
 
     def __call__(self, request: Any, call: Call) -> Any:
@@ -91,6 +93,9 @@ class Action:
             action_version=self.version,
             **changes,
         )
+
+    def is_known_as(self, name: str, version: int) -> bool:
+        return (name, version) in ((self.name, self.version), *self.formerly)
 
     def request_to_json(self, request: Any) -> Any:
         return to_json(request)
@@ -116,16 +121,19 @@ class Action:
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
+def _no_number(constant: str) -> None:
+    raise InvalidInputError(f"{constant} can not be journalled: JSON has no such number")
+
+
+_READER = json.JSONDecoder(parse_constant=_no_number)
+
+
 def to_json(value: Any) -> Any:
     """A JSON value with the content of `value`: a pydantic model, dataclass or plain value."""
     try:
-        return json.loads(_ANYTHING.dump_json(value, fallback=_not_journallable), parse_constant=_no_number)
+        return _READER.decode(_ANYTHING.dump_json(value, fallback=_not_journallable).decode())
     except PydanticSerializationError as exc:
         raise InvalidInputError(f"a {type(value).__name__} can not be journalled: {exc}") from exc
-
-
-def _no_number(constant: str) -> None:
-    raise InvalidInputError(f"{constant} can not be journalled: JSON has no such number")
 
 
 def _copied(value: Any) -> Any:
@@ -156,6 +164,8 @@ class Declaration(typing.TypedDict, total=False):
     """`undo_cost(request, result)` returns an `UndoCost`, and changes nothing."""
     name: str
     version: int
+    formerly: Iterable[str]
+    """`name` (of version 1) or `name@version`: as earlier releases journalled it. It must undo and find what they did."""
 
 
 @typing.overload
@@ -196,9 +206,25 @@ def _made(function: Function, names: dict[str, Any], declared: Declaration) -> A
         request_type=request_type,
         result_type=result_type,
         home=f"{function.__module__}.{function.__qualname__}",
+        formerly=_former_names(name, declared.get("formerly", ())),
     )
     DECLARED.add(made)
     return made
+
+
+def _former_names(name: str, given: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    if isinstance(given, str):
+        raise InvalidInputError(f"action {name!r}: give a tuple of names, not {given!r} alone", field="formerly")
+    return tuple(_former_name(name, each) for each in given)
+
+
+def _former_name(name: str, given: str) -> tuple[str, int]:
+    former, at, version = given.rpartition("@")
+    if not at:
+        former, version = given, "1"
+    if not former or not version.isdecimal() or former.endswith(REVERSING):
+        raise InvalidInputError(f"action {name!r}: {given!r} is neither a name nor name@version", field="formerly")
+    return former, int(version)
 
 
 def _kind_of(name: str, kind: ActionKind | str | None, compensate: Function | None, probe: Function | None) -> ActionKind:
@@ -235,24 +261,33 @@ class ActionRegistry:
 
     def __init__(self, actions: Iterable[Action] = ()) -> None:
         self._actions: dict[tuple[str, int], dict[str, Action]] = {}
+        self._renamed: dict[tuple[str, int], dict[str, Action]] = {}
         for each in actions:
             self.add(each)
 
     def add(self, made: Action) -> None:
         self._actions.setdefault((made.name, made.version), {})[made.home] = made
+        for former in made.formerly:
+            self._renamed.setdefault(former, {})[made.home] = made
 
     def find(self, name: str, version: int) -> Action:
-        """Raises `UnknownActionError` when there is none, or more than one and no way to tell them apart."""
-        found = self._actions.get((name, version), {})
+        """An action of that name; else the one that was formerly called so.
+
+        Raises `UnknownActionError` when there is none, or more than one and no way to tell them apart.
+        """
+        found = self._actions.get((name, version)) or self._renamed.get((name, version), {})
         if len(found) == 1:
             return next(iter(found.values()))
         if not found:
-            raise UnknownActionError(f"action {name!r} version {version} is not registered in this process: import its module")
+            raise UnknownActionError(
+                f"action {name!r} version {version} is not registered in this process: import its module, "
+                "or name it in `formerly=` of the action that it became"
+            )
         homes = ", ".join(sorted(found))
         raise UnknownActionError(f"action {name!r} version {version} is defined more than once ({homes}): give each a name=")
 
     def knows(self, name: str, version: int) -> bool:
-        return (name, version) in self._actions
+        return (name, version) in self._actions or (name, version) in self._renamed
 
 
 DECLARED = ActionRegistry()

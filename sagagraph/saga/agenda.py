@@ -7,16 +7,14 @@ No step at all means that the saga is quiet: ended, held, stuck, or waiting for 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from sagagraph.saga.dependency import (
     comes_after_pivot,
     condition_holds,
-    is_closed,
-    is_done_with,
     is_free,
     is_past_pivot_gate,
     is_undoable,
-    is_waiting,
     rests_on_undone,
 )
 from sagagraph.saga.events import (
@@ -52,24 +50,26 @@ def next_steps(saga: Saga, now: float) -> tuple[Step, ...]:
 def status_of(saga: Saga) -> SagaStatus:
     """The public status. `held` and `stuck` are not facts of their own: they are what a quiet open saga is."""
     match saga.stage:
-        case Stage.RUNNING if is_quiet(saga) and (saga.body_fault or _anyone_held(saga)):
+        case Stage.RUNNING if is_quiet(saga) and (saga.body_fault or saga.index.waiting_for_person):
             return SagaStatus.HELD
         case Stage.COMPENSATING if is_quiet(saga):
             return SagaStatus.STUCK
         case Stage.REVERSING:
             return SagaStatus.STUCK if saga.reversal_hold else SagaStatus.COMPENSATING
+        case Stage.COMMITTED if saga.cancel_by:
+            return SagaStatus.COMPENSATING
         case stage:
             return SagaStatus(stage.value)
 
 
 def is_quiet(saga: Saga) -> bool:
     """Nothing is under way and nothing is due, now or later."""
-    in_flight = any(operation.in_flight for operation in saga.operations.values())
-    return not in_flight and not next_steps(saga, saga.last_at)
+    return not saga.index.in_flight and not next_steps(saga, saga.last_at)
 
 
-def _anyone_held(saga: Saga) -> bool:
-    return any(operation.waits_for_person for operation in saga.operations.values())
+def _due(saga: Saga) -> list[Operation]:
+    """The operations for which there may be a step, in the order in which they were planned."""
+    return [saga.operations[name] for name, _ordinal in sorted(saga.index.due.items(), key=itemgetter(1))]
 
 
 # -- forward ---------------------------------------------------------------------------------------------------------
@@ -94,32 +94,21 @@ def _turning_back(saga: Saga) -> SagaTurnedBack | None:
         return SagaTurnedBack(f"cancelled by {saga.cancel_by}")
     if saga.driver is Driver.BODY:
         return SagaTurnedBack(saga.body_fault.message) if saga.body_fault else None
-    for operation in saga.in_order():
-        if _is_fatal(operation):
-            fault = operation.fault
-            return SagaTurnedBack(f"{operation.id}: {fault.message if fault else 'given up'}", operation.id)
-    return None
-
-
-def _is_fatal(operation: Operation) -> bool:
-    if operation.removed and not operation.rejected:
-        return False
-    if operation.status is OperationStatus.COMPENSATED and not operation.rejected:
-        return True  # a person undid what the plan still counts on
-    gave_up = operation.failed or (operation.given_up and operation.spec.kind is not ActionKind.PIVOT)
-    return gave_up and not operation.spec.policy.catches(operation.error_code or "")
+    if not saga.index.fatal:
+        return None
+    first, _ordinal = min(saga.index.fatal.items(), key=itemgetter(1))
+    fault = saga.operations[first].fault
+    return SagaTurnedBack(f"{first}: {fault.message if fault else 'given up'}", first)
 
 
 def _forward_steps(saga: Saga, now: float) -> Iterator[Step]:
-    for operation in saga.in_order():
+    for operation in _due(saga):
         step = _backward_step(saga, operation, now) if operation.removed else _forward_step(saga, operation, now)
         if step is not None:
             yield step
 
 
 def _forward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
-    if operation.in_flight:
-        return None
     match operation.status:
         case OperationStatus.PLANNED:
             return _start(saga, operation, now)
@@ -147,11 +136,11 @@ def _must_give_way(saga: Saga, operation: Operation) -> bool:
 
 
 def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
-    if saga.cancel_by or saga.body_fault or is_waiting(saga, operation):
+    if saga.cancel_by or saga.body_fault:
         return None
     if not condition_holds(saga, operation):
         return Record(OperationSkipped(operation.id, "its condition does not hold"))
-    if operation.spec.kind is ActionKind.PIVOT and not is_past_pivot_gate(saga, operation):
+    if operation.spec.kind is ActionKind.PIVOT and not is_past_pivot_gate(saga):
         return None
     return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id)
 
@@ -159,42 +148,30 @@ def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
 def _is_complete(saga: Saga) -> bool:
     if saga.driver is Driver.BODY and not saga.body_completed:
         return False
-    return all(is_done_with(operation) for operation in saga.operations.values())
+    return saga.index.unfinished == 0
 
 
 def _finishing_before_reversal(saga: Saga, now: float) -> tuple[Step, ...]:
     """What is under way settles, and nothing new starts. What is held and may be live must be settled by a person first."""
     steps = tuple(_forward_steps(saga, now))
-    if steps or any(operation.in_flight or _may_be_live(operation) for operation in saga.operations.values()):
+    if steps or saga.index.in_flight or saga.index.perhaps_live:
         return steps
     return (Reverse(),)
-
-
-def _may_be_live(operation: Operation) -> bool:
-    """Held or stuck where an effect of it may stand, which a reversal would not see."""
-    was_lost = operation.status is OperationStatus.HELD and operation.lost > 0
-    return operation.has_effect and (was_lost or operation.status is OperationStatus.COMPENSATION_FAILED)
 
 
 # -- back ------------------------------------------------------------------------------------------------------------
 
 
 def _going_back(saga: Saga, now: float) -> tuple[Step, ...]:
-    if any(_is_calling_forward(operation) for operation in saga.operations.values()):
+    if saga.index.calling_forward:
         return ()  # compensation starts after the calls of this process have settled
-    steps = tuple(step for each in saga.in_order() if (step := _backward_step(saga, each, now)) is not None)
-    if steps or not all(is_closed(operation) for operation in saga.operations.values()):
+    steps = tuple(step for each in _due(saga) if (step := _backward_step(saga, each, now)) is not None)
+    if steps or saga.index.unclosed:
         return steps
     return (_verification(saga, committing=False),)
 
 
-def _is_calling_forward(operation: Operation) -> bool:
-    return operation.status is OperationStatus.STARTED and operation.in_flight and not operation.claiming
-
-
 def _backward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
-    if operation.in_flight or is_closed(operation) or not is_free(saga, operation.id):
-        return None
     match operation.status:
         case OperationStatus.IN_DOUBT:
             return seal(operation, now, may_claim=is_undoable(operation) and not rests_on_undone(saga, operation))

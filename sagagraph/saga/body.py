@@ -6,6 +6,7 @@ The body may be run again at any time: an operation that is in the journal retur
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from sagagraph.errors import (
     OperationHeldError,
     SagaClosedError,
     SagaGraphError,
+    words_of,
 )
 from sagagraph.saga import commands as c
 from sagagraph.saga.action import Action
@@ -120,8 +122,8 @@ class BodySaga:
         self._outstanding[name] = action.name if id is None else None
         self._running.give(name, action)
         try:
-            await self._running.tell(c.PlanOperation(action.spec(name, request, prerequisites)))
-            saga = await self._running.until(lambda state: _is_over(state, name))
+            planned = c.PlanOperation(action.spec(name, request, prerequisites), action.formerly)
+            saga = await self._running.tell_until(planned, lambda state: _is_over(state, name), operation=name)
         except asyncio.CancelledError:
             if action.kind is ActionKind.COMPENSATABLE:  # the body may go on without it: it must not commit unasked
                 self._abandoned.add(name)
@@ -141,7 +143,17 @@ class BodySaga:
                 field="id",
             )
         self._counts[action.name] = self._counts.get(action.name, 0) + 1
-        return f"{action.name}-{self._counts[action.name]}"
+        own = f"{action.name}-{self._counts[action.name]}"
+        return own if own in self._running.saga.operations else self._named_formerly(action) or own
+
+    def _named_formerly(self, action: Action) -> str | None:
+        """The next operation that an earlier release journalled for this call, under the name that its action had then."""
+        for each in self._running.saga.in_order() if action.formerly else ():
+            name = each.spec.action
+            is_former = (name, each.spec.action_version) in action.formerly and re.fullmatch(rf"{re.escape(name)}-\d+", each.id)
+            if is_former and each.id not in self._asked:
+                return each.id
+        return None
 
     def _operations_of(self, prerequisites: Iterable[Any]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for each in prerequisites for name in self._operations_behind(each)))
@@ -211,7 +223,7 @@ class BodySaga:
             return  # the process is told to stop now; the saga can be resumed
         self._running.asked = None
         try:
-            await self._running.tell(c.RaiseBody(Fault(type(exc).__name__, str(exc) or type(exc).__name__)))
+            await self._running.tell(c.RaiseBody(Fault(type(exc).__name__, words_of(exc) or type(exc).__name__)))
             saga = await self._running.until_quiet()
         except SagaGraphError as failure:
             exc.add_note(f"while compensating: {failure}")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, get_args
 
-from pydantic import TypeAdapter, ValidationError
+import msgspec
 
-from sagagraph.errors import JournalError
+from sagagraph.errors import InvalidInputError, JournalError
 from sagagraph.saga.events import Event
+from sagagraph.saga.upcasting import SCHEMA_VERSION, is_current, upcast
 
-SCHEMA_VERSION = 1
-
-_TYPES: dict[str, type[Any]] = {each.__name__: each for each in get_args(Event)}
-_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
+_KINDS: dict[str, type[Event]] = {each.__name__: each for each in get_args(Event)}
+_DECODERS: dict[str, msgspec.json.Decoder[Event]] = {name: msgspec.json.Decoder(kind) for name, kind in _KINDS.items()}
 
 
 class Record(NamedTuple):
@@ -22,28 +21,42 @@ class Record(NamedTuple):
 
 
 def encode(event: Event) -> Record:
-    """What equals a field's default is left out, so that a field added later reads the same from older journals."""
-    data = _adapter(type(event)).dump_json(event, exclude_defaults=True).decode()
-    return Record(type(event).__name__, SCHEMA_VERSION, data)
+    """What stands at its field's default is left out, so that a field added later reads the same from older journals."""
+    return Record(type(event).__name__, SCHEMA_VERSION, _ENCODER.encode(event).decode())
 
 
-def decode(record: Record) -> Event:
-    """Raises `JournalError` for what this release can not read."""
-    kind = _TYPES.get(record.type)
-    if kind is None or record.schema_version > SCHEMA_VERSION:
-        raise JournalError(
-            f"an event {record.type!r} of schema {record.schema_version} is not known to this release; use a newer one"
-        )
+def decode(record: Record, at: float) -> Event:
+    """`at`: when it was appended, in seconds since the epoch, UTC. Raises `JournalError` for what this release can not read."""
+    if not 1 <= record.schema_version <= SCHEMA_VERSION:
+        raise _unknown(record)
     try:
-        event: Event = _adapter(kind).validate_json(record.data)
-    except ValidationError as exc:
-        first = exc.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "its data"
-        raise JournalError(f"an event {record.type!r} is damaged at {where}: {first['msg']}") from exc
-    return event
+        if record.schema_version == SCHEMA_VERSION or is_current(record.type, record.schema_version):
+            decoder = _DECODERS.get(record.type)
+            if decoder is not None:
+                return decoder.decode(record.data)
+        else:
+            name, data = upcast(record.type, record.schema_version, _OBJECT.decode(record.data), at)
+            if name in _KINDS:
+                return msgspec.convert(data, _KINDS[name])
+    except (msgspec.DecodeError, InvalidInputError, RecursionError) as exc:
+        what, _, where = str(exc).partition(" - at `$")
+        raise JournalError(f"an event {record.type!r} is damaged at {where.strip('.`') or 'its data'}: {what}") from exc
+    raise _unknown(record)
 
 
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    return _ADAPTERS[kind]
+def _unknown(record: Record) -> JournalError:
+    return JournalError(
+        f"an event {record.type!r} of schema {record.schema_version} is not known to this release; use a newer one"
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and texts of classes of their own (NumPy's, for example) are written as what they are."""
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    raise TypeError(f"a {type(value).__name__} can not be journalled")
+
+
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
+_ENCODER = msgspec.json.Encoder(enc_hook=_plain)

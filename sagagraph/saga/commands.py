@@ -105,9 +105,10 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class PlanOperation:
-    """A body asks for an operation."""
+    """A body asks for an operation; an earlier release may have journalled its action as one of `formerly`."""
 
     spec: OperationSpec
+    formerly: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

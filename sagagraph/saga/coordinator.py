@@ -2,17 +2,19 @@
 
 A turn of the loop takes all commands that have arrived, decides, adds what is due, appends everything in one commit, and only
 then starts effects (PROTOCOL rule 1). So parallel outcomes share commits, and an outcome shares one with the intent of what it
-makes ready; nothing that is ready waits for that.
+makes ready; nothing that is ready waits for that. Where a body says what comes next, an outcome whose loss would settle itself
+is shown to it first, and written with what the body asks for then, or as soon as the loop is idle (ADR-0007).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Container
+from collections.abc import Awaitable, Callable, Container, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Protocol
 
-from sagagraph.errors import NotAllowedError, SagaGraphError, StoreError, SupersededError, UnknownActionError
+from sagagraph.errors import DrainedError, NotAllowedError, SagaGraphError, StoreError, SupersededError, UnknownActionError
 from sagagraph.saga import commands as c
 from sagagraph.saga import events as e
 from sagagraph.saga.action import Action
@@ -20,13 +22,17 @@ from sagagraph.saga.agenda import is_quiet, next_steps
 from sagagraph.saga.decide import decide, intent
 from sagagraph.saga.effects import Effects
 from sagagraph.saga.evolve import evolve
-from sagagraph.saga.model import Operation, Saga, UndoCall, operation_key, undo_key
-from sagagraph.saga.ports import Lease, Note, RequestKind, SagaStore
+from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
+from sagagraph.saga.ports import Lease, Note, Request, RequestKind, SagaStore
+from sagagraph.saga.settle import settles_itself
 from sagagraph.saga.step import CallAction, CallCompensation, CallProbe, CallVoid, EffectStep, Record, Reverse, Verify, Wait
+from sagagraph.saga.watchers import IsReached, Watchers, anything
 
-HEARTBEAT_S = 0.5
-"""How often a holder looks for requests of people."""
-_STILL = 60.0
+_STILL = float("inf")
+_IDLE_TURNS = 5
+"""Of the event loop, without anything for us: then what is unwritten is written."""
+_UNWRITTEN_S = 0.005
+"""And at the latest after so long."""
 
 
 class Observer(Protocol):
@@ -50,28 +56,38 @@ class Coordinator:
         lease_ttl_s: float,
         reverse: Callable[[Saga], Awaitable[c.Command]],
         observers: tuple[Observer, ...] = (),
+        on_failure: Callable[[SagaGraphError], None] = lambda _exc: None,
     ) -> None:
         self.saga = saga
-        self._lease = lease
+        self.lease = lease
         self._store = store
         self._effects = effects
         self._find = find
         self._given: dict[str, Action] = {}
         self._clock = clock
         self._ttl_s = lease_ttl_s
+        self._lasts_until = clock() + lease_ttl_s
         self._reverse = reverse
         self._observers = observers
+        self._on_failure = on_failure
         self.asked: Container[str] | None = None
         """While a body runs: what it has asked for so far. The action of anything else may still be to come."""
-        self._heard = saga.last_request
-        self._inbox: list[tuple[c.Command, asyncio.Future[None] | None]] = []
-        self._answering: list[asyncio.Future[None]] = []
+        self.heard = saga.last_request
+        """The highest number of a request that has come to our ears."""
+        self._inbox: list[_Arrival] = []
+        self._unwritten: list[e.Entry] = []
+        """Part of `saga` already, and of the journal with the next commit."""
+        self._unwritten_of: list[c.Command] = []
+        self._answering: list[asyncio.Future[Saga]] = []
         """Whoever waits for what this turn decides and commits."""
         self._calls: dict[EffectStep, asyncio.Task[c.Command]] = {}
         self._woken = asyncio.Event()
-        self._changed = asyncio.Condition()
+        self._watchers = Watchers()
+        self._is_draining = False
         self._loop_task: asyncio.Task[None] | None = None
         self._failure: SagaGraphError | None = None
+        self._has_learned = False
+        self._is_turning = False
 
     # -- from outside ------------------------------------------------------------------------------------------------
 
@@ -84,27 +100,74 @@ class Coordinator:
 
     async def tell(self, command: c.Command) -> None:
         """Returns when the command's events are durable; raises what the core says against it."""
-        self._check_running()
-        accepted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._inbox.append((command, accepted))
-        self._woken.set()
-        await accepted
+        await self._arrive(command)
 
-    async def until(self, is_reached: Callable[[Saga], bool]) -> Saga:
-        """Returns the first state, from now on, for which `is_reached`. Raises what ended the loop, if that comes first."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._failure is not None or is_reached(self.saga))
-        if self._failure is not None and not is_reached(self.saga):
-            raise self._failure
-        return self.saga
+    async def tell_until(self, command: c.Command, is_reached: IsReached, *, operation: str) -> Saga:
+        """Tell it, and return the first state after it for which `is_reached`; see `until`."""
+        return await self._arrive(command, is_reached, operation)
+
+    async def flush(self) -> None:
+        """Returns when all that `saga` shows is durable."""
+        if self._unwritten:
+            await self._arrive(None)
+
+    async def _arrive(self, command: c.Command | None, is_reached: IsReached = anything, operation: str | None = None) -> Saga:
+        self._check_running()
+        answer: asyncio.Future[Saga] = asyncio.get_running_loop().create_future()
+        self._inbox.append(_Arrival(command, answer, is_reached, operation))
+        self._woken.set()
+        return await answer
+
+    def hear(self, request: Request) -> None:
+        """A person asked for something."""
+        if request.number > self.heard:
+            self.heard = request.number
+            self._inbox.append(_Arrival(_command_of(request)))
+            self._woken.set()
+
+    def renewed(self, at: float) -> None:
+        """The lease was prolonged by a request that was sent at `at`."""
+        self._lasts_until = at + self._ttl_s
+
+    async def check_still_held(self) -> None:
+        """Before a call goes out: whoever was frozen for longer than its lease lasts must ask whether it still has it.
+
+        Raises `SupersededError`. Nobody can ask at the very moment of the call: what slips through is what rules 3 to 5 are for.
+        """
+        now = self._clock()
+        if now < self._lasts_until:
+            return
+        if self.lease not in await self._store.renew([self.lease], self._ttl_s):
+            raise SupersededError(f"saga {self.saga.id!r} was taken over by another worker", saga_id=self.saga.id)
+        self.renewed(now)
+
+    async def until(self, is_reached: IsReached, *, operation: str | None = None) -> Saga:
+        """Returns the first state, from now on, for which `is_reached`. Raises what ended the loop, if that comes first.
+
+        `operation`: what `is_reached` looks at, beside the saga's stage; None: anything.
+        """
+        if is_reached(self.saga):
+            return self.saga
+        self._check_running()
+        return await self._watchers.wait(is_reached, operation)
 
     async def until_quiet(self) -> Saga:
         return await self.until(lambda _saga: self.is_idle)
 
     @property
     def is_idle(self) -> bool:
-        """Nothing has arrived, nothing is out, and nothing is due, now or later."""
-        return not self._inbox and not self._calls and is_quiet(self.saga)
+        """Nothing has arrived, not even before we came; nothing is out, and nothing is due, now or later."""
+        under_way = self._is_turning or self._inbox or self._unwritten or self._calls
+        return self._has_learned and not under_way and is_quiet(self.saga)
+
+    async def drain(self, within_s: float) -> None:
+        """Start no further effect, let those that are out end (for so long), and then end with `DrainedError`."""
+        self._is_draining = True
+        with suppress(TimeoutError, SagaGraphError):
+            async with asyncio.timeout(within_s):
+                await self.until(lambda _saga: not (self._is_turning or self._calls))
+                await self.flush()
+        await self._end(DrainedError(f"saga {self.saga.id!r}: this worker was told to stop; resume it", saga_id=self.saga.id))
 
     async def stop(self) -> None:
         """Leave the saga as it is and give the lease back: calls under way are abandoned and will be in doubt.
@@ -113,12 +176,14 @@ class Coordinator:
         """
         if self._loop_task is not None:
             if not isinstance(self._failure, SupersededError):
+                with suppress(SagaGraphError):
+                    await self.flush()
                 self._loop_task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._loop_task
         await self._end(self._let_go())
         with suppress(StoreError):
-            await self._store.release(self._lease)
+            await self._store.release(self.lease)
 
     def _let_go(self) -> NotAllowedError:
         return NotAllowedError(f"saga {self.saga.id!r} is not held any more: enter it again", saga_id=self.saga.id)
@@ -130,12 +195,14 @@ class Coordinator:
     # -- the loop ----------------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
-        heart = asyncio.create_task(self._beat())
         try:
-            await self._adopt_evidence()
-            await self._hear_requests()
+            await self._learn()
+            self._has_learned = True
             while True:
                 wake_at = await self._turn()
+                if self._unwritten and await self._is_idle_for_a_while():
+                    await self._write(self.saga, [], [])
+                    self._show(())
                 await self._sleep_until(wake_at)
         except SagaGraphError as exc:
             await self._fail(exc)
@@ -144,50 +211,90 @@ class Coordinator:
             raise
         finally:
             await self._end(self._let_go())  # also when something cancelled the loop itself: nobody must wait for it
-            heart.cancel()
             for call in self._calls.values():
                 call.cancel()
-            await asyncio.gather(heart, *self._calls.values(), return_exceptions=True)
+            await asyncio.gather(*self._calls.values(), return_exceptions=True)
 
     async def _turn(self) -> float:
         """One commit and the effects that it allows. Returns when to look again if nothing happens."""
         self._woken.clear()
+        self._is_turning = True  # what has arrived is neither in the inbox nor in the state until it is written
         inbox, self._inbox = self._inbox, []
-        batch = _Batch(self.saga, self._lease.epoch, self._clock())
-        self._answering = [waiter for _command, waiter in inbox if waiter]
-        accepted = [waiter for command, waiter in inbox if batch.take(command, waiter) and waiter]
+        batch = _Batch(self.saga, self.lease.epoch, self._clock())
+        self._answering = [each.waiter for each in inbox if each.waiter]
+        accepted = [each for each in inbox if batch.take(each) and each.waiter]
         starts, wake_at = self._plan_effects(batch)
-        try:
-            if batch.entries:
-                events = [entry.event for entry in batch.entries]
-                await self._store.append(self._lease, self.saga.version, events, at=batch.now, stage=batch.saga.stage)
-        except SagaGraphError:
-            await self._keep_evidence([command for command, _waiter in inbox])
-            raise
-        self.saga = batch.saga
-        for waiter in accepted:
-            if not waiter.done():
-                waiter.set_result(None)
+        commands = [each.command for each in inbox if each.command]
+        if starts or self._answering or not self._may_wait(batch):
+            await self._write(batch.saga, batch.entries, commands)
+        else:
+            self._unwritten += batch.entries
+            self._unwritten_of += commands
+        before, self.saga = self.saga, batch.saga
+        self._is_turning = False
+        for arrival in accepted:
+            self._watchers.add(arrival.is_reached, arrival.waiter, arrival.operation, self.saga)
         for step in starts:
             self._start(step)
-        await self._announce(tuple(batch.entries))
+        if before.stage is batch.saga.stage:
+            self._show(batch.entries)
+        else:
+            self._watchers.show_all(batch.saga)
         return wake_at
+
+    def _may_wait(self, batch: _Batch) -> bool:
+        """Rule 1: only where a body will say what comes next, and where being in doubt about it would settle itself."""
+        if batch.saga.driver is not e.Driver.BODY or batch.saga.body_completed or batch.saga.stage is not Stage.RUNNING:
+            return False
+        first = self._unwritten[0].at if self._unwritten else batch.now
+        return batch.now - first < _UNWRITTEN_S and all(
+            isinstance(entry.event, e.OperationSucceeded)
+            and settles_itself(batch.saga.operations[entry.event.operation], batch.now)
+            for entry in batch.entries
+        )
+
+    async def _is_idle_for_a_while(self) -> bool:
+        for _turn in range(_IDLE_TURNS):
+            await asyncio.sleep(0)
+            if self._woken.is_set():
+                return False
+        return True
+
+    async def _write(self, saga: Saga, entries: list[e.Entry], commands: list[c.Command]) -> None:
+        """Append what was unwritten and then `entries`, which make `saga`.
+
+        Raises what the store raises; the acknowledgements among `commands` are kept as evidence then.
+        """
+        if self._unwritten:
+            entries, commands = [*self._unwritten, *entries], [*self._unwritten_of, *commands]
+        if not entries:
+            return
+        try:
+            await self._store.append(self.lease, entries, stage=saga.headline_stage)
+        except SagaGraphError:
+            await self._keep_evidence(commands)
+            raise
+        self._unwritten, self._unwritten_of = [], []
+        for observer in self._observers:
+            observer(saga, tuple(entries))
 
     def _plan_effects(self, batch: _Batch) -> tuple[list[EffectStep], float]:
         """Append what needs no effect until only effects are left, then the intents of those that are due."""
         starts: list[EffectStep] = []
-        wake_at = batch.now + _STILL
-        while records := [step for step in next_steps(batch.saga, batch.now) if isinstance(step, Record)]:
+        wake_at = _STILL
+        due = next_steps(batch.saga, batch.now)
+        while records := [step for step in due if isinstance(step, Record)]:
             for record in records:
                 batch.append(record.event)
-        for step in next_steps(batch.saga, batch.now):
+            due = next_steps(batch.saga, batch.now)
+        for step in due if not self._is_draining else ():
             if isinstance(step, Wait):
                 wake_at = min(wake_at, step.until)
             elif isinstance(step, Record) or step in self._calls:
                 continue
             elif missing := self._missing(batch.saga, step):
                 if self.asked is None or missing.operation in self.asked:
-                    batch.take(missing, None)
+                    batch.take(_Arrival(missing))
                     wake_at = batch.now
             else:
                 if isinstance(step, CallAction | CallVoid | CallCompensation):
@@ -230,7 +337,7 @@ class Coordinator:
     def _action_of(self, operation: Operation) -> Action:
         wanted = (operation.spec.action, operation.spec.action_version)
         given = self._given.get(operation.id)
-        return given if given is not None and (given.name, given.version) == wanted else self._find(*wanted)
+        return given if given is not None and given.is_known_as(*wanted) else self._find(*wanted)
 
     def _action_or_none(self, operation: Operation) -> Action | None:
         try:
@@ -240,49 +347,32 @@ class Coordinator:
 
     async def _sleep_until(self, wake_at: float) -> None:
         """Until a command or the answer of a call is there; those that are become commands of the next turn."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, wake_at - self._clock())):
-                await self._woken.wait()
+        if wake_at == _STILL:
+            await self._woken.wait()
+        else:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(0.0, wake_at - self._clock())):
+                    await self._woken.wait()
         for step, task in list(self._calls.items()):
             if task.done():
                 del self._calls[step]
-                self._inbox.append((task.result(), None))
+                self._inbox.append(_Arrival(task.result()))
 
     # -- what others did, and what is told to others -----------------------------------------------------------------
 
-    async def _adopt_evidence(self) -> None:
+    async def _learn(self) -> None:
+        """What superseded workers and people have left for us; before the first effect."""
         for note in await self._store.notes(self.saga.id):
-            self._inbox.append((c.EvidenceFound(note.operation, note.call, note.key, note.output), None))
+            self._inbox.append(_Arrival(c.EvidenceFound(note.operation, note.call, note.key, note.output)))
+        for request in await self._store.requests({self.saga.id: self.heard}):
+            self.hear(request)
 
-    async def _hear_requests(self) -> None:
-        """Pick up what people have asked for since we last looked; before the first effect, and then with every beat."""
-        for request in await self._store.requests(self.saga.id, after=self._heard):
-            self._heard = request.number
-            self._inbox.append((_command_of(request.kind, request.by, request.data, request.number), None))
-            self._woken.set()
-
-    async def _beat(self) -> None:
-        """Keep the lease, and listen."""
-        renew_at = self._clock() + self._ttl_s / 3
-        try:
-            while True:
-                await asyncio.sleep(HEARTBEAT_S)
-                await self._hear_requests()
-                if self._clock() >= renew_at:
-                    renew_at = self._clock() + self._ttl_s / 3
-                    if not await self._store.renew(self._lease, self._ttl_s):
-                        return
-        except StoreError:
-            return  # the next append will say so, with more to tell
-
-    async def _announce(self, entries: tuple[e.Entry, ...]) -> None:
-        for observer in self._observers if entries else ():
-            observer(self.saga, entries)
-        async with self._changed:
-            self._changed.notify_all()
+    def _show(self, entries: Iterable[e.Entry]) -> None:
+        self._watchers.show(self.saga, {name for each in entries if (name := _operation_of(each.event))})
 
     async def _fail(self, exc: SagaGraphError) -> None:
         """Superseded, or the store is gone: start nothing, let what is out end, and write down what it says."""
+        self._on_failure(exc)
         await self._end(exc)
         if isinstance(exc, SupersededError) and self._calls:
             ended = await asyncio.gather(*self._calls.values(), return_exceptions=True)
@@ -291,9 +381,8 @@ class Coordinator:
     async def _end(self, exc: SagaGraphError) -> None:
         """Nobody waits for this coordinator any more; the first reason stands."""
         self._failure = self._failure or exc
-        _fail_all([*self._answering, *(waiter for _command, waiter in self._inbox if waiter)], self._failure)
-        async with self._changed:
-            self._changed.notify_all()
+        _fail_all([*self._answering, *(each.waiter for each in self._inbox if each.waiter)], self._failure)
+        self._watchers.fail(self.saga, self._failure)
 
     async def _keep_evidence(self, commands: list[c.Command]) -> None:
         """Acknowledgements that can not be journalled any more are left for the new holder (PROTOCOL rule 6)."""
@@ -302,6 +391,16 @@ class Coordinator:
             if note is not None:
                 with suppress(StoreError):
                     await self._store.note(self.saga.id, note)
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """A command, and who waits until it is durable, and for what after that; without one, until what is unwritten is."""
+
+    command: c.Command | None
+    waiter: asyncio.Future[Saga] | None = None
+    is_reached: IsReached = anything
+    operation: str | None = None
 
 
 class _Batch:
@@ -318,30 +417,44 @@ class _Batch:
         self.saga = evolve(self.saga, entry)
         self.entries.append(entry)
 
-    def take(self, command: c.Command, waiter: asyncio.Future[None] | None) -> bool:
+    def take(self, arrival: _Arrival) -> bool:
         """False if the core refused the command; whoever waits for it is told why."""
+        if arrival.command is None:
+            return True
         try:
-            events = decide(self.saga, command, self.now)
+            events = decide(self.saga, arrival.command, self.now)
         except SagaGraphError as exc:
-            _fail_all([waiter] if waiter else [], exc)
+            _fail_all([arrival.waiter] if arrival.waiter else [], exc)
             return False
         for event in events:
             self.append(event)
         return True
 
 
-def _fail_all(waiters: list[asyncio.Future[None]], exc: SagaGraphError) -> None:
+def _fail_all(waiters: list[asyncio.Future[Saga]], exc: SagaGraphError) -> None:
     for waiter in waiters:
         if not waiter.done():
             waiter.set_exception(exc)
 
 
-def _command_of(kind: RequestKind, by: str, data: object, number: int) -> c.Command:
-    if kind is RequestKind.CANCEL:
-        return c.Cancel(by, number)
+def _settles_itself(entry: e.Entry, saga: Saga) -> bool:
+    event = entry.event
+    return isinstance(event, e.OperationSucceeded) and settles_itself(saga.operations[event.operation], entry.at)
+
+
+def _operation_of(event: e.Event) -> str | None:
+    if isinstance(event, e.OperationPlanned):
+        return event.operation.id
+    return getattr(event, "operation", None)
+
+
+def _command_of(request: Request) -> c.Command:
+    if request.kind is RequestKind.CANCEL:
+        return c.Cancel(request.by, request.number)
+    data = request.data
     if not isinstance(data, dict):
-        raise StoreError(f"request {number} is damaged")
-    return c.Resolve(str(data["operation"]), e.Resolution(data["resolution"]), by, data.get("output"), number)
+        raise StoreError(f"request {request.number} is damaged")
+    return c.Resolve(str(data["operation"]), e.Resolution(data["resolution"]), request.by, data.get("output"), request.number)
 
 
 def _note_of(saga: Saga, command: c.Command) -> Note | None:

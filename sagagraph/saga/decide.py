@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from sagagraph.errors import ConflictError, NotAllowedError, SagaClosedError, UnknownOperationError, WorkflowError
 from sagagraph.saga import commands as c
@@ -15,6 +16,7 @@ from sagagraph.saga import events as e
 from sagagraph.saga.agenda import next_steps, status_of
 from sagagraph.saga.dependency import comes_after_pivot, descendants, is_closed
 from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
+from sagagraph.saga.redaction import is_redacted
 from sagagraph.saga.settle import attempts_left, deadline_is_over, is_alone, remembers_key
 from sagagraph.saga.status import OperationStatus
 from sagagraph.saga.step import CallAction, CallCompensation, CallVoid, Verify
@@ -77,14 +79,14 @@ def _judged(saga: Saga, operation: Operation, output: Any, verdicts: tuple[Verdi
         fault = e.Fault("unjudged", "; ".join(each.reason for each in verdicts if not each.is_valid))
         retry_at = now + operation.spec.policy.backoff.delay_s(operation.unknown_probes + 1, 0.0)
         if operation.in_flight:
-            return (e.AttemptLost(operation.id, fault, retry_at),)
-        return (e.OperationProbed(operation.id, e.ProbeAnswer.UNKNOWN, fault.message, retry_at),)
+            return (e.AttemptLost(operation.id, fault, retry_at, recorded),)
+        return (e.OperationProbed(operation.id, e.ProbeAnswer.UNKNOWN, fault.message, retry_at, now, recorded),)
     fault = e.Fault("rejected", "; ".join(v.message for each in invalid for v in each.violations))
     if operation.spec.kind is ActionKind.READ_ONLY:
-        return (e.OperationFailed(operation.id, fault, via),)
+        return (e.OperationFailed(operation.id, fault, via, recorded),)
     if operation.spec.kind is ActionKind.COMPENSATABLE:
         return (e.OperationRejected(operation.id, output, fault, via, recorded),)
-    return (e.AttemptLost(operation.id, fault, now), e.OperationHeld(operation.id, f"its output was {fault.message}"))
+    return (e.AttemptLost(operation.id, fault, now, recorded), e.OperationHeld(operation.id, f"its output was {fault.message}"))
 
 
 def _action_refused(saga: Saga, command: c.ActionRefused, now: float) -> Events:
@@ -93,6 +95,8 @@ def _action_refused(saga: Saga, command: c.ActionRefused, now: float) -> Events:
     if not operation.in_flight:
         return ()
     sealed = operation.lost == 0 or operation.spec.guarantees.refusals_final or not operation.has_effect
+    if not sealed and comes_after_pivot(saga, operation.id):  # nothing is given up there: it is asked about, or held (rule 5)
+        return _action_lost(saga, c.ActionLost(operation.id, command.fault, command.draw), now)
     if not sealed:
         reason = f"refused ({command.fault.code}), but an earlier call of it may still land"
         return (e.OperationGivenUp(operation.id, reason, command.fault),)
@@ -253,7 +257,7 @@ def _plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events
     spec = command.spec
     known = saga.operations.get(spec.id)
     if known is not None:
-        _check_same(saga, known, spec)
+        _check_same(saga, known, command)
         return ()
     if saga.body_completed:  # what commits has been decided, and may be being checked for the last time
         raise SagaClosedError(f"saga {saga.id!r}: its body has ended; it starts no further operation", saga_id=saga.id)
@@ -269,16 +273,28 @@ def _plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events
     return (e.OperationPlanned(spec),)
 
 
-def _check_same(saga: Saga, known: Operation, spec: OperationSpec) -> None:
-    same = (known.spec.action, known.spec.inputs) == (spec.action, spec.inputs)
-    taken_out = known.removed and not known.rejected
-    if not same or taken_out:
-        what = "was removed from the plan" if taken_out else "was journalled with other arguments"
-        raise ConflictError(
-            f"saga {saga.id!r}: operation {spec.id!r} {what}; use another id for another effect",
-            saga_id=saga.id,
-            operation_id=spec.id,
+def _check_same(saga: Saga, known: Operation, command: c.PlanOperation) -> None:
+    spec = command.spec
+    if what := _unlike(known, spec, command.formerly):
+        raise ConflictError(f"saga {saga.id!r}: operation {spec.id!r} {what}", saga_id=saga.id, operation_id=spec.id)
+
+
+def _unlike(known: Operation, spec: OperationSpec, formerly: tuple[tuple[str, int], ...]) -> str:
+    journalled = (known.spec.action, known.spec.action_version)
+    another = "use another id for another effect"
+    if known.removed and not known.rejected:
+        return f"was removed from the plan; {another}"
+    if known.spec.inputs != spec.inputs:
+        if is_redacted(known.spec.inputs):
+            return "was redacted: its body can not be run again"
+        return f"was journalled with other arguments; {another}"
+    if journalled not in ((spec.action, spec.action_version), *formerly):
+        name, version = journalled
+        return (
+            f"was journalled as action {name!r} version {version}; {another}, or say formerly=({f'{name}@{version}'!r},) "
+            f"if {spec.action!r} version {spec.action_version} is what became of it"
         )
+    return ""
 
 
 def _placed_around_pivot(saga: Saga, spec: OperationSpec) -> OperationSpec:
@@ -288,7 +304,7 @@ def _placed_around_pivot(saga: Saga, spec: OperationSpec) -> OperationSpec:
         if spec.kind is ActionKind.RETRIABLE:
             raise WorkflowError(f"saga {saga.id!r}: retriable operation {spec.id!r} does not come after a pivot", saga_id=saga.id)
         return spec
-    waits = pivot.status is OperationStatus.PLANNED and not _is_behind(saga, spec, pivot.id)
+    waits = pivot.status is OperationStatus.PLANNED and not _is_behind_pivot(saga, spec)
     if spec.kind is ActionKind.PIVOT or (spec.kind is ActionKind.COMPENSATABLE and not waits):
         raise WorkflowError(
             f"saga {saga.id!r}: {spec.kind.value} operation {spec.id!r} can not come after the pivot {pivot.id!r}; "
@@ -306,8 +322,8 @@ _WITHOUT_EFFECT = frozenset(
 )
 
 
-def _is_behind(saga: Saga, spec: OperationSpec, name: str) -> bool:
-    return not {name, *descendants(saga, name)}.isdisjoint(spec.depends_on)
+def _is_behind_pivot(saga: Saga, spec: OperationSpec) -> bool:
+    return any(each == saga.pivot or comes_after_pivot(saga, each) for each in spec.depends_on)
 
 
 def _complete_body(saga: Saga, command: c.CompleteBody, _now: float) -> Events:
@@ -324,12 +340,15 @@ def _complete_body(saga: Saga, command: c.CompleteBody, _now: float) -> Events:
                 saga_id=saga.id,
                 operation_id=name,
             )
-        if kept := [each for each in descendants(saga, name) if each not in removed and not is_closed(saga.operations[each])]:
-            raise ConflictError(
-                f"saga {saga.id!r}: its body did not ask for {name!r} again, but for {min(kept)!r}, which depends on it",
-                saga_id=saga.id,
-                operation_id=name,
-            )
+    kept = {each for each in descendants(saga, *removed).difference(removed) if not is_closed(saga.operations[each])}
+    if kept:
+        name = next(each for each in removed if kept & descendants(saga, each))
+        raise ConflictError(
+            f"saga {saga.id!r}: its body did not ask for {name!r} again, but for {min(kept & descendants(saga, name))!r}, "
+            "which depends on it",
+            saga_id=saga.id,
+            operation_id=name,
+        )
     return (e.BodyCompleted(removed),)
 
 
@@ -441,6 +460,8 @@ def _cancel(saga: Saga, command: c.Cancel, _now: float) -> Events:
         case Stage.PLANNING | Stage.AWAITING_APPROVAL:
             cause = f"cancelled by {command.by}"
             return (e.CancelRequested(command.by, command.request), e.SagaTurnedBack(cause))
+        case Stage.COMMITTED if saga.redacted:
+            return _refused(command.request, "what undoing it would need is redacted")
         case Stage.RUNNING | Stage.COMMITTED if not saga.cancel_by:
             return (e.CancelRequested(command.by, command.request),)
         case _:
@@ -469,6 +490,8 @@ def _resolve(saga: Saga, command: c.Resolve, _now: float) -> Events:
         why = f"saga {saga.id!r} has no operation {command.operation!r}"
     elif not operation.waits_for_person:
         why = f"operation {operation.id!r} is {operation.status.value}: only a held or stuck one needs a person"
+    elif saga.driver is e.Driver.REVERSAL and command.resolution is e.Resolution.COMPENSATED:
+        why = f"operation {operation.id!r} undoes another one, and is not undone itself: it landed, or is absent"
     else:
         return (e.OperationResolved(operation.id, command.resolution, command.output, command.by, command.request),)
     if command.request is not None:

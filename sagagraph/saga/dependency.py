@@ -40,10 +40,10 @@ def is_closed(operation: Operation) -> bool:
     return operation.status in _CLOSED or not operation.has_effect
 
 
-def descendants(saga: Saga, name: str) -> frozenset[str]:
-    """All that depends on `name`, directly or not, through skipped and removed operations."""
+def descendants(saga: Saga, *names: str) -> frozenset[str]:
+    """All that depends on any of `names`, directly or not, through skipped and removed operations."""
     found: set[str] = set()
-    frontier = [name]
+    frontier = list(names)
     while frontier:
         for dependent in saga.dependents.get(frontier.pop(), ()):
             if dependent not in found:
@@ -53,7 +53,7 @@ def descendants(saga: Saga, name: str) -> frozenset[str]:
 
 
 def is_free(saga: Saga, name: str) -> bool:
-    """All its dependents are closed, so it may be undone."""
+    """All that depends on it, directly or not, is closed, so it may be undone."""
     return all(is_closed(saga.operations[each]) for each in descendants(saga, name))
 
 
@@ -65,15 +65,11 @@ def rests_on_undone(saga: Saga, operation: Operation) -> bool:
 def comes_after_pivot(saga: Saga, name: str) -> bool:
     if saga.driver is Driver.REVERSAL:
         return True
-    return saga.pivot is not None and name in descendants(saga, saga.pivot)
+    return name in saga.index.after_pivot
 
 
-def is_waiting(saga: Saga, operation: Operation) -> bool:
-    """Something that it depends on has not settled; what was rejected settles when it has been undone."""
-    return not all(_is_settled(saga.operations[each]) for each in operation.spec.depends_on)
-
-
-def _is_settled(operation: Operation) -> bool:
+def is_settled(operation: Operation) -> bool:
+    """What waits for it need wait no longer; what was rejected settles when it has been undone."""
     return operation.status in _SETTLED and (not operation.rejected or is_closed(operation))
 
 
@@ -84,11 +80,9 @@ def condition_holds(saga: Saga, operation: Operation) -> bool:
     return holds(operation.spec.condition, saga.operations)
 
 
-def is_past_pivot_gate(saga: Saga, pivot: Operation) -> bool:
+def is_past_pivot_gate(saga: Saga) -> bool:
     """Everything that does not come after the pivot has committed, or holds nothing (PROTOCOL rule 5)."""
-    after = descendants(saga, pivot.id)
-    others = (each for name, each in saga.operations.items() if name != pivot.id and name not in after)
-    return all(is_done_with(each) for each in others)
+    return saga.index.unfinished_before_pivot == 0
 
 
 def is_done_with(operation: Operation) -> bool:

@@ -10,20 +10,24 @@ import inspect
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager
+from contextvars import copy_context
 from datetime import UTC, datetime
+from functools import partial
 from random import Random
 from typing import Any
 
-from sagagraph.context.slice import Fact, select
-from sagagraph.errors import ContextBudgetError, InvalidInputError, Refused, SagaGraphError
+from sagagraph.context.slice import ContextSlice
+from sagagraph.errors import InvalidInputError, Refused, SagaGraphError, words_of
 from sagagraph.saga import commands as c
 from sagagraph.saga.action import Action, to_json
 from sagagraph.saga.call import Call, Purpose, enter_call
 from sagagraph.saga.events import Fault, ProbeAnswer
+from sagagraph.saga.judging import judged_output
 from sagagraph.saga.model import Operation, Saga, UndoCall, operation_key, undo_key
 from sagagraph.saga.probe import Probe
 from sagagraph.saga.step import Verify
-from sagagraph.validators.protocol import judge
+from sagagraph.saga.telemetry.holding import Telemetry
+from sagagraph.validators.protocol import Validator, judge
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import resolve
 
@@ -32,10 +36,23 @@ AroundCall = Callable[[Call], AbstractAsyncContextManager[None]]
 
 
 class Effects:
-    """Performs the calls of one engine. `executor` runs functions that are not coroutines."""
+    """Performs the calls of one engine. `executor` runs functions that are not coroutines.
 
-    def __init__(self, executor: Executor, random: Random, clock: Callable[[], float], around_call: AroundCall) -> None:
+    `check_held` raises `SupersededError` if this worker does not hold the saga of that id any more.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        random: Random,
+        clock: Callable[[], float],
+        around_call: AroundCall,
+        check_held: Callable[[str], Awaitable[None]],
+        telemetry: Telemetry,
+    ) -> None:
         self._executor = executor
+        self._check_held = check_held
+        self._telemetry = telemetry
         self._around_call = around_call
         self._random = random
         self._clock = clock
@@ -45,12 +62,13 @@ class Effects:
         try:
             request = action.request_from_json(resolve(operation.spec.inputs, saga.outputs))
         except InvalidInputError as exc:
-            return c.ActionRefused(operation.id, Fault("invalid_input", str(exc)))
+            return c.ActionRefused(operation.id, Fault("invalid_input", words_of(exc)))
         try:
-            result = await self._called(call, self._left(operation.deadline), action.execute, request, call)
-            output = to_json(result)
+            with self._telemetry.call(operation, call):
+                result = await self._called(call, self._left(operation.deadline), action.execute, request, call)
+                output = to_json(result)
         except Refused as exc:
-            return c.ActionRefused(operation.id, Fault(exc.code, str(exc)), exc.transient, self._random.random())
+            return c.ActionRefused(operation.id, Fault(exc.code, words_of(exc)), exc.transient, self._random.random())
         except Exception as exc:  # noqa: BLE001 - any other end is in doubt, whatever it was
             return c.ActionLost(operation.id, _fault_of(exc), self._random.random())
         return c.ActionReplied(operation.id, output, await self._verdicts(saga, operation, action, output))
@@ -71,14 +89,13 @@ class Effects:
         call = _call(saga, operation, key, operation.undo.attempts, deadline, purpose)
         try:
             request = action.request_from_json(resolve(operation.spec.inputs, saga.outputs))
-            if is_void:
-                result = await self._called(call, self._left(deadline), action.guarantees.void, request, call)
-            else:
-                done = action.result_from_json(operation.output)
-                result = await self._called(call, self._left(deadline), action.compensate, request, done, call)
-            output = to_json(result)
+            function = action.guarantees.void if is_void else action.compensate
+            done = () if is_void else (action.result_from_json(operation.output),)
+            with self._telemetry.call(operation, call):
+                result = await self._called(call, self._left(deadline), function, request, *done, call)
+                output = to_json(result)
         except Refused as exc:
-            return c.UndoRefused(operation.id, Fault(exc.code, str(exc)), exc.transient, self._random.random())
+            return c.UndoRefused(operation.id, Fault(exc.code, words_of(exc)), exc.transient, self._random.random())
         except Exception as exc:  # noqa: BLE001 - any other end is in doubt, whatever it was
             return c.UndoLost(operation.id, _fault_of(exc), self._random.random())
         return c.UndoReplied(operation.id, output)
@@ -105,10 +122,12 @@ class Effects:
         call = _call(saga, operation, key, operation.attempts, self._clock() + timeout_s, Purpose.PROBE)
         try:
             request = action.request_from_json(resolve(operation.spec.inputs, saga.outputs))
-            said = await self._called(call, timeout_s, action.probe, request, call)
-            if not isinstance(said, Probe):
-                raise TypeError(f"the probe returned a {type(said).__name__}, not a Probe")
-            return said, to_json(said.result)
+            with self._telemetry.call(operation, call) as asked:
+                said = await self._called(call, timeout_s, action.probe, request, call)
+                if not isinstance(said, Probe):
+                    raise TypeError(f"the probe returned a {type(said).__name__}, not a Probe")
+                asked.answered(said.answer.value)
+                return said, to_json(said.result)
         except Exception as exc:  # noqa: BLE001 - a probe that fails knows nothing
             fault = _fault_of(exc)
             return Probe.unknown(f"{fault.code}: {fault.message}"), None
@@ -122,10 +141,12 @@ class Effects:
         enter_call(call)
         try:
             async with asyncio.timeout(timeout_s), self._around_call(call):
+                if call.purpose is not Purpose.PROBE:
+                    await self._check_held(call.saga_id)
                 if inspect.iscoroutinefunction(function):
                     return await function(*arguments)
                 loop = asyncio.get_running_loop()
-                answer = await loop.run_in_executor(self._executor, _in_call, call, function, arguments)
+                answer = await loop.run_in_executor(self._executor, copy_context().run, function, *arguments)
                 return await _awaited(answer)
         except (Exception, KeyboardInterrupt, SystemExit):
             raise
@@ -138,27 +159,21 @@ class Effects:
         return deadline - self._clock()
 
     async def _verdicts(self, saga: Saga, operation: Operation, action: Action, output: Any) -> tuple[Verdict, ...]:
-        if not action.validators:
-            return ()
-        outputs = saga.outputs
-        facts = [Fact("inputs", resolve(operation.spec.inputs, outputs), critical=True)]
-        facts += [Fact(f"output of {name}", outputs.get(name), priority=1) for name in operation.spec.depends_on]
-        try:
-            context = select(facts)
-        except ContextBudgetError as exc:
-            return (Verdict.unknown(str(exc)),)
-        return tuple([await judge(validator, output, context) for validator in action.validators])
+        return await judged_output(saga, operation, action, output, partial(self._judged, saga, operation))
+
+    async def _judged(
+        self, saga: Saga, operation: Operation, validator: Validator, output: Any, context: ContextSlice
+    ) -> Verdict:
+        with self._telemetry.judging(saga, operation, validator) as judging:
+            verdict = await judge(validator, output, context, within_s=operation.spec.policy.timeout_s)
+            judging.answered(verdict.verdict.value)
+        return verdict
 
 
 def _is_cancelled_from_outside() -> bool:
     """Rather than by something inside the call, which is no reason to stop."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def _in_call(call: Call, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    enter_call(call)
-    return function(*arguments)
 
 
 async def _awaited(answer: Any) -> Any:
@@ -173,13 +188,13 @@ def _call(saga: Saga, operation: Operation, key: str, attempt: int, deadline: fl
         attempt=attempt,
         generation=operation.generation,
         idempotency_key=key,
-        operation_key=operation_key(saga.id, operation),
+        operation_key=operation_key(saga.id, operation) if purpose is Purpose.COMPENSATION else key,
         deadline=datetime.fromtimestamp(deadline, UTC),
         purpose=purpose,
     )
 
 
 def _fault_of(exc: Exception) -> Fault:
-    message = str(exc) or "no answer in time" if isinstance(exc, TimeoutError) else str(exc)
+    message = words_of(exc) or ("no answer in time" if isinstance(exc, TimeoutError) else "")
     code = exc.code if isinstance(exc, Refused) else type(exc).__name__
     return Fault(code, message if isinstance(exc, SagaGraphError) else f"{type(exc).__name__}: {message}")

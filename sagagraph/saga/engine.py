@@ -8,11 +8,23 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sagagraph.errors import BusyError, ConflictError, InvalidInputError, NotAllowedError, SupersededError
+from msgspec.structs import replace
+from opentelemetry.trace import Tracer
+
+from sagagraph.errors import (
+    BusyError,
+    ConflictError,
+    DrainedError,
+    InvalidInputError,
+    NotAllowedError,
+    SagaGraphError,
+    SupersededError,
+)
 from sagagraph.saga import commands as c
 from sagagraph.saga import events as e
 from sagagraph.saga.action import DECLARED, REVERSING, Action, ActionRegistry, to_json
@@ -22,23 +34,36 @@ from sagagraph.saga.coordinator import Coordinator, Observer
 from sagagraph.saga.effects import AroundCall, Effects
 from sagagraph.saga.events import Driver, Entry, Resolution, SagaBegun
 from sagagraph.saga.evolve import fold
-from sagagraph.saga.model import Saga, Stage
+from sagagraph.saga.heart import Heart
+from sagagraph.saga.model import FINAL, Saga, Stage
 from sagagraph.saga.owner import this_owner
 from sagagraph.saga.ports import Headline, Lease, RequestKind, SagaStore
 from sagagraph.saga.preview import CancelPreview, preview_cancel
+from sagagraph.saga.redaction import checked_fields, is_redacted, redaction_of
+from sagagraph.saga.replay import JudgePlan, Replay, replay
+from sagagraph.saga.retention import Retirement, retire, unfinished
 from sagagraph.saga.reversal import REVERSAL, original_id, plan_reversal, reversal_id, reversing_action
 from sagagraph.saga.status import SagaStatus
 from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.telemetry.holding import Telemetry
 from sagagraph.saga.view import Account, SagaView, view_of
+
+if TYPE_CHECKING:
+    from sagagraph.saga.projections import Projection
 
 LEASE_TTL_S = 4.0
 """A dead worker's saga can be taken over after this long at the latest."""
+DRAIN_S = 10.0
+"""A worker that is told to stop lets what is out end for so long."""
 _POLL_S = 0.1
 _THREADS = 32
 
 
 class Engine:
-    """One process's access to a store. Make it with `Engine.open`; several may share a store."""
+    """One process's access to a store. Make it with `Engine.open`; several may share a store.
+
+    `tracer`: makes the spans, rather than one of the program's own provider (docs/telemetry.md).
+    """
 
     def __init__(
         self,
@@ -51,6 +76,7 @@ class Engine:
         lease_ttl_s: float = LEASE_TTL_S,
         observers: Iterable[Observer] = (),
         around_call: AroundCall = lambda _call: nullcontext(),
+        tracer: Tracer | None = None,
     ) -> None:
         self.store = store
         self._actions = ActionRegistry(actions)
@@ -59,24 +85,37 @@ class Engine:
         self._ttl_s = lease_ttl_s
         self._observers = tuple(observers)
         self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="sagagraph-call")
-        self._effects = Effects(self._threads, random or Random(), clock, around_call)  # noqa: S311 - jitter is no secret
+        self.telemetry = Telemetry(tracer)
+        jitter = random or Random()  # noqa: S311 - jitter is no secret
+        self._effects = Effects(self._threads, jitter, clock, around_call, self._check_held, self.telemetry)
         self._owner = this_owner(uuid.uuid4().hex[:8])
         self._entered: set[str] = set()
         self._held: dict[str, Coordinator] = {}
+        self._is_draining = False
+        self._heart = Heart(store, self._held, clock=clock, lease_ttl_s=lease_ttl_s)
 
     @staticmethod
     def open(store_url: str, **options: Any) -> EngineOpening:
-        """Open `sqlite:///FILE` or `memory:`; use it as `async with`, or as `with` for the synchronous form.
+        """Open `sqlite:///FILE`, `postgresql://…` or `memory:`; use it as `async with`, or as `with` for the synchronous form.
 
         Raises `InvalidInputError` for a URL that it does not know, `StoreError` for a store that can not be opened.
         """
         return EngineOpening(store_url, options)
+
+    async def drain(self, within_s: float = DRAIN_S) -> None:
+        """Before a shutdown: begin nothing, let the calls that are out end (for so long), journal how, and let go of all sagas.
+
+        Whoever waits for one of them gets a `DrainedError`, and so does whoever enters one from now on.
+        """
+        self._is_draining = True
+        await asyncio.gather(*(each.drain(within_s) for each in list(self._held.values())))
 
     async def close(self) -> None:
         """Stop what this engine still holds, resumably, and close the store."""
         for coordinator in list(self._held.values()):
             await coordinator.stop()
         self._held.clear()
+        self._heart.stop()
         self._threads.shutdown(wait=False, cancel_futures=True)
         await self.store.close()
 
@@ -105,6 +144,8 @@ class Engine:
         `UnknownSagaError`, and `ConflictError` if the saga was begun with something else.
         """
         async with self._one_at_a_time(saga_id, wait=wait):
+            if self._is_draining:
+                raise DrainedError(f"saga {saga_id!r}: this worker was told to stop; resume it elsewhere", saga_id=saga_id)
             lease = (begin and await self._created(saga_id, begin)) or await self._take(
                 saga_id, wait=wait, looks_again=looks_again
             )
@@ -130,6 +171,7 @@ class Engine:
 
     @asynccontextmanager
     async def _coordinated(self, saga: Saga, lease: Lease) -> AsyncIterator[Coordinator]:
+        telling = self.telemetry.begin(saga, self._owner)
         coordinator = Coordinator(
             saga,
             lease,
@@ -139,15 +181,27 @@ class Engine:
             clock=self._clock,
             lease_ttl_s=self._ttl_s,
             reverse=self._reverse,
-            observers=self._observers,
+            observers=(*self._observers, telling.observe) if telling.has_listeners else self._observers,
+            on_failure=telling.failed,
         )
         self._held[saga.id] = coordinator
-        coordinator.start()
+        self._heart.beat()
+        with telling.entered():
+            coordinator.start()
         try:
             yield coordinator
         finally:
             self._held.pop(saga.id, None)
-            await asyncio.shield(coordinator.stop())
+            try:
+                await asyncio.shield(coordinator.stop())
+            finally:
+                telling.end(coordinator.saga)
+
+    async def _check_held(self, saga_id: str) -> None:
+        coordinator = self._held.get(saga_id)
+        if coordinator is None:
+            raise SupersededError(f"saga {saga_id!r} is not held any more", saga_id=saga_id)
+        await coordinator.check_still_held()
 
     async def _created(self, saga_id: str, begun: SagaBegun) -> Lease | None:
         """The first lease of a new saga, or None where it exists with the same beginning."""
@@ -159,7 +213,9 @@ class Engine:
                 return await self.store.create(saga_id, begun, stage=stage, owner=self._owner, ttl_s=self._ttl_s)
         first = (await self.store.read(saga_id))[0].event
         if not isinstance(first, SagaBegun) or replace(first, approved_by=begun.approved_by) != begun:
-            raise ConflictError(f"saga {saga_id!r} exists with another request; use another id", saga_id=saga_id)
+            was_redacted = isinstance(first, SagaBegun) and is_redacted(first.request)
+            another = "a request that is redacted now" if was_redacted else "another request"
+            raise ConflictError(f"saga {saga_id!r} exists with {another}; use another id", saga_id=saga_id)
         return None
 
     async def _take(self, saga_id: str, *, wait: bool, looks_again: bool) -> Lease:
@@ -181,15 +237,108 @@ class Engine:
         saga = await self.load(saga_id)
         return view_of(saga, self._account(saga))
 
+    async def state_at(self, saga_id: str, version: int) -> SagaView:
+        """Where the saga stood when its journal had `version` events. Raises `InvalidInputError` for one that it never had."""
+        entries = await self.store.read(saga_id)
+        if not 1 <= version <= len(entries):
+            raise InvalidInputError(
+                f"saga {saga_id!r} has versions 1 to {len(entries)}, and no version {version}", field="version"
+            )
+        saga = fold(saga_id, entries[:version])
+        return view_of(saga, self._account(saga))
+
+    async def replay(self, saga_id: str, *, judge_plan: JudgePlan | None = None) -> Replay:
+        """Fold the journal again and run the validators again on what they were shown; writes nothing.
+
+        `judge_plan` judges plans: a domain's `validate`. Raises `JournalError` for a journal that can not be folded.
+        """
+        entries = await self.store.read(saga_id)
+        return await replay(saga_id, entries, await self.store.headline(saga_id), self.find, judge_plan)
+
+    async def retire(
+        self, saga_id: str | None = None, *, older_than: timedelta | None = None, archive: Path | None, dry_run: bool = False
+    ) -> Retirement:
+        """Let go of the journal of a finished saga, or of all that ended so long ago; safe to repeat.
+
+        With `archive`, their lines are in that file, on disk, before anything is deleted; None drops them. A saga that is open,
+        or that something open needs, is kept. The ids stay: they are never used again.
+        """
+        if (saga_id is None) is (older_than is None):
+            raise InvalidInputError("name a saga or say how old, one of them", field="older_than")
+        now = self._clock()
+        names = [saga_id] if saga_id is not None else await self._ended_before(now, older_than or timedelta())
+        retirement = await retire(self.store, names, archive=archive, at=now, dry_run=dry_run)
+        if not dry_run:
+            await self._withdraw(retirement.retired)
+        return retirement
+
+    async def _ended_before(self, now: float, older_than: timedelta) -> list[str]:
+        if older_than < timedelta():
+            raise InvalidInputError("is less than nothing", field="older_than")
+        latest = now - older_than.total_seconds()
+        return [each.saga_id for each in await self.store.headlines() if each.stage in FINAL and each.updated_at <= latest]
+
+    async def redact(self, saga_id: str, fields: Iterable[str], *, by: str = "user") -> SagaView:
+        """Make what stands under these names, in payloads at any depth, unreadable for good; in its reversal too.
+
+        Only for a finished saga: undoing needs what it did. Afterwards it can not be undone or run again. Safe to repeat. Raises
+        `InvalidInputError` for a name that is nowhere in the journal, `NotAllowedError` for a saga that is not finished.
+        """
+        names = checked_fields(fields)
+        saga = await self.load(saga_id)
+        if why := await unfinished(self.store, saga):
+            raise NotAllowedError(f"saga {saga_id!r} can not be redacted: {why}, and that needs its data", saga_id=saga_id)
+        together = [saga, *([await self.load(saga.reversal)] if saga.reversal else [])]
+        journals = [(each, await self.store.read(each.id), await self._rows_beside(each.id)) for each in together]
+        redaction = redaction_of(
+            names,
+            (entry.event for _saga, entries, _rows in journals for entry in entries),
+            (row for _saga, _entries, rows in journals for row in rows),
+        )
+        for each, entries, _rows in journals:
+            at = max(self._clock(), each.last_at)
+            recorded = Entry(len(entries) + 1, each.epoch, at, e.FieldsRedacted(names, by))
+            await self.store.rewrite(each.id, recorded, redaction.event, redaction.payload)
+        await self._withdraw([each.id for each in together])
+        return await self.status(saga_id)
+
+    async def _withdraw(self, saga_ids: Iterable[str]) -> None:
+        """The rows that were projected from what the journals do not say any more."""
+        from sagagraph.saga.stores.projecting import Projector
+
+        projector = Projector(self.store)
+        try:
+            for saga_id in saga_ids:
+                await projector.forget(saga_id)
+        finally:
+            projector.close()
+
+    async def _rows_beside(self, saga_id: str) -> list[Any]:
+        requests = await self.store.requests({saga_id: 0})
+        return [*(each.data for each in requests), *(each.output for each in await self.store.notes(saga_id))]
+
     async def load(self, saga_id: str) -> Saga:
         """The saga's state now, folded from its journal."""
-        return fold(saga_id, await self.store.read(saga_id))
+        return fold(saga_id, await self.journal(saga_id))
 
     async def journal(self, saga_id: str) -> tuple[Entry, ...]:
+        if saga_id in self._held:
+            with suppress(SagaGraphError):  # the store has what is durable, whatever became of its holder
+                await self._held[saga_id].flush()
         return await self.store.read(saga_id)
 
     async def sagas(self) -> tuple[Headline, ...]:
         return await self.store.headlines()
+
+    async def project(self, saga_id: str) -> Projection:
+        """The saga as rows (docs/projections.md); a store in a database has them in its tables when this returns."""
+        from sagagraph.saga.stores.projecting import Projector
+
+        projector = Projector(self.store)
+        try:
+            return await projector.project(saga_id)
+        finally:
+            projector.close()
 
     async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
         """Go on with an open saga until it is quiet; a finished one is only reported.
@@ -214,6 +363,7 @@ class Engine:
         Raises `NotAllowedError`, naming the residue, for a saga whose pivot has landed and can not be reversed.
         """
         saga = await self.load(saga_id)
+        self._check_not_redacted(saga)
         if preview:
             return await preview_cancel(saga, self.find)
         self._check_cancellable(saga)
@@ -222,6 +372,14 @@ class Engine:
         request = await self.store.ask(saga_id, RequestKind.CANCEL, by, None)
         await self._see_to(saga_id, request.number)
         return await self.status(saga_id)
+
+    def _check_not_redacted(self, saga: Saga) -> None:
+        if saga.redacted and saga.stage is Stage.COMMITTED:
+            raise NotAllowedError(
+                f"saga {saga.id!r} can not be cancelled: what undoing it would need is redacted ({', '.join(saga.redacted)}); "
+                "undo it with the provider",
+                saga_id=saga.id,
+            )
 
     def _check_cancellable(self, saga: Saga) -> None:
         if saga.driver is Driver.REVERSAL:

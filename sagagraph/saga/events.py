@@ -6,9 +6,10 @@ Events are facts. They carry plain JSON values and workflow types only, so that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from sagagraph.workflow.operation import OperationSpec
 
@@ -51,8 +52,7 @@ class Resolution(StrEnum):
     COMPENSATED = "compensated"
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True, omit_defaults=True):
     """Why a call ended as it did. `code` is a refusal's code, or the class of the exception."""
 
     code: str
@@ -62,8 +62,7 @@ class Fault:
 # -- the saga and its plan -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SagaBegun:
+class SagaBegun(Struct, frozen=True, omit_defaults=True):
     driver: Driver
     domain: str
     request: Any
@@ -72,8 +71,7 @@ class SagaBegun:
     """Who approved in advance whatever valid plan is found; nobody, usually."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeaseTaken:
+class LeaseTaken(Struct, frozen=True, omit_defaults=True):
     """A worker became the one writer. Whatever an earlier epoch had under way is in doubt from here on."""
 
     owner: str
@@ -81,8 +79,7 @@ class LeaseTaken:
     """Also at what was held or stuck; not where a person is about to say what became of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanProposed:
+class PlanProposed(Struct, frozen=True, omit_defaults=True):
     plan_hash: str
     plan: Any
     cost: Any
@@ -90,38 +87,32 @@ class PlanProposed:
     reasons: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PlanJudged:
+class PlanJudged(Struct, frozen=True, omit_defaults=True):
     plan_hash: str
     verdict: Any
     """The verdict of the independent validators, with its certificates."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanFoundInfeasible:
+class PlanFoundInfeasible(Struct, frozen=True, omit_defaults=True):
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalAsked:
+class ApprovalAsked(Struct, frozen=True, omit_defaults=True):
     plan_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlanApproved:
+class PlanApproved(Struct, frozen=True, omit_defaults=True):
     plan_hash: str
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRejected:
+class PlanRejected(Struct, frozen=True, omit_defaults=True):
     plan_hash: str
     by: str
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanAccepted:
+class PlanAccepted(Struct, frozen=True, omit_defaults=True):
     """The identities of these operations are minted here (PROTOCOL rule 2). `removed` ones are compensated, dependents first."""
 
     plan_version: int
@@ -129,8 +120,7 @@ class PlanAccepted:
     removed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OperationPlanned:
+class OperationPlanned(Struct, frozen=True, omit_defaults=True):
     """A body asked for an operation for the first time."""
 
     operation: OperationSpec
@@ -139,8 +129,7 @@ class OperationPlanned:
 # -- forward ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptStarted:
+class AttemptStarted(Struct, frozen=True, omit_defaults=True):
     """The intent: durable before the call goes out (PROTOCOL rule 1)."""
 
     operation: str
@@ -152,16 +141,14 @@ class AttemptStarted:
     """Called again under the same key only to be undone (PROTOCOL rule 3b)."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperationSucceeded:
+class OperationSucceeded(Struct, frozen=True, omit_defaults=True):
     operation: str
     output: Any
     via: Via = Via.REPLY
     verdicts: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OperationRejected:
+class OperationRejected(Struct, frozen=True, omit_defaults=True):
     """It landed, and a validator found its output INVALID: it does not count, and is undone."""
 
     operation: str
@@ -171,8 +158,7 @@ class OperationRejected:
     verdicts: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptRefused:
+class AttemptRefused(Struct, frozen=True, omit_defaults=True):
     """A definite no that may be tried again: under the next generation's key, from `retry_at`."""
 
     operation: str
@@ -180,38 +166,37 @@ class AttemptRefused:
     retry_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class OperationFailed:
+class OperationFailed(Struct, frozen=True, omit_defaults=True):
     """Definitely without effect, and not tried again."""
 
     operation: str
     fault: Fault
     via: Via = Via.REPLY
+    verdicts: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptLost:
+class AttemptLost(Struct, frozen=True, omit_defaults=True):
     """The call ended without a definite answer: the operation is in doubt."""
 
     operation: str
     fault: Fault
     retry_at: float
+    verdicts: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OperationProbed:
+class OperationProbed(Struct, frozen=True, omit_defaults=True):
     """A probe that settled nothing by itself; the answer LANDED is journalled as `OperationSucceeded`."""
 
     operation: str
     answer: ProbeAnswer
     detail: str
     retry_at: float
-    asked_at: float | None = None
-    """Before the question was sent; None: when this was written."""
+    asked_at: float
+    """Before the question was sent."""
+    verdicts: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OperationGivenUp:
+class OperationGivenUp(Struct, frozen=True, omit_defaults=True):
     """No further attempt will be made; since it is in doubt it must be sealed (PROTOCOL rule 3b)."""
 
     operation: str
@@ -219,14 +204,12 @@ class OperationGivenUp:
     fault: Fault | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OperationHeld:
+class OperationHeld(Struct, frozen=True, omit_defaults=True):
     operation: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class OperationSkipped:
+class OperationSkipped(Struct, frozen=True, omit_defaults=True):
     operation: str
     reason: str
 
@@ -234,23 +217,20 @@ class OperationSkipped:
 # -- back ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class VoidStarted:
+class VoidStarted(Struct, frozen=True, omit_defaults=True):
     operation: str
     attempt: int
     key: str
     deadline: float
 
 
-@dataclass(frozen=True, slots=True)
-class OperationVoided:
+class OperationVoided(Struct, frozen=True, omit_defaults=True):
     operation: str
     output: Any
     via: Via = Via.REPLY
 
 
-@dataclass(frozen=True, slots=True)
-class CompensationStarted:
+class CompensationStarted(Struct, frozen=True, omit_defaults=True):
     operation: str
     generation: int
     attempt: int
@@ -258,8 +238,7 @@ class CompensationStarted:
     deadline: float
 
 
-@dataclass(frozen=True, slots=True)
-class CompensationRefused:
+class CompensationRefused(Struct, frozen=True, omit_defaults=True):
     """A definite no to a compensation that may be tried again, under the next generation's key."""
 
     operation: str
@@ -267,8 +246,7 @@ class CompensationRefused:
     retry_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class CompensationLost:
+class CompensationLost(Struct, frozen=True, omit_defaults=True):
     """A compensation or void ended without a definite answer."""
 
     operation: str
@@ -276,15 +254,13 @@ class CompensationLost:
     retry_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class OperationCompensated:
+class OperationCompensated(Struct, frozen=True, omit_defaults=True):
     operation: str
     output: Any
     via: Via = Via.REPLY
 
 
-@dataclass(frozen=True, slots=True)
-class CompensationFailed:
+class CompensationFailed(Struct, frozen=True, omit_defaults=True):
     """It can not be undone without a person: the saga will end `stuck`."""
 
     operation: str
@@ -294,15 +270,13 @@ class CompensationFailed:
 # -- people and the end ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class CancelRequested:
+class CancelRequested(Struct, frozen=True, omit_defaults=True):
     by: str
     request: int | None = None
     """The number of the request row that this consumes (PROTOCOL rule 6)."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperationResolved:
+class OperationResolved(Struct, frozen=True, omit_defaults=True):
     operation: str
     resolution: Resolution
     output: Any
@@ -310,73 +284,70 @@ class OperationResolved:
     request: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RequestRefused:
+class RequestRefused(Struct, frozen=True, omit_defaults=True):
     """A request row that does not fit the state any more."""
 
     request: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class SagaTurnedBack:
+class SagaTurnedBack(Struct, frozen=True, omit_defaults=True):
     """From here on the saga compensates."""
 
     cause: str
     operation: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BodyCompleted:
+class BodyCompleted(Struct, frozen=True, omit_defaults=True):
     """The body ended without an exception; what it did not ask for again is `removed`."""
 
     removed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BodyFailed:
-    """The body raised after the pivot: nothing is undone, the body must run again or the saga be cancelled."""
+class BodyFailed(Struct, frozen=True, omit_defaults=True):
+    """The body raised: the saga turns back, unless the pivot has landed: then the body runs again, or a person cancels."""
 
     fault: Fault
 
 
-@dataclass(frozen=True, slots=True)
-class SagaCommitted:
+class SagaCommitted(Struct, frozen=True, omit_defaults=True):
     unverified: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SagaCompensated:
+class SagaCompensated(Struct, frozen=True, omit_defaults=True):
     unverified: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReversalBegun:
+class ReversalBegun(Struct, frozen=True, omit_defaults=True):
     """A person's cancel after the pivot: `saga` undoes this one (PROTOCOL rule 5)."""
 
     saga: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReversalHeld:
+class ReversalHeld(Struct, frozen=True, omit_defaults=True):
     """The reversing saga waits for a person; so does this one, until somebody resumes it."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class CancelRefused:
+class CancelRefused(Struct, frozen=True, omit_defaults=True):
     """The pivot has landed and its action has no reverse: the saga goes on forward."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class SagaReversed:
+class SagaReversed(Struct, frozen=True, omit_defaults=True):
     """`outputs`: what undoing each operation brought back."""
 
     outputs: dict[str, Any]
     residue: tuple[str, ...] = ()
+
+
+class FieldsRedacted(Struct, frozen=True, omit_defaults=True):
+    """What stood under these names in the payloads before this was made unreadable, here and in what belongs to the journal."""
+
+    fields: tuple[str, ...]
+    by: str
 
 
 Event = (
@@ -419,11 +390,11 @@ Event = (
     | ReversalHeld
     | CancelRefused
     | SagaReversed
+    | FieldsRedacted
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True, omit_defaults=True):
     """One line of a journal: `version` counts from 1 without gaps, `epoch` is the writer's."""
 
     version: int

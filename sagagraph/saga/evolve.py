@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 from immutables import Map
+from msgspec.structs import replace
 
 from sagagraph.errors import JournalError
 from sagagraph.saga import events as e
+from sagagraph.saga.index import index_of, with_changed, with_planned
 from sagagraph.saga.model import Operation, PlanState, Saga, Stage, Undo, UndoCall
 from sagagraph.saga.status import OperationStatus
+from sagagraph.workflow.condition import operations_named
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 
@@ -20,10 +22,10 @@ def fold(saga_id: str, entries: Iterable[e.Entry]) -> Saga:
     """The state after `entries`. Raises `JournalError` for a journal with a gap, or without its beginning."""
     saga: Saga | None = None
     for entry in entries:
-        saga = begin(saga_id, entry) if saga is None else evolve(saga, entry)
+        saga = begin(saga_id, entry) if saga is None else _changed(saga, entry)[0]
     if saga is None:
         raise JournalError(f"saga {saga_id!r}: its journal is empty", saga_id=saga_id)
-    return saga
+    return replace(saga, index=index_of(saga))
 
 
 def begin(saga_id: str, entry: e.Entry) -> Saga:
@@ -46,14 +48,67 @@ def begin(saga_id: str, entry: e.Entry) -> Saga:
 
 
 def evolve(saga: Saga, entry: e.Entry) -> Saga:
+    """Raises `JournalError` for an entry that can not come next."""
+    changed, before = _changed(saga, entry)
+    if before is not None:
+        return replace(changed, index=with_changed(changed, before))
+    if changed.operations is saga.operations and changed.stage is saga.stage:
+        return changed
+    if isinstance(entry.event, e.OperationPlanned) and changed.pivot == saga.pivot:
+        return replace(changed, index=with_planned(changed, changed.operations[entry.event.operation.id]))
+    return replace(changed, index=index_of(changed))
+
+
+def _changed(saga: Saga, entry: e.Entry) -> tuple[Saga, Operation | None]:
+    """The saga after `entry`, with its index as it was; and, where just one operation has changed, what that was before."""
     if entry.version != saga.version + 1 or entry.epoch < saga.epoch:
         raise JournalError(
             f"saga {saga.id!r}: after version {saga.version} of epoch {saga.epoch} its journal goes on with "
             f"version {entry.version} of epoch {entry.epoch}",
             saga_id=saga.id,
         )
-    changed = _APPLY[type(entry.event)](saga, entry.event, entry.at)
-    return replace(changed, version=entry.version, epoch=entry.epoch, last_at=entry.at)
+    event = entry.event
+    change = _OF_ONE_OPERATION.get(type(event))
+    if change is None:
+        changed = _OF_THE_SAGA[type(event)](saga, event, entry.at)
+        return replace(changed, version=entry.version, epoch=entry.epoch, last_at=entry.at), None
+    before = _affected(saga, event)
+    operations = saga.operations.set(before.id, change(before, event, entry.at))
+    return replace(saga, operations=operations, version=entry.version, epoch=entry.epoch, last_at=entry.at), before
+
+
+def _affected(saga: Saga, event: Any) -> Operation:
+    """The operation of the event, which must be one to which it can have happened."""
+    operation, kind = _planned(saga, event.operation), type(event)
+    if kind in _END_A_CALL and not operation.total_attempts:
+        what = "a call"
+    elif kind in _END_AN_UNDO and operation.undo is None:
+        what = "an undo"
+    else:
+        return operation
+    raise JournalError(
+        f"saga {saga.id!r}: version {saga.version + 1} of its journal is {kind.__name__}: "
+        f"{what} of operation {operation.id!r} ends that never started",
+        saga_id=saga.id,
+        operation_id=operation.id,
+    )
+
+
+def _planned(saga: Saga, name: str) -> Operation:
+    operation = saga.operations.get(name)
+    if operation is None:
+        raise JournalError(
+            f"saga {saga.id!r}: version {saga.version + 1} of its journal names operation {name!r}, which was never planned",
+            saga_id=saga.id,
+            operation_id=name,
+        )
+    return operation
+
+
+_END_A_CALL = frozenset(
+    {e.OperationSucceeded, e.OperationRejected, e.AttemptRefused, e.OperationFailed, e.AttemptLost, e.OperationGivenUp}
+)
+_END_AN_UNDO = frozenset({e.CompensationRefused, e.CompensationLost, e.OperationCompensated})
 
 
 # -- the saga and its plan -------------------------------------------------------------------------------------------
@@ -152,160 +207,143 @@ def _plan_rejected(saga: Saga, event: e.PlanRejected, _at: float) -> Saga:
 
 def _plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
     saga = replace(saga, stage=Stage.RUNNING, plan=replace(saga.plan, version=event.plan_version))
-    for name in event.removed:
-        saga = _removed(saga, name)
-    for spec in event.operations:
-        saga = _minted(saga, spec)
-    return saga
+    return _with_planned(_with_removed(saga, event.removed), event.operations)
 
 
 def _operation_planned(saga: Saga, event: e.OperationPlanned, _at: float) -> Saga:
-    return _minted(saga, event.operation)
+    return _with_planned(saga, (event.operation,))
 
 
-def _minted(saga: Saga, spec: OperationSpec) -> Saga:
-    operation = Operation(spec=spec, ordinal=len(saga.operations), plan_version=saga.plan.version)
-    dependents = saga.dependents
-    for prerequisite in spec.depends_on:
-        dependents = dependents.set(prerequisite, (*dependents.get(prerequisite, ()), spec.id))
-    return replace(
-        saga,
-        operations=saga.operations.set(spec.id, operation),
-        dependents=dependents,
-        pivot=spec.id if spec.kind is ActionKind.PIVOT else saga.pivot,
-    )
+def _with_planned(saga: Saga, specs: tuple[OperationSpec, ...]) -> Saga:
+    """They may name each other in any order."""
+    operations, dependents, pivot = saga.operations, saga.dependents, saga.pivot
+    added: dict[str, list[str]] = {}
+    for spec in specs:
+        if spec.id in operations:
+            raise JournalError(f"saga {saga.id!r}: its journal plans operation {spec.id!r} twice", saga_id=saga.id)
+        operation = Operation(spec=spec, ordinal=len(operations), plan_version=saga.plan.version)
+        operations = operations.set(spec.id, operation)
+        pivot = spec.id if spec.kind is ActionKind.PIVOT else pivot
+        for prerequisite in spec.depends_on:
+            added.setdefault(prerequisite, []).append(spec.id)
+    for spec in specs:
+        _check_prerequisites(saga.id, spec, operations)
+    for prerequisite, names in added.items():
+        dependents = dependents.set(prerequisite, (*dependents.get(prerequisite, ()), *names))
+    return replace(saga, operations=operations, dependents=dependents, pivot=pivot)
 
 
-def _removed(saga: Saga, name: str) -> Saga:
-    operation = saga.operations[name]
-    return _put(saga, replace(_reconsidered(operation), removed=True))
+def _check_prerequisites(saga_id: str, spec: OperationSpec, planned: Container[str]) -> None:
+    needed = spec.depends_on if spec.condition is None else (*spec.depends_on, *sorted(operations_named(spec.condition)))
+    for name in needed:
+        if name not in planned:
+            raise JournalError(
+                f"saga {saga_id!r}: operation {spec.id!r} depends on {name!r}, which its journal never planned",
+                saga_id=saga_id,
+                operation_id=spec.id,
+            )
+
+
+def _with_removed(saga: Saga, names: tuple[str, ...]) -> Saga:
+    operations = saga.operations
+    for name in names:
+        operations = operations.set(name, replace(_reconsidered(_planned(saga, name)), removed=True))
+    return replace(saga, operations=operations)
 
 
 # -- forward ---------------------------------------------------------------------------------------------------------
 
 
-def _attempt_started(saga: Saga, event: e.AttemptStarted, at: float) -> Saga:
-    operation = saga.operations[event.operation]
+def _attempt_started(operation: Operation, event: e.AttemptStarted, at: float) -> Operation:
     first = operation.attempts == 0 or event.generation != operation.generation
-    return _put(
-        saga,
-        replace(
-            operation,
-            status=OperationStatus.STARTED,
-            generation=event.generation,
-            attempts=event.attempt,
-            total_attempts=operation.total_attempts + 1,
-            in_flight=True,
-            claiming=event.claim,
-            claims=operation.claims + event.claim,
-            first_call_at=at if first else operation.first_call_at,
-            begun_at=operation.begun_at or at,
-            deadline=max(event.deadline, 0.0 if first else operation.deadline),
-            probe=None,
-            unknown_probes=0,
-        ),
+    return replace(
+        operation,
+        status=OperationStatus.STARTED,
+        generation=event.generation,
+        attempts=event.attempt,
+        total_attempts=operation.total_attempts + 1,
+        in_flight=True,
+        claiming=event.claim,
+        claims=operation.claims + event.claim,
+        first_call_at=at if first else operation.first_call_at,
+        begun_at=operation.begun_at or at,
+        deadline=max(event.deadline, 0.0 if first else operation.deadline),
+        probe=None,
+        unknown_probes=0,
     )
 
 
-def _operation_succeeded(saga: Saga, event: e.OperationSucceeded, at: float) -> Saga:
-    operation = saga.operations[event.operation]
-    return _put(
-        saga,
-        replace(
-            operation,
-            status=OperationStatus.SUCCEEDED,
-            in_flight=False,
-            claiming=False,
-            output=event.output,
-            verdicts=event.verdicts,
-            via=event.via,
-            fault=None,
-            hold="",
-            ended_at=at,
-        ),
+def _operation_succeeded(operation: Operation, event: e.OperationSucceeded, at: float) -> Operation:
+    return replace(
+        operation,
+        status=OperationStatus.SUCCEEDED,
+        in_flight=False,
+        claiming=False,
+        output=event.output,
+        verdicts=event.verdicts,
+        via=event.via,
+        fault=None,
+        hold="",
+        ended_at=at,
     )
 
 
-def _operation_rejected(saga: Saga, event: e.OperationRejected, at: float) -> Saga:
+def _operation_rejected(operation: Operation, event: e.OperationRejected, at: float) -> Operation:
     landed = e.OperationSucceeded(event.operation, event.output, event.via, event.verdicts)
-    saga = _operation_succeeded(saga, landed, at)
-    rejected = replace(saga.operations[event.operation], rejected=True, removed=True, fault=event.fault)
-    return _put(saga, rejected)
+    return replace(_operation_succeeded(operation, landed, at), rejected=True, removed=True, fault=event.fault)
 
 
-def _attempt_refused(saga: Saga, event: e.AttemptRefused, _at: float) -> Saga:
-    operation = saga.operations[event.operation]
-    return _put(
-        saga,
-        replace(
-            operation,
-            status=OperationStatus.PLANNED,
-            generation=operation.generation + 1,
-            attempts=0,
-            lost=0,
-            deadline=0.0,
-            in_flight=False,
-            claiming=False,
-            fault=event.fault,
-            not_before=event.retry_at,
-        ),
+def _attempt_refused(operation: Operation, event: e.AttemptRefused, _at: float) -> Operation:
+    return replace(
+        operation,
+        status=OperationStatus.PLANNED,
+        generation=operation.generation + 1,
+        attempts=0,
+        lost=0,
+        deadline=0.0,
+        in_flight=False,
+        claiming=False,
+        fault=event.fault,
+        not_before=event.retry_at,
     )
 
 
-def _operation_failed(saga: Saga, event: e.OperationFailed, at: float) -> Saga:
-    operation = saga.operations[event.operation]
-    return _put(
-        saga,
-        replace(
-            operation,
-            status=OperationStatus.FAILED,
-            in_flight=False,
-            claiming=False,
-            fault=event.fault,
-            via=event.via,
-            hold="",
-            ended_at=at,
-        ),
+def _operation_failed(operation: Operation, event: e.OperationFailed, at: float) -> Operation:
+    return replace(
+        operation,
+        status=OperationStatus.FAILED,
+        in_flight=False,
+        claiming=False,
+        fault=event.fault,
+        via=event.via,
+        hold="",
+        ended_at=at,
     )
 
 
-def _attempt_lost(saga: Saga, event: e.AttemptLost, _at: float) -> Saga:
-    operation = _in_doubt(saga.operations[event.operation])
-    return _put(saga, replace(operation, fault=event.fault, not_before=event.retry_at))
+def _attempt_lost(operation: Operation, event: e.AttemptLost, _at: float) -> Operation:
+    return replace(_in_doubt(operation), fault=event.fault, not_before=event.retry_at)
 
 
-def _operation_probed(saga: Saga, event: e.OperationProbed, at: float) -> Saga:
-    operation = saga.operations[event.operation]
+def _operation_probed(operation: Operation, event: e.OperationProbed, _at: float) -> Operation:
     unknown = operation.unknown_probes + (event.answer is e.ProbeAnswer.UNKNOWN)
-    asked_at = at if event.asked_at is None else event.asked_at
-    return _put(
-        saga,
-        replace(operation, probe=event.answer, probed_at=asked_at, unknown_probes=unknown, not_before=event.retry_at),
-    )
+    return replace(operation, probe=event.answer, probed_at=event.asked_at, unknown_probes=unknown, not_before=event.retry_at)
 
 
-def _operation_given_up(saga: Saga, event: e.OperationGivenUp, _at: float) -> Saga:
-    operation = saga.operations[event.operation]
+def _operation_given_up(operation: Operation, event: e.OperationGivenUp, _at: float) -> Operation:
     if event.fault:
         operation = replace(operation, fault=event.fault)
-    return _put(
-        saga,
-        replace(operation, status=OperationStatus.IN_DOUBT, in_flight=False, claiming=False, given_up=True, not_before=0.0),
-    )
+    return replace(operation, status=OperationStatus.IN_DOUBT, in_flight=False, claiming=False, given_up=True, not_before=0.0)
 
 
-def _operation_held(saga: Saga, event: e.OperationHeld, _at: float) -> Saga:
-    operation = saga.operations[event.operation]
-    return _put(
-        saga,
-        replace(
-            operation,
-            status=OperationStatus.HELD,
-            in_flight=False,
-            claiming=False,
-            hold=event.reason,
-            lost=operation.lost + (operation.status in _SETTLED),
-        ),
+def _operation_held(operation: Operation, event: e.OperationHeld, _at: float) -> Operation:
+    return replace(
+        operation,
+        status=OperationStatus.HELD,
+        in_flight=False,
+        claiming=False,
+        hold=event.reason,
+        lost=operation.lost + (operation.status in _SETTLED),
     )
 
 
@@ -313,95 +351,74 @@ _SETTLED = frozenset({OperationStatus.SUCCEEDED, OperationStatus.FAILED, Operati
 """Held nevertheless, because a probe contradicted them: they are in doubt again."""
 
 
-def _operation_skipped(saga: Saga, event: e.OperationSkipped, at: float) -> Saga:
-    operation = saga.operations[event.operation]
-    return _put(saga, replace(operation, status=OperationStatus.SKIPPED, hold=event.reason, ended_at=at))
+def _operation_skipped(operation: Operation, event: e.OperationSkipped, at: float) -> Operation:
+    return replace(operation, status=OperationStatus.SKIPPED, hold=event.reason, ended_at=at)
 
 
 # -- back ------------------------------------------------------------------------------------------------------------
 
 
-def _void_started(saga: Saga, event: e.VoidStarted, at: float) -> Saga:
-    operation = saga.operations[event.operation]
+def _void_started(operation: Operation, event: e.VoidStarted, at: float) -> Operation:
     undo = operation.undo or Undo(UndoCall.VOID, first_call_at=at)
-    return _put(saga, _undoing(operation, replace(undo, attempts=event.attempt)))
+    return _undoing(operation, replace(undo, attempts=event.attempt))
 
 
-def _compensation_started(saga: Saga, event: e.CompensationStarted, at: float) -> Saga:
-    operation = saga.operations[event.operation]
-    undo = operation.undo
-    if undo is None or undo.call is not UndoCall.COMPENSATION:
+def _compensation_started(operation: Operation, event: e.CompensationStarted, at: float) -> Operation:
+    undo = _undo_of(operation)
+    if undo.call is not UndoCall.COMPENSATION:
         undo = Undo(UndoCall.COMPENSATION)
     begun = replace(undo, generation=event.generation, attempts=event.attempt, first_call_at=undo.first_call_at or at)
-    return _put(saga, _undoing(operation, begun))
+    return _undoing(operation, begun)
 
 
 def _undoing(operation: Operation, undo: Undo) -> Operation:
     return replace(operation, status=OperationStatus.COMPENSATING, in_flight=True, undo=undo, probe=None)
 
 
-def _compensation_refused(saga: Saga, event: e.CompensationRefused, _at: float) -> Saga:
-    operation = saga.operations[event.operation]
+def _compensation_refused(operation: Operation, event: e.CompensationRefused, _at: float) -> Operation:
     undo = _undo_of(operation)
-    return _put(
-        saga,
-        replace(
-            operation,
-            in_flight=False,
-            fault=event.fault,
-            not_before=event.retry_at,
-            undo=_next_generation(undo),
-        ),
-    )
+    return replace(operation, in_flight=False, fault=event.fault, not_before=event.retry_at, undo=_next_generation(undo))
 
 
 def _next_generation(undo: Undo) -> Undo:
     return replace(undo, generation=undo.generation + 1, lost=0, first_call_at=0.0)
 
 
-def _compensation_lost(saga: Saga, event: e.CompensationLost, _at: float) -> Saga:
-    operation = saga.operations[event.operation]
+def _compensation_lost(operation: Operation, event: e.CompensationLost, _at: float) -> Operation:
     undo = _undo_of(operation)
-    return _put(
-        saga,
-        replace(
-            operation,
-            in_flight=False,
-            fault=event.fault,
-            not_before=event.retry_at,
-            probe=None,
-            undo=replace(undo, lost=undo.lost + 1),
-        ),
+    return replace(
+        operation,
+        in_flight=False,
+        fault=event.fault,
+        not_before=event.retry_at,
+        probe=None,
+        undo=replace(undo, lost=undo.lost + 1),
     )
 
 
-def _operation_voided(saga: Saga, event: e.OperationVoided, at: float) -> Saga:
-    return _put(saga, _undone(saga.operations[event.operation], OperationStatus.VOIDED, event.output, event.via, at))
+def _operation_voided(operation: Operation, event: e.OperationVoided, at: float) -> Operation:
+    return _undone(operation, OperationStatus.VOIDED, event.output, event.via, at)
 
 
-def _operation_compensated(saga: Saga, event: e.OperationCompensated, at: float) -> Saga:
-    return _put(saga, _undone(saga.operations[event.operation], OperationStatus.COMPENSATED, event.output, event.via, at))
+def _operation_compensated(operation: Operation, event: e.OperationCompensated, at: float) -> Operation:
+    return _undone(operation, OperationStatus.COMPENSATED, event.output, event.via, at)
 
 
 def _undone(operation: Operation, status: OperationStatus, output: Any, via: e.Via, at: float) -> Operation:
     return replace(operation, status=status, in_flight=False, undo_output=output, via=via, hold="", ended_at=at)
 
 
-def _compensation_failed(saga: Saga, event: e.CompensationFailed, _at: float) -> Saga:
-    operation = saga.operations[event.operation]
-    undo = operation.undo or Undo(UndoCall.COMPENSATION)
+def _compensation_failed(operation: Operation, event: e.CompensationFailed, _at: float) -> Operation:
+    undo = _undo_of(operation)
     if operation.status is OperationStatus.COMPENSATED:  # a probe contradicted its acknowledgement: it is in doubt again
         undo = replace(undo, lost=undo.lost + 1)
-    return _put(
-        saga,
-        replace(
-            operation,
-            status=OperationStatus.COMPENSATION_FAILED,
-            in_flight=False,
-            fault=event.fault,
-            hold=event.fault.message,
-            undo=undo,
-        ),
+    return replace(
+        operation,
+        status=OperationStatus.COMPENSATION_FAILED,
+        in_flight=False,
+        fault=event.fault,
+        hold=event.fault.message,
+        undo=undo,
     )
 
 
@@ -415,17 +432,19 @@ def _cancel_requested(saga: Saga, event: e.CancelRequested, _at: float) -> Saga:
 
 
 def _operation_resolved(saga: Saga, event: e.OperationResolved, at: float) -> Saga:
-    saga = _consumed(saga, event.request)
-    operation = saga.operations[event.operation]
+    return _consumed(_put(saga, _resolved(_planned(saga, event.operation), event, at)), event.request)
+
+
+def _resolved(operation: Operation, event: e.OperationResolved, at: float) -> Operation:
     match event.resolution:
         case e.Resolution.COMPENSATED:
-            settled = _undone(operation, OperationStatus.COMPENSATED, event.output, e.Via.PERSON, at)
+            return _undone(operation, OperationStatus.COMPENSATED, event.output, e.Via.PERSON, at)
         case e.Resolution.LANDED:
             output = operation.output if event.output is None else event.output
             undo = operation.undo and replace(_next_generation(operation.undo), allowed_from=operation.undo.attempts)
-            settled = replace(operation, status=OperationStatus.SUCCEEDED, output=output, via=e.Via.PERSON, hold="", undo=undo)
+            return replace(operation, status=OperationStatus.SUCCEEDED, output=output, via=e.Via.PERSON, hold="", undo=undo)
         case e.Resolution.ABSENT:
-            settled = replace(
+            return replace(
                 operation,
                 status=OperationStatus.PLANNED,
                 generation=operation.generation + 1,
@@ -438,7 +457,6 @@ def _operation_resolved(saga: Saga, event: e.OperationResolved, at: float) -> Sa
                 not_before=0.0,
                 undo=None,
             )
-    return _put(saga, settled)
 
 
 def _request_refused(saga: Saga, event: e.RequestRefused, _at: float) -> Saga:
@@ -466,9 +484,7 @@ def _reconsidered(operation: Operation) -> Operation:
 
 
 def _body_completed(saga: Saga, event: e.BodyCompleted, _at: float) -> Saga:
-    for name in event.removed:
-        saga = _removed(saga, name)
-    return replace(saga, body_completed=True, body_fault=None)
+    return replace(_with_removed(saga, event.removed), body_completed=True, body_fault=None)
 
 
 def _body_failed(saga: Saga, event: e.BodyFailed, _at: float) -> Saga:
@@ -502,11 +518,14 @@ def _cancel_refused(saga: Saga, _event: e.CancelRefused, _at: float) -> Saga:
 
 def _saga_reversed(saga: Saga, event: e.SagaReversed, at: float) -> Saga:
     operations: Map[str, Operation] = saga.operations
-    for name, operation in operations.items():
-        if name in event.outputs:
-            undone = _undone(operation, OperationStatus.COMPENSATED, event.outputs[name], e.Via.REPLY, at)
-            operations = operations.set(name, undone)
+    for name, output in event.outputs.items():
+        undone = _undone(_planned(saga, name), OperationStatus.COMPENSATED, output, e.Via.REPLY, at)
+        operations = operations.set(name, undone)
     return replace(saga, stage=Stage.COMPENSATED, residue=event.residue, operations=operations)
+
+
+def _fields_redacted(saga: Saga, event: e.FieldsRedacted, _at: float) -> Saga:
+    return replace(saga, redacted=tuple(dict.fromkeys((*saga.redacted, *event.fields))))
 
 
 def _put(saga: Saga, operation: Operation) -> Saga:
@@ -514,12 +533,10 @@ def _put(saga: Saga, operation: Operation) -> Saga:
 
 
 def _undo_of(operation: Operation) -> Undo:
-    if operation.undo is None:
-        raise JournalError(f"operation {operation.id!r}: a compensation ends that never started", operation_id=operation.id)
-    return operation.undo
+    return operation.undo or Undo(UndoCall.COMPENSATION)
 
 
-_APPLY: dict[type, Callable[[Saga, Any, float], Saga]] = {
+_OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.SagaBegun: _begun_again,
     e.LeaseTaken: _lease_taken,
     e.PlanProposed: _plan_proposed,
@@ -530,6 +547,21 @@ _APPLY: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.PlanRejected: _plan_rejected,
     e.PlanAccepted: _plan_accepted,
     e.OperationPlanned: _operation_planned,
+    e.CancelRequested: _cancel_requested,
+    e.OperationResolved: _operation_resolved,
+    e.RequestRefused: _request_refused,
+    e.SagaTurnedBack: _saga_turned_back,
+    e.BodyCompleted: _body_completed,
+    e.BodyFailed: _body_failed,
+    e.SagaCommitted: _saga_committed,
+    e.SagaCompensated: _saga_compensated,
+    e.ReversalBegun: _reversal_begun,
+    e.ReversalHeld: _reversal_held,
+    e.CancelRefused: _cancel_refused,
+    e.SagaReversed: _saga_reversed,
+    e.FieldsRedacted: _fields_redacted,
+}
+_OF_ONE_OPERATION: dict[type, Callable[[Operation, Any, float], Operation]] = {
     e.AttemptStarted: _attempt_started,
     e.OperationSucceeded: _operation_succeeded,
     e.OperationRejected: _operation_rejected,
@@ -547,16 +579,4 @@ _APPLY: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.CompensationLost: _compensation_lost,
     e.OperationCompensated: _operation_compensated,
     e.CompensationFailed: _compensation_failed,
-    e.CancelRequested: _cancel_requested,
-    e.OperationResolved: _operation_resolved,
-    e.RequestRefused: _request_refused,
-    e.SagaTurnedBack: _saga_turned_back,
-    e.BodyCompleted: _body_completed,
-    e.BodyFailed: _body_failed,
-    e.SagaCommitted: _saga_committed,
-    e.SagaCompensated: _saga_compensated,
-    e.ReversalBegun: _reversal_begun,
-    e.ReversalHeld: _reversal_held,
-    e.CancelRefused: _cancel_refused,
-    e.SagaReversed: _saga_reversed,
 }

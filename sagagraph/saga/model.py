@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
 from immutables import Map
+from msgspec import Struct
 
 from sagagraph.saga.events import Driver, Fault, ProbeAnswer, Via
 from sagagraph.saga.status import OperationStatus
@@ -34,13 +35,15 @@ class Stage(StrEnum):
     INFEASIBLE = "infeasible"
 
 
+FINAL = frozenset({Stage.COMMITTED, Stage.COMPENSATED, Stage.REJECTED, Stage.INFEASIBLE})
+
+
 class UndoCall(StrEnum):
     VOID = "void"
     COMPENSATION = "compensation"
 
 
-@dataclass(frozen=True, slots=True)
-class Undo:
+class Undo(Struct, frozen=True):
     """The calls that undo an operation."""
 
     call: UndoCall
@@ -55,8 +58,7 @@ class Undo:
     """Of this generation; 0 before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """One operation and all that is known of its calls. Counters are of the current `generation` unless they say otherwise."""
 
     spec: OperationSpec
@@ -126,8 +128,7 @@ class Operation:
         return self.fault.code if self.fault else None
 
 
-@dataclass(frozen=True, slots=True)
-class PlanState:
+class PlanState(Struct, frozen=True):
     """What was proposed and decided. `version` counts accepted plans, from 1."""
 
     version: int = 0
@@ -144,12 +145,62 @@ class PlanState:
     infeasible: tuple[str, ...] = ()
 
 
+class Index(Struct, frozen=True):
+    """What the agenda asks about all operations, so that it need not look at each. Derived from them; only `evolve` keeps it.
+
+    Members of a set stand with their ordinals, which say their order.
+    """
+
+    names: Map[int, str] = Map()
+    """Ordinal → operation."""
+    in_flight: int = 0
+    """How many wait for the answer of a call; and so on."""
+    calling_forward: int = 0
+    waiting_for_person: int = 0
+    perhaps_live: int = 0
+    """Held or stuck where an effect may stand."""
+    unfinished: int = 0
+    """Something is still to be done about them, going forward."""
+    unfinished_before_pivot: int = 0
+    """Of these, the ones that the pivot waits for (PROTOCOL rule 5)."""
+    unclosed: int = 0
+    """Something of them is live outside, or can become it."""
+    fatal: Map[str, int] = Map()
+    """They failed, and nobody catches that."""
+    due: Map[str, int] = Map()
+    """There may be a step for them; for all others there is none before something happens to another operation."""
+    unsettled: Map[str, int] = Map()
+    """Going forward: how many of its direct prerequisites an operation still waits for; absent where for none."""
+    below: Map[str, int] = Map()
+    """Of what goes back, and of all that depends on it: how many direct dependents are unclosed, or have such ones below them."""
+    after_pivot: Map[str, None] = Map()
+    """All that depends on the pivot, directly or not."""
+
+
+class _Outputs(Mapping[str, Any]):
+    """A view: nothing is copied."""
+
+    def __init__(self, operations: Map[str, Operation]) -> None:
+        self._operations = operations
+
+    def __getitem__(self, name: str) -> Any:
+        operation = self._operations[name]
+        if not operation.succeeded:
+            raise KeyError(name)
+        return operation.output
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, operation in self._operations.items() if operation.succeeded)
+
+    def __len__(self) -> int:
+        return sum(1 for _name in self)
+
+
 _NO_OPERATIONS: Map[str, Operation] = Map()
 _NO_DEPENDENTS: Map[str, tuple[str, ...]] = Map()
 
 
-@dataclass(frozen=True, slots=True)
-class Saga:
+class Saga(Struct, frozen=True):
     id: str
     driver: Driver
     domain: str
@@ -175,14 +226,23 @@ class Saga:
     reversal_hold: str = ""
     unverified: tuple[str, ...] = ()
     residue: tuple[str, ...] = ()
+    redacted: tuple[str, ...] = ()
+    """Names under which payloads were made unreadable: nothing can be called with them any more."""
+    index: Index = Index()
+
+    @property
+    def headline_stage(self) -> Stage:
+        """What lists go by: a committed saga that somebody has cancelled is on its way back."""
+        return Stage.REVERSING if self.stage is Stage.COMMITTED and self.cancel_by else self.stage
 
     def in_order(self) -> Iterator[Operation]:
         """The operations in the order in which they were planned."""
-        return iter(sorted(self.operations.values(), key=lambda operation: operation.ordinal))
+        return (self.operations[self.index.names[ordinal]] for ordinal in range(len(self.operations)))
 
     @property
     def outputs(self) -> Mapping[str, Any]:
-        return {name: operation.output for name, operation in self.operations.items() if operation.succeeded}
+        """Of the operations that succeeded."""
+        return _Outputs(self.operations)
 
     @property
     def pivot_operation(self) -> Operation | None:
@@ -221,8 +281,14 @@ def undo_key(saga_id: str, operation: Operation, undo_generation: int) -> str:
     return _written(operation, saga_id, operation.id, operation.generation, "undo", undo_generation)
 
 
+@lru_cache(maxsize=4096)
+def _quoted(part: str) -> str:
+    """A slash inside an id must not make two keys one."""
+    return quote(part, safe=" :~@")
+
+
 def _written(operation: Operation, *parts: str | int) -> str:
-    path = "/".join(quote(str(part), safe=" :~@") for part in parts)  # a slash inside an id must not make two keys one
+    path = "/".join(_quoted(part) if isinstance(part, str) else str(part) for part in parts)
     if operation.spec.policy.idempotency_key is KeyFormat.UUID:
         return str(uuid.uuid5(_KEY_NAMESPACE, path))
     return path

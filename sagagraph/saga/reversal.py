@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import inspect
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import structs
 from pydantic import BaseModel
 
 from sagagraph.saga.action import REVERSING, Action, Guarantees
 from sagagraph.saga.call import Call
-from sagagraph.saga.dependency import descendants, undo_order
+from sagagraph.saga.dependency import undo_order
 from sagagraph.saga.events import ProbeAnswer
 from sagagraph.saga.model import Operation, Saga, operation_key
 from sagagraph.saga.probe import Probe
@@ -62,15 +65,13 @@ def reversing_action(action: Action) -> Action:
         if undo is None:
             raise TypeError(f"action {action.name!r} can not be undone")
         request, result = action.request_from_json(undone.request), action.result_from_json(undone.result)
-        answer = undo(request, result, replace(call, operation_key=undone.key))
-        return await answer if hasattr(answer, "__await__") else answer
+        return await _called(undo, request, result, replace(call, operation_key=undone.key))
 
     async def probe(undone: Undone, call: Call) -> Probe:
         if action.probe is None:
             return Probe.unknown("the action has no probe")
         original = replace(call, idempotency_key=undone.key, operation_key=undone.key)
-        answer = action.probe(action.request_from_json(undone.request), original)
-        said: Probe = await answer if hasattr(answer, "__await__") else answer
+        said: Probe = await _called(action.probe, action.request_from_json(undone.request), original)
         match said.answer:
             case ProbeAnswer.UNDONE:
                 return Probe.landed(said.result)
@@ -96,6 +97,14 @@ def reversing_action(action: Action) -> Action:
     )
 
 
+async def _called(function: Callable[..., Any], *arguments: Any) -> Any:
+    """One that is no coroutine waits in a thread, as it would have in its own saga."""
+    if inspect.iscoroutinefunction(function):
+        return await function(*arguments)
+    answer = await asyncio.to_thread(function, *arguments)
+    return await answer if inspect.isawaitable(answer) else answer
+
+
 def _is_live(operation: Operation) -> bool:
     return operation.succeeded and operation.has_effect and not operation.removed
 
@@ -108,8 +117,23 @@ def _reversing(saga: Saga, operation: Operation, undoable: dict[str, Action]) ->
     action = reversing_action(undoable[operation.id])
     spec = operation.spec
     request = Undone(request=resolve(spec.inputs, saga.outputs), result=operation.output, key=operation_key(saga.id, operation))
-    dependents = tuple(_named(name) for name in sorted(descendants(saga, operation.id)) if name in undoable)
-    return replace(action.spec(_named(operation.id), request, dependents), policy=spec.policy)
+    dependents = tuple(_named(name) for name in sorted(_nearest(saga, operation.id, undoable)))
+    return structs.replace(action.spec(_named(operation.id), request, dependents), policy=spec.policy)
+
+
+def _nearest(saga: Saga, name: str, among: Container[str]) -> set[str]:
+    """Those of `among` that depend on `name` with none of them in between; what is further away is waited for through them."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    frontier = list(saga.dependents.get(name, ()))
+    while frontier:
+        each = frontier.pop()
+        if each in among:
+            found.add(each)
+        elif each not in seen:
+            seen.add(each)
+            frontier += saga.dependents.get(each, ())
+    return found
 
 
 def original_id(reversing_id: str) -> str:

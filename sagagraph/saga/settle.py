@@ -17,6 +17,7 @@ from sagagraph.saga.events import (
 )
 from sagagraph.saga.model import Operation, Undo, UndoCall
 from sagagraph.saga.step import CallAction, CallCompensation, CallProbe, CallVoid, Record, Step, Wait
+from sagagraph.workflow.kind import ActionKind
 
 CLOCK_MARGIN_S = 1.0
 """How far our clock and a provider's may be apart where a deadline or a key's retention is counted on."""
@@ -65,6 +66,13 @@ def resettle(operation: Operation, undo: Undo, now: float) -> Step:
     if harmless:
         return _stuck(operation, "its compensation was not acknowledged in the attempts that its policy allows")
     return _stuck(operation, f"its compensation is in doubt and can not be repeated safely ({_probed(operation)})")
+
+
+def settles_itself(operation: Operation, now: float) -> bool:
+    """If the outcome of its call were lost, calling again (or asking) would bring it back, without a person and without harm."""
+    if operation.given_up or operation.removed or operation.spec.kind is ActionKind.PIVOT:
+        return False
+    return not operation.has_effect or remembers_key(operation, now)
 
 
 def can_be_sealed_at_once(operation: Operation) -> bool:

@@ -47,3 +47,5 @@ class OperationStatus(StrEnum):
     """Given up under its key: undone if it had landed, and refused if it ever arrives."""
     SKIPPED = "skipped"
     """Its condition was false, or the saga ended before it started."""
+
+    __hash__ = str.__hash__  # Enum's own is written in Python, and every turn looks statuses up

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from datetime import timedelta
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -14,6 +16,8 @@ from sagagraph.saga.body import BodySaga
 from sagagraph.saga.engine import Engine, EngineOpening
 from sagagraph.saga.events import Resolution
 from sagagraph.saga.preview import CancelPreview
+from sagagraph.saga.replay import Replay
+from sagagraph.saga.retention import Retirement
 from sagagraph.saga.view import SagaView
 
 
@@ -39,6 +43,20 @@ class SyncEngine:
 
     def status(self, saga_id: str) -> SagaView:
         return self._portal.call(self._engine.status, saga_id)
+
+    def state_at(self, saga_id: str, version: int) -> SagaView:
+        return self._portal.call(self._engine.state_at, saga_id, version)
+
+    def replay(self, saga_id: str) -> Replay:
+        return self._portal.call(self._engine.replay, saga_id)
+
+    def retire(
+        self, saga_id: str | None = None, *, older_than: timedelta | None = None, archive: Path | None, dry_run: bool = False
+    ) -> Retirement:
+        return self._portal.call(lambda: self._engine.retire(saga_id, older_than=older_than, archive=archive, dry_run=dry_run))
+
+    def redact(self, saga_id: str, fields: Iterable[str], *, by: str = "user") -> SagaView:
+        return self._portal.call(lambda: self._engine.redact(saga_id, fields, by=by))
 
     def resume(self, saga_id: str) -> SagaView:
         return self._portal.call(self._engine.resume, saga_id)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sagagraph.saga.agenda import status_of
-from sagagraph.saga.model import Operation, Saga, operation_key
+from sagagraph.saga.model import Operation, Saga, Stage, operation_key
 from sagagraph.saga.status import OperationStatus, SagaStatus
 from sagagraph.workflow.operation import resolve
 
@@ -55,7 +55,11 @@ class SagaView:
     cost: Cost = Cost()
     residue: tuple[str, ...] = ()
     reason: str = ""
-    """Why it compensated, was rejected or is infeasible."""
+    """Why it compensated, is held or stuck as a whole, or is infeasible."""
+    reversal: str | None = None
+    """The saga that undoes this one, or has undone it (PROTOCOL rule 5)."""
+    redacted: tuple[str, ...] = ()
+    """Names under which its payloads were made unreadable."""
     unverified: tuple[str, ...] = ()
     """Operations that no probe could confirm at the end (PROTOCOL rule 9)."""
 
@@ -71,9 +75,19 @@ def view_of(saga: Saga, account: Account | None = None) -> SagaView:
         operations=tuple(_operation_view(saga, operation) for operation in saga.in_order()),
         cost=told.cost,
         residue=(*saga.residue, *told.residue),
-        reason=saga.turned_back_by or "; ".join(saga.plan.infeasible),
+        reason=_reason(saga),
+        reversal=saga.reversal,
+        redacted=saga.redacted,
         unverified=saga.unverified,
     )
+
+
+def _reason(saga: Saga) -> str:
+    if saga.turned_back_by or saga.plan.infeasible:
+        return saga.turned_back_by or "; ".join(saga.plan.infeasible)
+    if saga.reversal:
+        return saga.reversal_hold or f"saga {saga.reversal!r} {'undid' if saga.stage is Stage.COMPENSATED else 'undoes'} it"
+    return saga.body_fault.message if saga.body_fault else ""
 
 
 def _operation_view(saga: Saga, operation: Operation) -> OperationView:

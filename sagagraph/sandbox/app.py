@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import date, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from sagagraph.sandbox import rates
 from sagagraph.sandbox.answers import Answer, ServiceError, refusal, unknown
 from sagagraph.sandbox.bodies import AdvanceBody, EffectBody, PaymentBody, RefundBody, ReservationBody, VoidBody
 from sagagraph.sandbox.calls import BookCall, CancelCall, CaptureCall, Kind, RefundCall, VoidCall
-from sagagraph.sandbox.cities import City, all_cities, find_city
+from sagagraph.sandbox.cities import City, all_cities, find_city, matching_cities
 from sagagraph.sandbox.clock import as_text, real_now
 from sagagraph.sandbox.late_landings import LateLandings
 from sagagraph.sandbox.reception import Reception
@@ -104,8 +106,15 @@ async def guarantees(service: TheService) -> Json:
 
 
 @_enquiries.get("/cities")
-async def cities() -> Json:
-    return {"cities": [_city_as_json(city) for city in all_cities()]}
+def cities(q: str | None = None) -> Response:
+    if q is not None:
+        return JSONResponse({"cities": [_namesake_as_json(city) for city in matching_cities(q)]})
+    return Response(_all_cities_as_json(), media_type="application/json")
+
+
+@_enquiries.get("/rates")
+async def exchange_rates() -> Json:
+    return {"base": rates.BASE, "on": rates.ON.isoformat(), "source": rates.SOURCE, "rates": dict(rates.RATES)}
 
 
 @_enquiries.get("/offers/flights")
@@ -163,6 +172,18 @@ def _city(name: str) -> City:
     return city
 
 
+@cache
+def _all_cities_as_json() -> bytes:
+    return json.dumps(
+        {"cities": [_city_as_json(city) for city in all_cities()]}, ensure_ascii=False, separators=(",", ":")
+    ).encode()
+
+
+def _namesake_as_json(city: City) -> Json:
+    """With what tells it from its namesakes."""
+    return {**_city_as_json(city), "region": city.region}
+
+
 def _city_as_json(city: City) -> Json:
     return {
         "name": city.name,
@@ -171,6 +192,7 @@ def _city_as_json(city: City) -> Json:
         "timezone": city.timezone,
         "latitude": city.latitude,
         "longitude": city.longitude,
+        "population": city.population,
     }
 
 

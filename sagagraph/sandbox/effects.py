@@ -154,7 +154,7 @@ class Effects:
         _refuse_on_order(arrival)
         if arrival.fault == "price_up":
             _raise_price(tx, call)
-        answer = Answer(201, land(tx, call, now))
+        answer = Answer(201, land(tx, call, now, market_moves=self._settings.market_moves))
         if key := self._deduplicated_key(call):
             keys.remember_answer(tx, key, fingerprint(call), answer.body, now)
         return answer

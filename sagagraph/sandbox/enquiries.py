@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from datetime import datetime
 from typing import Any
 
 from sagagraph.sandbox import inventory, ledger
@@ -9,16 +11,17 @@ from sagagraph.sandbox.answers import refusal, unknown
 from sagagraph.sandbox.calls import Kind
 from sagagraph.sandbox.clock import Clock
 from sagagraph.sandbox.database import Database
-from sagagraph.sandbox.offers import OfferKind
+from sagagraph.sandbox.offers import Offer, OfferKind
 from sagagraph.sandbox.world import Question, find_offer
 
 
 class Enquiries:
     """Each is answered from one consistent moment."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, *, market_moves: bool) -> None:
         self._database = database
         self._clock = clock
+        self._market_moves = market_moves
 
     def search(self, question: Question, *, prices_rise: bool) -> list[dict[str, Any]]:
         """What can still be booked in the quantity asked for; `prices_rise`: by a fifth first, and for good."""
@@ -29,7 +32,7 @@ class Enquiries:
             offers = [offer for offer in question.offers() if offer.starts > now]
             if prices_rise:
                 inventory.raise_prices(tx, offers)
-            current = [(inventory.at_current_price(tx, offer), inventory.left_of(tx, offer)) for offer in offers]
+            current = [self._as_it_stands(tx, offer, now) for offer in offers]
         return [offer.as_json(left=left) for offer, left in current if left >= offer.quantity]
 
     def offer(self, offer_id: str) -> dict[str, Any]:
@@ -37,7 +40,13 @@ class Enquiries:
         if offer is None:
             raise unknown("offer", offer_id)
         with self._database.snapshot() as tx:
-            return inventory.at_current_price(tx, offer).as_json(left=inventory.left_of(tx, offer))
+            current, left = self._as_it_stands(tx, offer, self._clock.now(tx))
+        return current.as_json(left=left)
+
+    def _as_it_stands(self, tx: sqlite3.Connection, offer: Offer, now: datetime) -> tuple[Offer, int]:
+        """And how much of it is left."""
+        current = inventory.at_current_price(tx, offer, now, market_moves=self._market_moves)
+        return current, inventory.left_of(tx, current)
 
     def find(self, kind: Kind, key: str) -> dict[str, Any]:
         as_json = ledger.payment_as_json if kind == "payment" else ledger.reservation_as_json

@@ -9,7 +9,7 @@ from sagagraph.sandbox.cities import City
 from sagagraph.sandbox.offers import Offer, Stock
 from sagagraph.sandbox.seasons import season_factor
 
-_NAMES_AND_STARS = (
+_OF_THE_FIRST_CITIES = (
     ("Station Inn", 2),
     ("Linden House", 3),
     ("Hotel Merchant", 3),
@@ -19,7 +19,17 @@ _NAMES_AND_STARS = (
     ("The Opera", 4),
     ("Grand Palace", 5),
 )
-_DOLLARS_BY_STARS = {2: 75, 3: 115, 4: 165, 5: 520}
+_NAMES_AND_STARS = (
+    ("Backpackers", 1),
+    ("Station Inn", 2),
+    ("Market Street House", 2),
+    ("Linden House", 3),
+    ("Garden Court", 3),
+    ("Old Town Rooms", 4),
+    ("The Opera", 4),
+    ("Grand Palace", 5),
+)
+_DOLLARS_BY_STARS = {1: 45, 2: 75, 3: 115, 4: 165, 5: 520}
 _WEEKEND = (4, 5)
 """The nights from Friday and from Saturday."""
 _CHECK_IN, _CHECK_OUT = time(15), time(11)
@@ -31,12 +41,17 @@ def hotels_in(city: City, check_in: date, check_out: date, rooms: int) -> list[O
     nights = [check_in + timedelta(days=n) for n in range(min((check_out - check_in).days, _LONGEST_STAY + 1))]
     if not 1 <= len(nights) <= _LONGEST_STAY:
         return []
-    return [_offer(city, index, nights, check_out, rooms) for index in range(len(_NAMES_AND_STARS))]
+    return [_offer(city, index, nights, check_out, rooms) for index in range(len(_houses(city)))]
+
+
+def _houses(city: City) -> tuple[tuple[str, int], ...]:
+    """Name and stars of each."""
+    return _OF_THE_FIRST_CITIES if city.first else _NAMES_AND_STARS
 
 
 def _offer(city: City, index: int, nights: list[date], check_out: date, rooms: int) -> Offer:
-    name, stars = _NAMES_AND_STARS[index]
-    hotel_id = f"hotel.{city.airport}-{index}"
+    name, stars = _houses(city)[index]
+    hotel_id = f"hotel.{city.key}-{index}"
     check_in = nights[0]
     rates = [_rate(city, hotel_id, stars, night) for night in nights]
     capacity = draw_between(4, 20, "rooms", hotel_id)
@@ -48,7 +63,10 @@ def _offer(city: City, index: int, nights: list[date], check_out: date, rooms: i
         nights=len(nights),
         starts=datetime.combine(check_in, _CHECK_IN, city.zone),
         free_until=datetime.combine(check_in - timedelta(days=2), _CHECK_IN, city.zone),
-        stock=tuple(Stock(unit=f"{hotel_id}.{night}", capacity=capacity) for night in nights),
+        stock=tuple(
+            Stock(unit=f"{hotel_id}.{night}", capacity=capacity, until=datetime.combine(night, _CHECK_IN, city.zone))
+            for night in nights
+        ),
         facts={
             "name": f"{name} {city.name}",
             "city": city.name,
@@ -65,4 +83,4 @@ def _offer(city: City, index: int, nights: list[date], check_out: date, rooms: i
 def _rate(city: City, hotel_id: str, stars: int, night: date) -> float:
     weekend = 1.15 if night.weekday() in _WEEKEND else 1.0
     house = 0.85 + 0.3 * draw("rate", hotel_id)
-    return _DOLLARS_BY_STARS[stars] * city.price_level * season_factor(night) * weekend * house
+    return _DOLLARS_BY_STARS[stars] * city.price_level * season_factor(night, city.latitude) * weekend * house

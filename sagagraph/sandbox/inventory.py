@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
+from sagagraph.sandbox import market
 from sagagraph.sandbox.offers import Offer
 
 
 def left_of(tx: sqlite3.Connection, offer: Offer) -> int:
     """How many travellers or rooms it still has a place for, on its fullest night."""
-    return min(stock.capacity - _taken(tx, stock.unit) for stock in offer.stock)
+    return max(0, min(stock.capacity - stock.sold - _taken(tx, stock.unit) for stock in offer.stock))
 
 
 def take(tx: sqlite3.Connection, offer: Offer) -> None:
@@ -29,12 +31,15 @@ def raise_prices(tx: sqlite3.Connection, offers: Iterable[Offer]) -> None:
     """By a fifth, for good."""
     tx.executemany(
         "INSERT INTO price_rises (base_id, times) VALUES (?, 1) ON CONFLICT DO UPDATE SET times = times + 1",
-        [(offer.base_id,) for offer in offers],
+        [(offer.priced_as,) for offer in offers],
     )
 
 
-def at_current_price(tx: sqlite3.Connection, offer: Offer) -> Offer:
-    row = tx.execute("SELECT times FROM price_rises WHERE base_id = ?", (offer.base_id,)).fetchone()
+def at_current_price(tx: sqlite3.Connection, offer: Offer, now: datetime, *, market_moves: bool) -> Offer:
+    """And, in a market that moves, with what other customers have left."""
+    if market_moves:
+        offer = market.as_of(offer, now)
+    row = tx.execute("SELECT times FROM price_rises WHERE base_id = ?", (offer.priced_as,)).fetchone()
     return offer.raised(row["times"]) if row else offer
 
 

@@ -20,10 +20,10 @@ from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
 from sagagraph.sandbox.world import find_offer
 
 
-def land(tx: sqlite3.Connection, call: KeyedCall, now: datetime) -> dict[str, Any]:
+def land(tx: sqlite3.Connection, call: KeyedCall, now: datetime, *, market_moves: bool) -> dict[str, Any]:
     match call:
         case BookCall():
-            return _book(tx, call, now)
+            return _book(tx, call, now, market_moves=market_moves)
         case CancelCall():
             return _cancel(tx, call, now)
         case CaptureCall():
@@ -32,11 +32,11 @@ def land(tx: sqlite3.Connection, call: KeyedCall, now: datetime) -> dict[str, An
             return _refund(tx, call, now)
 
 
-def _book(tx: sqlite3.Connection, call: BookCall, now: datetime) -> dict[str, Any]:
+def _book(tx: sqlite3.Connection, call: BookCall, now: datetime, *, market_moves: bool) -> dict[str, Any]:
     offer = find_offer(call.offer_id)
     if offer is None or offer.kind != call.kind:
         raise unknown("offer", call.offer_id)
-    offer = inventory.at_current_price(tx, offer.for_quantity(call.quantity))
+    offer = inventory.at_current_price(tx, offer.for_quantity(call.quantity), now, market_moves=market_moves)
     left = inventory.left_of(tx, offer)
     if offer.starts <= now:
         raise refusal("date_past", f"{call.offer_id} started at {offer.starts.isoformat()}")

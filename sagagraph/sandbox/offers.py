@@ -20,13 +20,17 @@ class Stock:
 
     unit: str
     capacity: int
+    until: datetime
+    """When it leaves, or when its night begins: from then on nobody books it."""
+    sold: int = 0
+    """What other customers have taken of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
     kind: OfferKind
     base_id: str
-    """The id without the quantity: what a rise of the price holds for."""
+    """The id without the quantity."""
     quantity: int
     """Travellers or rooms."""
     rate: Cents
@@ -44,6 +48,11 @@ class Offer:
     @property
     def offer_id(self) -> str:
         return f"{self.base_id}.x{self.quantity}"
+
+    @property
+    def priced_as(self) -> str:
+        """What a rise of the price holds for: a stay, or a journey for whoever takes it."""
+        return self.base_id if self.kind == "hotel" else self.stock[0].unit
 
     @property
     def price(self) -> Cents:

@@ -30,7 +30,7 @@ class Service:
         self._database = Database(settings.database)
         with self._database.transaction() as tx:
             self._clock.start(tx, settings.today or DEFAULT_TODAY)
-        self.enquiries = Enquiries(self._database, self._clock)
+        self.enquiries = Enquiries(self._database, self._clock, market_moves=settings.market_moves)
         self.effects = Effects(self._database, self._clock, faults, settings)
 
     def now(self) -> datetime:

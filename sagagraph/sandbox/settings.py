@@ -12,6 +12,7 @@ from sagagraph.sandbox.clock import YEARS
 
 Guarantee = Literal["dedup", "void", "deadline", "refusals"]
 GUARANTEES: frozenset[Guarantee] = frozenset({"dedup", "void", "deadline", "refusals"})
+MARKETS = ("static", "moving")
 _CENTURY_S = 100 * 366 * 86400
 
 
@@ -28,6 +29,8 @@ class SandboxSettings:
     """Guarantees that it does not keep to."""
     key_retention_s: float | None = None
     """By the service's clock; None: keys are remembered for good."""
+    market: str = "static"
+    """`moving`: other customers book too, and prices move. `static`: only this service's callers change anything."""
 
     def __post_init__(self) -> None:
         if unknown := self.withheld - GUARANTEES:
@@ -38,8 +41,14 @@ class SandboxSettings:
             raise InvalidInputError(
                 f"must be more than 0 and at most {_CENTURY_S} seconds, not {retention}", field="--key-retention"
             )
+        if self.market not in MARKETS:
+            raise InvalidInputError(f"must be {' or '.join(MARKETS)}, not {self.market!r}", field="--market")
         if self.today is not None and self.today.year not in YEARS:
             raise InvalidInputError(f"must be in the years {YEARS[0]} to {YEARS[-1]}", field="--today")
+
+    @property
+    def market_moves(self) -> bool:
+        return self.market == "moving"
 
     def keeps(self, guarantee: Guarantee) -> bool:
         return guarantee not in self.withheld

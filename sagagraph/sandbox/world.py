@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from sagagraph.sandbox.cities import City, city_of_airport
+from sagagraph.sandbox.cities import City, city_of_key
 from sagagraph.sandbox.clock import YEARS
 from sagagraph.sandbox.flights import flights_between
 from sagagraph.sandbox.hotels import hotels_in
@@ -15,8 +15,9 @@ from sagagraph.sandbox.offers import Offer, OfferKind
 from sagagraph.sandbox.trains import trains_between
 
 _DAY = r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
-_JOURNEY_ID = re.compile(rf"(flight|train)\.([A-Z]{{3}})-([A-Z]{{3}})\.{_DAY}\.[A-Z0-9]+\.x([1-9][0-9]{{0,2}})")
-_STAY_ID = re.compile(rf"hotel\.([A-Z]{{3}})-[0-9]\.{_DAY}\.{_DAY}\.x([1-9][0-9]{{0,2}})")
+_CITY = r"([A-Z]{3}|[1-9][0-9]{0,9})"
+_JOURNEY_ID = re.compile(rf"(flight|train)\.{_CITY}-{_CITY}\.{_DAY}\.[A-Z0-9]+\.x([1-9][0-9]{{0,2}})")
+_STAY_ID = re.compile(rf"hotel\.{_CITY}-[0-9]\.{_DAY}\.{_DAY}\.x([1-9][0-9]{{0,2}})")
 
 
 @dataclass(frozen=True)
@@ -74,13 +75,13 @@ def _question_behind(offer_id: str) -> Question | None:
     try:
         if match := _JOURNEY_ID.fullmatch(offer_id):
             kind, origin, destination, day, travellers = match.groups()
-            ends = city_of_airport(origin), city_of_airport(destination)
+            ends = city_of_key(origin), city_of_key(destination)
             if ends[0] and ends[1]:
                 journey: Literal["flight", "train"] = "flight" if kind == "flight" else "train"
                 return JourneyQuestion(journey, ends[0], ends[1], date.fromisoformat(day), int(travellers))
         if match := _STAY_ID.fullmatch(offer_id):
-            airport, check_in, check_out, rooms = match.groups()
-            if city := city_of_airport(airport):
+            key, check_in, check_out, rooms = match.groups()
+            if city := city_of_key(key):
                 days = date.fromisoformat(check_in), date.fromisoformat(check_out)
                 return StayQuestion(city, *days, int(rooms))
     except ValueError:  # the thirtieth of February

@@ -1,37 +1,48 @@
-"""`python -m sagagraph.testing`: kill a saga at every boundary and print the matrix of what became of it."""
+"""`python -m sagagraph.testing`: harm a saga at every boundary and print the matrix of what became of it."""
 
 from __future__ import annotations
 
 import importlib
 import json
-import random
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from multiprocessing import get_context
+from random import Random
 from typing import Annotated
 
 import typer
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.testing.databases import Databases, databases
 from sagagraph.testing.scenario import Scenario
-from sagagraph.testing.sweep import Case, boundaries_of, kill_at
+from sagagraph.testing.sweep import Case, Harm, boundaries_of, check_harm, harm_at
 from sagagraph.testing.trips import SCENARIOS
 
 
 def sweep(
     scenario: Annotated[str | None, typer.Argument(metavar="[MODULE:NAME]", help="Your own; by default the sample trip.")] = None,
-    sample: Annotated[int, typer.Option(help="Only so many boundaries of each scenario, drawn by --seed; 0: all.")] = 0,
+    store: Annotated[str, typer.Option(help="sqlite, postgresql, or the URL of a PostgreSQL server.")] = "sqlite",
+    harm: Annotated[Harm, typer.Option(help="What is done to the worker, or to its connection.")] = Harm.KILL,
+    sample: Annotated[int, typer.Option(min=0, help="Only so many boundaries of each scenario, drawn by --seed; 0: all.")] = 0,
     seed: Annotated[int, typer.Option()] = 0,
-    jobs: Annotated[int, typer.Option(help="Cases at once.")] = 2,
+    jobs: Annotated[int, typer.Option(min=1, help="Cases at once.")] = 2,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
-    """Run a saga once for every durable write and every call, kill it there, resume it, and ask the outside world."""
+    """Run a saga once for every durable write and every call, harm it there, resume it, and ask the outside world."""
+    scenarios = _scenarios(scenario)
     cases: list[Case] = []
-    for each in _scenarios(scenario):
-        cases += _swept(each, sample, seed, jobs)
+    if sample:
+        sys.stderr.write(
+            f"{harm.value} on {store.partition(':')[0]}: {sample} boundaries of each scenario, drawn by --seed {seed}\n"
+        )
+    with databases(store) as made:
+        check_harm(harm, made)
+        for each in scenarios:
+            cases += _swept(each, harm, made, random=Random(f"{seed} {each.name}"), sample=sample, jobs=jobs)  # noqa: S311
     if as_json:
         sys.stdout.write(json.dumps([asdict(case) for case in cases], indent=2) + "\n")
     else:
@@ -39,24 +50,33 @@ def sweep(
     raise typer.Exit(1 if any(case.judgement.faults for case in cases) else 0)
 
 
-def _swept(scenario: Scenario, sample: int, seed: int, jobs: int) -> list[Case]:
-    count = boundaries_of(scenario)
+def _swept(scenario: Scenario, harm: Harm, made: Databases, *, random: Random, sample: int, jobs: int) -> list[Case]:
+    count = boundaries_of(scenario, made)
     boundaries = list(range(1, count + 1))
     if 0 < sample < count:
-        boundaries = sorted(random.Random(seed).sample(boundaries, sample))  # noqa: S311 - a sample, not a secret
+        boundaries = sorted(random.sample(boundaries, sample))
+    one = partial(_harmed, scenario, harm, made)
     with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
-        return list(pool.map(kill_at, [scenario] * len(boundaries), boundaries))
+        return list(pool.map(one, boundaries))
+
+
+def _harmed(scenario: Scenario, harm: Harm, made: Databases, boundary: int) -> Case:
+    return harm_at(scenario, boundary, harm, made)
 
 
 def _scenarios(named: str | None) -> tuple[Scenario, ...]:
     if named is None:
         return SCENARIOS
     module, _, attribute = named.partition(":")
+    if not module or not attribute:
+        raise InvalidInputError(f"{named!r} names no scenario; write it as package.module:NAME", field="MODULE:NAME")
     try:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as exc:
         raise InvalidInputError(f"{named!r} can not be loaded: {exc}", field="MODULE:NAME") from exc
     scenarios = tuple(found) if isinstance(found, list | tuple) else (found,)
+    if any(isinstance(each, type) for each in scenarios):
+        raise InvalidInputError(f"{named!r} is a class; name an instance of it", field="MODULE:NAME")
     if not scenarios or not all(_is_scenario(each) for each in scenarios):
         raise InvalidInputError(f"{named!r} is no scenario (see sagagraph.testing.scenario)", field="MODULE:NAME")
     return scenarios
@@ -66,20 +86,27 @@ def _is_scenario(found: object) -> bool:
     return all(hasattr(found, name) for name in ("name", "world", "prepare", "run", "resume", "judge"))
 
 
+_DONE = {Harm.KILL: "killed", Harm.STOP: "stopped", Harm.CUT: "cut off", Harm.LOSE: "unanswered"}
+
+
 def matrix(cases: list[Case]) -> Iterator[str]:
-    """A row for each place where a saga was killed, a column for each scenario: how often, and how it ended. Then every fault."""
-    killed = [case for case in cases if case.was_killed]
+    """A row for each place where a saga was harmed, a column for each scenario: how often, and how it ended. Then every fault."""
+    harmed = [case for case in cases if case.was_harmed]
+    done = _DONE[cases[0].harm]
     scenarios = list(dict.fromkeys(case.scenario for case in cases))
-    places = list(dict.fromkeys(case.place for case in killed))
-    rows = [["killed", *scenarios]]
-    rows += [[place, *(_cell(killed, place, scenario) for scenario in scenarios)] for place in places]
+    places = list(dict.fromkeys(case.place for case in harmed))
+    rows = [[done, *scenarios]]
+    rows += [[place, *(_cell(harmed, place, scenario) for scenario in scenarios)] for place in places]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-    yield f"killed {len(killed)} times: {_counted(killed)}"
+    yield f"{done} {len(harmed)} times: {_counted(harmed)}"
+    ends = Counter(case.ended.partition(":")[0] or "nothing" for case in harmed)
+    if cases[0].harm is not Harm.KILL:
+        yield f"went on and ended with: {', '.join(f'{times} {what}' for what, times in ends.most_common())}"
     faults = [(case, fault) for case in cases for fault in case.judgement.faults]
     for case, fault in faults:
-        yield f"FAULT {case.scenario}, killed {case.place or 'nowhere'} (boundary {case.boundary}): {fault}"
+        yield f"FAULT {case.scenario}, {done} {case.place or 'nowhere'} (boundary {case.boundary}): {fault}"
     yield f"{len(faults)} faults"
 
 

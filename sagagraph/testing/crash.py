@@ -1,4 +1,4 @@
-"""Dying at an exact place: right before or after a durable write or a call to the outside."""
+"""Harm at an exact place: right before or after a durable write or a call to the outside."""
 
 from __future__ import annotations
 
@@ -10,25 +10,40 @@ from pathlib import Path
 from typing import Any
 
 from sagagraph.saga.call import Call
+from sagagraph.saga.engine import LEASE_TTL_S
 
 _WRITES = frozenset({"create", "take", "append", "release", "ask", "note"})
 _CHECKPOINT_WRITES = frozenset({"aput", "aput_writes"})
 
 
-class CrashPoint:
-    """Counts boundaries, and kills this process with SIGKILL at the `at`-th (0: never). `trace` keeps their names."""
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
-    def __init__(self, at: int, trace: Path) -> None:
+
+def freeze() -> None:
+    """Until somebody continues this process."""
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+class CrashPoint:
+    """Counts boundaries, and does `harm` at the `at`-th (0: never). `trace` keeps their names.
+
+    `lease_ttl_s` is for the engine of the run: somebody may be waiting for that lease to run out.
+    """
+
+    def __init__(self, at: int, trace: Path, harm: Callable[[], None] = die, *, lease_ttl_s: float = LEASE_TTL_S) -> None:
         self._at = at
         self._passed = 0
         self._trace = trace
+        self._harm = harm
+        self.lease_ttl_s = lease_ttl_s
 
     def boundary(self, name: str) -> None:
         self._passed += 1
         with self._trace.open("a", encoding="utf-8") as trace:
             trace.write(f"{name}\n")
         if self._passed == self._at:
-            os.kill(os.getpid(), signal.SIGKILL)
+            self._harm()
 
     @asynccontextmanager
     async def around_call(self, call: Call) -> AsyncIterator[None]:

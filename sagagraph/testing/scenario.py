@@ -1,12 +1,17 @@
-"""What the sweep needs to know of a saga in order to kill it everywhere."""
+"""What the sweep needs to know of a saga in order to harm it everywhere."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from sagagraph.errors import SagaGraphError
+from sagagraph.saga.engine import Engine
+from sagagraph.saga.stores.opening import open_store
 from sagagraph.testing.crash import CrashPoint
 
 
@@ -18,12 +23,22 @@ class Judgement:
     faults: tuple[str, ...] = ()
 
 
+STORE = "store"
+"""The file in a case's folder that names its store."""
+
+
+def store_of(folder: Path) -> str:
+    """The URL of the case's store."""
+    return (folder / STORE).read_text()
+
+
 class Scenario(Protocol):
-    """One way through a saga. Each case gets a fresh `folder`; `run` and `resume` are called in processes of their own.
+    """One way through a saga. Each case has a fresh `folder` and database, and all but `world` run in processes of their own.
 
     `world` is entered in the sweep's process and stays up while the others die: start what stands outside the saga there, and
-    leave its address in `folder`. `run` opens its engine with the crash point around its store and calls; what it raises is
-    ignored. `resume` goes on without one, and returns when the saga is quiet. `judge` asks the outside world, not the saga.
+    leave its address in `folder`. The others open the store that `store_of(folder)` names at that moment. `run` opens its engine
+    with the crash point around its store and calls, and with its `lease_ttl_s`; it may raise errors of this library. `resume`
+    goes on without one, and returns when the saga is quiet. `judge` asks the outside world, not the saga.
     """
 
     @property
@@ -39,3 +54,37 @@ class Scenario(Protocol):
     async def resume(self, folder: Path) -> None: ...
 
     async def judge(self, folder: Path) -> Judgement: ...
+
+
+class BodyScenario(ABC):
+    """A scenario of a saga that a function runs, resumed by running it again; its services are files in the case's folder."""
+
+    name: str
+
+    @abstractmethod
+    async def body(self, engine: Engine, folder: Path) -> None:
+        """Run the saga, or run it again."""
+
+    @abstractmethod
+    async def judge(self, folder: Path) -> Judgement: ...
+
+    @contextmanager
+    def world(self, folder: Path) -> Iterator[None]:  # noqa: ARG002 - files need nobody
+        yield
+
+    async def prepare(self, folder: Path) -> None:  # noqa: B027 - nothing has happened before
+        pass
+
+    async def run(self, folder: Path, crash: CrashPoint) -> None:
+        store = crash.around_store(await open_store(store_of(folder)))
+        await self._run(Engine(store, around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s), folder)
+
+    async def resume(self, folder: Path) -> None:
+        with suppress(SagaGraphError):  # held, or compensated: the judge will see
+            await self._run(Engine(await open_store(store_of(folder))), folder)
+
+    async def _run(self, engine: Engine, folder: Path) -> None:
+        try:
+            await self.body(engine, folder)
+        finally:
+            await engine.close()

@@ -1,73 +1,230 @@
-"""The crash sweep: run a saga once for every boundary, kill it there, resume it, and let the outside world judge.
+"""The crash sweep: run a saga once for every boundary, harm it there, resume it, and let the outside world judge.
 
-Every run is a process forked after the imports, killed with SIGKILL; nothing is simulated. Sweep from a process without threads.
+Every run is a process forked after the imports and harmed for real: killed, stopped and continued while another one took over, or
+cut off from its database. Nothing is simulated. Sweep from a process without threads.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import signal
 import tempfile
+import time
 import traceback
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import uuid4
 
-from sagagraph.testing.crash import CrashPoint
-from sagagraph.testing.scenario import Judgement, Scenario
+from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.saga.agenda import status_of
+from sagagraph.saga.engine import LEASE_TTL_S
+from sagagraph.saga.evolve import fold
+from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.stores.opening import open_store
+from sagagraph.testing.crash import CrashPoint, die, freeze
+from sagagraph.testing.databases import Databases, memory_folder
+from sagagraph.testing.proxy import postgres_proxy
+from sagagraph.testing.scenario import STORE, Judgement, Scenario, store_of
+
+SHORT_LEASE_S = 1.0
+"""Of a worker that will be stopped: another one waits for it to run out."""
+_END_S = 60.0
+"""A run that has not ended by then is killed, and at fault."""
+BLOCKED = "locked the file while it was stopped"
+_TICK_S = 0.005
+Job = Callable[[], Coroutine[Any, Any, Any]]
+
+
+class Harm(StrEnum):
+    KILL = "kill"
+    """SIGKILL."""
+    STOP = "stop"
+    """SIGSTOP; another process takes over, and only then SIGCONT."""
+    CUT = "cut"
+    """All connections to the database are reset."""
+    LOSE = "lose"
+    """The next statement is executed, and its acknowledgement is lost with its connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`boundary` counts from 1; `place` is its name, empty where the run ended before it came to it."""
+    """`boundary` counts from 1; `place` is its name, empty where the run ended before it came to it.
+
+    `ended`: how the harmed run went on, empty if it never did.
+    """
 
     scenario: str
     boundary: int
     place: str
     judgement: Judgement
+    harm: Harm = Harm.KILL
+    ended: str = ""
 
     @property
-    def was_killed(self) -> bool:
+    def was_harmed(self) -> bool:
         return bool(self.place)
 
 
-def boundaries_of(scenario: Scenario) -> int:
+def boundaries_of(scenario: Scenario, databases: Databases) -> int:
     """How many boundaries an undisturbed run passes."""
-    with _case_folder(scenario) as folder:
-        _in_child(lambda: scenario.run(folder, CrashPoint(0, folder / "trace")))
+    with _case_folder(scenario, databases) as folder:
+        _Child(lambda: scenario.run(folder, CrashPoint(0, folder / "trace")), folder).wait()
         return len(_trace(folder))
 
 
-def sweep(scenario: Scenario, boundaries: Iterable[int]) -> Iterator[Case]:
-    for boundary in boundaries:
-        yield kill_at(scenario, boundary)
+def check_harm(harm: Harm, databases: Databases) -> None:
+    """Raises `InvalidInputError` where there is no connection that could be cut."""
+    if harm in (Harm.CUT, Harm.LOSE) and databases.server_url is None:
+        raise InvalidInputError(f"{harm.value} needs a database with a connection: --store postgresql", field="--harm")
 
 
-def kill_at(scenario: Scenario, boundary: int) -> Case:
-    """One case: run and die at `boundary`, resume twice (the second time nothing may be left to do), and judge."""
-    with _case_folder(scenario) as folder:
-        died = _in_child(lambda: scenario.run(folder, CrashPoint(boundary, folder / "trace")))
-        place = _trace(folder)[-1] if died else ""
-        _in_child(lambda: scenario.resume(folder))
-        first = asyncio.run(scenario.judge(folder))
-        _in_child(lambda: scenario.resume(folder))
-        second = asyncio.run(scenario.judge(folder))
-        if second != first and not first.faults:
-            second = Judgement(second.outcome, (*second.faults, f"a second resume changed {first.outcome}"))
-        return Case(scenario.name, boundary, place, second if not first.faults else first)
+def harm_at(scenario: Scenario, boundary: int, harm: Harm, databases: Databases) -> Case:
+    """One case: run and be harmed at `boundary`, resume, judge, and resume again: then nothing may be left to do."""
+    check_harm(harm, databases)
+    with _case_folder(scenario, databases) as folder:
+        case = _HarmedCase(scenario, boundary, harm, databases, folder)
+        try:
+            ended, faults = case.stopped() if harm is Harm.STOP else case.killed() if harm is Harm.KILL else case.cut_off()
+        except SagaGraphError as exc:  # what is left behind can not even be read
+            ended, faults = "", [str(exc)]
+        trace = _trace(folder)
+        place = trace[boundary - 1] if len(trace) >= boundary else ""
+        judged = case.last_judgement
+        all_faults = tuple(dict.fromkeys((*faults, *judged.faults)))
+        return Case(scenario.name, boundary, place, Judgement(judged.outcome, all_faults), harm, ended)
+
+
+class _HarmedCase:
+    def __init__(self, scenario: Scenario, boundary: int, harm: Harm, databases: Databases, folder: Path) -> None:
+        self._scenario = scenario
+        self._boundary = boundary
+        self._harm = harm
+        self._databases = databases
+        self._folder = folder
+        self.last_judgement = Judgement("")
+
+    def killed(self) -> tuple[str, list[str]]:
+        self._run(die).wait()
+        return "", [*self._resume_and_judge(), *self._resume_once_more()]
+
+    def cut_off(self) -> tuple[str, list[str]]:
+        store_url = store_of(self._folder)
+        child = _Child(self._run_behind_proxy, self._folder)
+        faults = child.wait_a_while()
+        (self._folder / STORE).write_text(store_url)
+        if child.ended.is_unexpected:
+            faults.append(f"its run ended with {child.ended.what}")
+        return child.ended.what, [*faults, *self._resume_and_judge(), *self._resume_once_more()]
+
+    async def _run_behind_proxy(self) -> None:
+        if self._databases.server_url is None:
+            raise AssertionError("checked before")
+        with postgres_proxy(self._databases.server_url) as proxy:
+            store = self._folder / STORE
+            store.write_text(proxy.url(store.read_text()))
+            harm = proxy.cut if self._harm is Harm.CUT else proxy.cut_after_next_request
+            await self._scenario.run(self._folder, CrashPoint(self._boundary, self._folder / "trace", harm))
+
+    def stopped(self) -> tuple[str, list[str]]:
+        """Another process takes over; then the stopped one goes on, and may append nothing to what was taken from it."""
+        child = self._run(freeze)
+        if not child.is_stopped():
+            return "", [*self._resume_and_judge(), *self._resume_once_more()]
+        before = self._heads()
+        faults = self._resume_and_judge()
+        blocks = self._harm_blocks_others(faults)
+        if blocks:
+            faults, self.last_judgement = [], Judgement("")
+        taken = self._heads()
+        child.go_on()
+        faults += child.wait_a_while()
+        if child.ended.is_unexpected:
+            faults.append(f"the stopped worker ended with {child.ended.what}")
+        left = self._heads()
+        superseded = [each for each in before if taken[each].epoch > before[each].epoch]
+        for each in superseded:
+            if any(epoch <= taken[each].epoch for epoch in left[each].epochs[len(taken[each].epochs) :]):
+                faults.append(f"the stopped worker appended to {each} after it was superseded")
+        faults += self._resume_and_judge()
+        after = self._heads()
+        for each in superseded:
+            took_it_again = left[each].epoch > taken[each].epoch  # rightly: for what it was still to begin
+            if taken[each].status.is_final and after[each].status is not taken[each].status and not took_it_again:
+                faults.append(f"{each} was {taken[each].status}, and is {after[each].status} after the stopped worker went on")
+        return BLOCKED if blocks else child.ended.what, [*faults, *self._resume_once_more()]
+
+    def _harm_blocks_others(self, faults: list[str]) -> bool:
+        """It was stopped within a transaction on a file that has one lock: nobody can take over before it goes on or dies."""
+        return self._databases.server_url is None and any("database is locked" in each for each in faults)
+
+    # -- steps -------------------------------------------------------------------------------------------------------
+
+    def _run(self, harm: Callable[[], None]) -> _Child:
+        lease_ttl_s = SHORT_LEASE_S if self._harm is Harm.STOP else LEASE_TTL_S
+        crash = CrashPoint(self._boundary, self._folder / "trace", harm, lease_ttl_s=lease_ttl_s)
+        return _Child(lambda: self._scenario.run(self._folder, crash), self._folder)
+
+    def _resume_and_judge(self) -> list[str]:
+        """Faults of the resume itself, and of a judgement that another one will follow."""
+        faults = [*self.last_judgement.faults]
+        resuming = _Child(lambda: self._scenario.resume(self._folder), self._folder)
+        faults += resuming.wait_a_while()
+        if resuming.ended.what:
+            faults.append(f"its resume ended with {resuming.ended.what}")
+        self.last_judgement = _answer(lambda: self._scenario.judge(self._folder), self._folder)
+        return faults
+
+    def _resume_once_more(self) -> list[str]:
+        first = self.last_judgement
+        faults = self._resume_and_judge()
+        if self.last_judgement != first and not first.faults:
+            faults.append(f"a second resume changed {first.outcome}")
+        return faults
+
+    def _heads(self) -> dict[str, _Head]:
+        heads: dict[str, _Head] = _answer(lambda: _read_heads(store_of(self._folder)), self._folder)
+        return heads
+
+
+class _Head(NamedTuple):
+    """Where a journal stands; the epoch of each of its entries."""
+
+    status: SagaStatus
+    epochs: tuple[int, ...]
+
+    @property
+    def epoch(self) -> int:
+        return self.epochs[-1]
+
+
+async def _read_heads(store_url: str) -> dict[str, _Head]:
+    store = await open_store(store_url)
+    try:
+        journals = {each.saga_id: await store.read(each.saga_id) for each in await store.headlines()}
+    finally:
+        await store.close()
+    return {
+        saga_id: _Head(status_of(fold(saga_id, entries)), tuple(each.epoch for each in entries))
+        for saga_id, entries in journals.items()
+    }
 
 
 @contextmanager
-def _case_folder(scenario: Scenario) -> Iterator[Path]:
-    """A fresh folder with the scenario's world around it, and what comes before its run done."""
-    with tempfile.TemporaryDirectory(prefix="sagagraph-sweep-") as name:
+def _case_folder(scenario: Scenario, databases: Databases) -> Iterator[Path]:
+    """A fresh folder and database with the scenario's world around them, and what comes before its run done."""
+    with tempfile.TemporaryDirectory(prefix="sagagraph-sweep-", dir=memory_folder()) as name:
         folder = Path(name)
-        with scenario.world(folder):
-            _in_child(lambda: scenario.prepare(folder))
-            yield folder
+        with databases.fresh(folder) as store_url:
+            (folder / STORE).write_text(store_url)
+            with scenario.world(folder):
+                _Child(lambda: scenario.prepare(folder), folder).wait()
+                yield folder
 
 
 def _trace(folder: Path) -> list[str]:
@@ -75,15 +232,73 @@ def _trace(folder: Path) -> list[str]:
     return trace.read_text(encoding="utf-8").splitlines() if trace.exists() else []
 
 
-def _in_child(work: Callable[[], Coroutine[Any, Any, Any]]) -> bool:
-    """Run `work` in a forked process; whether it was killed."""
-    child = os.fork()
-    if child == 0:
-        try:
-            asyncio.run(work())
-        except BaseException:  # noqa: BLE001 - the case is judged by what it left behind
-            traceback.print_exc()
-        finally:
-            os._exit(0)
-    _pid, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+# -- processes -------------------------------------------------------------------------------------------------------
+
+
+class _Ended(NamedTuple):
+    """How a process ended: with an exception, in words, or without one. `is_unexpected`: it was none of this library's."""
+
+    what: str = ""
+    is_unexpected: bool = False
+
+
+class _Child:
+    """A forked process that does one thing, leaves word of how that ended, and is waited for by us alone."""
+
+    def __init__(self, job: Job, folder: Path) -> None:
+        self._word = folder / f"ended-{uuid4().hex}"
+        self._pid = os.fork()
+        if self._pid == 0:
+            try:
+                asyncio.run(job())
+            except BaseException as exc:  # noqa: BLE001 - told to whoever waits
+                if not isinstance(exc, SagaGraphError):
+                    traceback.print_exc()
+                self._word.write_bytes(pickle.dumps(_Ended(_in_words(exc), not isinstance(exc, SagaGraphError))))
+            finally:
+                os._exit(0)
+
+    def wait(self) -> None:
+        os.waitpid(self._pid, 0)
+
+    def wait_a_while(self) -> list[str]:
+        """What is to be said against it, if it had to be killed."""
+        give_up_at = time.monotonic() + _END_S
+        while os.waitpid(self._pid, os.WNOHANG)[0] == 0:
+            if time.monotonic() > give_up_at:
+                os.kill(self._pid, signal.SIGKILL)
+                os.waitpid(self._pid, 0)
+                return [f"a process had not ended after {_END_S:.0f} s"]
+            time.sleep(_TICK_S)
+        return []
+
+    def is_stopped(self) -> bool:
+        """Waits until it is, or has ended."""
+        _pid, status = os.waitpid(self._pid, os.WUNTRACED)
+        return os.WIFSTOPPED(status)
+
+    def go_on(self) -> None:
+        os.kill(self._pid, signal.SIGCONT)
+
+    @property
+    def ended(self) -> _Ended:
+        ended: _Ended = pickle.loads(self._word.read_bytes()) if self._word.exists() else _Ended()  # noqa: S301 - our own
+        return ended
+
+
+def _in_words(exc: BaseException) -> str:
+    return f"{type(exc).__name__}: {exc}".splitlines()[0]
+
+
+def _answer(job: Job, folder: Path) -> Any:
+    """What `job` returns, asked in a process of its own: this one stays without threads."""
+    path = folder / f"answer-{uuid4().hex}"
+
+    async def answer() -> None:
+        path.write_bytes(pickle.dumps(await job()))
+
+    asking = _Child(answer, folder)
+    asking.wait()
+    if not path.exists():
+        raise SagaGraphError(f"a case could not be judged: {asking.ended.what}")
+    return pickle.loads(path.read_bytes())  # noqa: S301 - our own

@@ -26,7 +26,7 @@ from sagagraph.saga.engine import Engine
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.sandbox.server import SandboxSettings, serve
 from sagagraph.testing.crash import CrashPoint
-from sagagraph.testing.scenario import Judgement
+from sagagraph.testing.scenario import Judgement, store_of
 
 SAGA = "trip"
 REQUEST = {
@@ -86,7 +86,7 @@ class TripScenario:
     async def judge(self, folder: Path) -> Judgement:
         async with HttpReservationProvider((folder / "url").read_text()) as provider:
             ledger = await provider.ledger()
-        engine = Engine(await open_store(_store(folder)))
+        engine = Engine(await open_store(store_of(folder)))
         try:
             status = (await engine.status(SAGA)).status.value
         except UnknownSagaError:
@@ -135,22 +135,24 @@ def _faults(ledger: Ledger, status: str) -> Iterator[str]:
         yield f"the saga ended {status}"
 
 
-def _store(folder: Path) -> str:
-    return f"sqlite:///{folder / 'saga.db'}"
-
-
 @asynccontextmanager
 async def _opened(folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple[Engine, PlanningGraph]]:
     async with AsyncExitStack() as stack:
         provider = await stack.enter_async_context(HttpReservationProvider((folder / "url").read_text()))
         travel = await Travel.connect(provider, folder / "outbox")
-        store = await open_store(_store(folder))
-        checkpointer = await stack.enter_async_context(open_checkpointer(_store(folder)))
+        store = await open_store(store_of(folder))
+        checkpointer = await stack.enter_async_context(open_checkpointer(store_of(folder)))
         if crash is None:
             engine = Engine(store, actions=travel.actions, account=account)
         else:
             fragile = crash.around_store(store)
-            engine = Engine(fragile, actions=travel.actions, account=account, around_call=crash.around_call)
+            engine = Engine(
+                fragile,
+                actions=travel.actions,
+                account=account,
+                around_call=crash.around_call,
+                lease_ttl_s=crash.lease_ttl_s,
+            )
             checkpointer = crash.around_checkpointer(checkpointer)
         stack.push_async_callback(engine.close)
         yield engine, planning_graph(domain=travel, engine=engine, checkpointer=checkpointer)

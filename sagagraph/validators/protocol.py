@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable
 from typing import Any, Protocol
@@ -19,11 +20,15 @@ class Validator(Protocol):
     def validate(self, artifact: Any, context: ContextSlice) -> Verdict | Awaitable[Verdict]: ...
 
 
-async def judge(validator: Validator, artifact: Any, context: ContextSlice) -> Verdict:
-    """The validator's verdict with its certificate. What it raises is an outage: UNKNOWN, never INVALID."""
+async def judge(validator: Validator, artifact: Any, context: ContextSlice, *, within_s: float | None = None) -> Verdict:
+    """The validator's verdict with its certificate. What it raises is an outage: UNKNOWN, never INVALID.
+
+    So is a coroutine that has not answered `within_s`. A plain function is not interrupted: it must be quick.
+    """
     try:
         answer = validator.validate(artifact, context)
-        verdict = await answer if inspect.isawaitable(answer) else answer
+        async with asyncio.timeout(within_s):
+            verdict = await answer if inspect.isawaitable(answer) else answer
         if not isinstance(verdict, Verdict):
             raise TypeError(f"it returned a {type(verdict).__name__}, not a Verdict")
     except Exception as exc:  # noqa: BLE001 - whatever breaks inside a validator says nothing about the artifact

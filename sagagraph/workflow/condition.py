@@ -8,11 +8,10 @@ JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Protocol
+from typing import Any, Protocol
 
-from pydantic import Field, PlainSerializer, TypeAdapter
+from msgspec import Struct
 
 
 class Outcome(Protocol):
@@ -38,23 +37,18 @@ class Comparison(StrEnum):
     IN = "in"
 
 
-@dataclass(frozen=True, slots=True)
-class Succeeded:
+class Succeeded(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="succeeded"):
     operation: str
-    kind: Literal["succeeded"] = "succeeded"
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="failed"):
     """The operation was definitely refused (with one of `codes`, where any are given) and holds nothing."""
 
     operation: str
     codes: tuple[str, ...] = ()
-    kind: Literal["failed"] = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class OutputIs:
+class OutputIs(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="output"):
     """The operation succeeded, and the value at `path` of its output compares with `value`.
 
     A missing value, a value of another type, and NaN compare false with everything, `!=` included.
@@ -64,28 +58,21 @@ class OutputIs:
     path: tuple[str | int, ...]
     comparison: Comparison
     value: Any
-    kind: Literal["output"] = "output"
 
 
-@dataclass(frozen=True, slots=True)
-class All:
+class All(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="all"):
     conditions: tuple[Condition, ...]
-    kind: Literal["all"] = "all"
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="any"):
     conditions: tuple[Condition, ...]
-    kind: Literal["any"] = "any"
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="not"):
     condition: Condition
-    kind: Literal["not"] = "not"
 
 
-Condition = Annotated[Succeeded | Failed | OutputIs | All | AnyOf | Not, Field(discriminator="kind")]
+Condition = Succeeded | Failed | OutputIs | All | AnyOf | Not
 
 
 def operations_named(condition: Condition) -> frozenset[str]:
@@ -161,12 +148,3 @@ def _are_alike(left: Any, right: Any) -> bool:
 
 def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and value != value
-
-
-def _with_kinds(condition: Condition | None) -> Any:
-    return condition and _ADAPTER.dump_python(condition, mode="json")
-
-
-_ADAPTER: TypeAdapter[Condition] = TypeAdapter(Condition)
-StoredCondition = Annotated[Condition | None, PlainSerializer(_with_kinds)]
-"""Written with every `kind`, also where other defaults are left out."""

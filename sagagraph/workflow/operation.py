@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sagagraph.workflow.condition import StoredCondition, value_at
+from msgspec import Struct
+
+from sagagraph.workflow.condition import Condition, value_at
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
 
 _REFERENCE = "$from"
 
 
-@dataclass(frozen=True, slots=True)
-class GuaranteeTerms:
+class GuaranteeTerms(Struct, frozen=True, omit_defaults=True):
     """What the provider of an action promises about repeated and late calls; by default nothing (PROTOCOL rule 0)."""
 
     dedup_s: float | None = None
@@ -31,11 +32,11 @@ NOTHING_GUARANTEED = GuaranteeTerms()
 DEFAULT_POLICY = Policy()
 
 
-@dataclass(frozen=True, slots=True)
-class OperationSpec:
+class OperationSpec(Struct, frozen=True, omit_defaults=True):
     """`inputs` is a JSON value; `reference()` inside it stands for a value of an earlier operation's output.
 
     `condition` is asked once everything in `depends_on` has settled; None means that all of them must have succeeded.
+    What whoever planned it says of it (`reasoning` and below) changes nothing that is done: it is there to be looked at.
     """
 
     id: str
@@ -43,11 +44,19 @@ class OperationSpec:
     kind: ActionKind
     inputs: Any
     depends_on: tuple[str, ...] = ()
-    condition: StoredCondition = None
+    condition: Condition | None = None
     policy: Policy = DEFAULT_POLICY
     guarantees: GuaranteeTerms = NOTHING_GUARANTEED
     has_probe: bool = False
     action_version: int = 1
+    reasoning: str = ""
+    """How the planner came to it: a model's chain of thought, where there is one."""
+    justification: str = ""
+    """Why this one."""
+    alternatives: tuple[Any, ...] = ()
+    """What was considered instead: JSON values."""
+    resources: tuple[str, ...] = ()
+    """What it takes for itself, by names that other operations and sagas use too: "flight MD1 on 2025-06-10"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +74,20 @@ def reference(operation: str, *path: str | int) -> dict[str, Any]:
 
 def references(inputs: Any) -> Iterator[str]:
     """The operations whose outputs `inputs` asks for."""
+    return (operation for operation, _path in references_with_paths(inputs))
+
+
+def references_with_paths(inputs: Any) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+    """Each reference in `inputs`: the operation, and the path in its output."""
     if isinstance(inputs, Mapping):
         if _REFERENCE in inputs:
-            yield str(inputs[_REFERENCE])
+            yield str(inputs[_REFERENCE]), tuple(inputs.get("path", ()))
         else:
             for each in inputs.values():
-                yield from references(each)
+                yield from references_with_paths(each)
     elif isinstance(inputs, list | tuple):
         for each in inputs:
-            yield from references(each)
+            yield from references_with_paths(each)
 
 
 def resolve(inputs: Any, outputs: Mapping[str, Any]) -> Any:

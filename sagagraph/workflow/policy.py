@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from sagagraph.errors import InvalidInputError
 
@@ -35,8 +36,7 @@ class KeyFormat(StrEnum):
     """For providers that limit keys to the form of a UUID: the UUID version 5 of the path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True, omit_defaults=True):
     """`max_attempts` counts the first attempt. `retry_on` names exception classes or refusal codes; `*` is any."""
 
     max_attempts: int = 3
@@ -50,8 +50,7 @@ class Retry:
         return ANY_ERROR in self.retry_on or error in self.retry_on
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(Struct, frozen=True, omit_defaults=True):
     """The wait before attempt n+1: `base_s`, if exponential doubled n-1 times up to `cap_s`; less up to `jitter` of itself."""
 
     mode: BackoffMode = BackoffMode.EXPONENTIAL
@@ -71,8 +70,7 @@ class Backoff:
         return min(self.base_s * growth, self.cap_s) * (1 - self.jitter * draw)
 
 
-@dataclass(frozen=True, slots=True)
-class Catch:
+class Catch(Struct, frozen=True, omit_defaults=True):
     """A failure with one of these codes is handled by the operation `handler` instead of compensating the saga."""
 
     errors: tuple[str, ...]
@@ -82,8 +80,7 @@ class Catch:
         return ANY_ERROR in self.errors or error in self.errors
 
 
-@dataclass(frozen=True, slots=True)
-class CompensationPolicy:
+class CompensationPolicy(Struct, frozen=True, omit_defaults=True):
     """How a compensation (or a void) is tried. It is repeated only where repeating can not land twice (PROTOCOL rule 4)."""
 
     max_attempts: int = 5
@@ -95,8 +92,7 @@ class CompensationPolicy:
         _positive(self.timeout_s, "compensation.timeout_s")
 
 
-@dataclass(frozen=True, slots=True)
-class LoopGuards:
+class LoopGuards(Struct, frozen=True, omit_defaults=True):
     """Bounds on all tries of one operation: `max_iterations` attempts over all generations, `deadline_s` from the first."""
 
     max_iterations: int = 100
@@ -108,8 +104,7 @@ class LoopGuards:
         _positive(self.deadline_s, "loop_guards.deadline_s")
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True, omit_defaults=True):
     """One operation's policy. `timeout_s` bounds one attempt; what times out is in doubt, not failed."""
 
     retry: Retry = Retry()

@@ -54,11 +54,8 @@ class CommandLine:
         self._capsys = capsys
         self.folder = folder
         self.store_file = folder / "saga.db"
+        self.store = f"sqlite:///{self.store_file}"
         self.provider: str = ""
-
-    @property
-    def store(self) -> str:
-        return f"sqlite:///{self.store_file}"
 
     def arguments(self, *words: str | Path) -> list[str]:
         """The words of a command, with what every command of this test has in common."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import pytest
 
 from sagagraph.sandbox.server import EmbeddedSandbox
 from tests.cli.commands import CommandLine, sandbox_at
+from tests.replaying import check_file
 
 OpenService = Callable[..., AbstractContextManager[EmbeddedSandbox]]
 
@@ -18,16 +19,21 @@ OpenService = Callable[..., AbstractContextManager[EmbeddedSandbox]]
 @pytest.fixture(autouse=True)
 def _nothing_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Neither its settings nor its user's data folder."""
-    for name in ("SAGAGRAPH_STORE", "SAGAGRAPH_PROVIDER_URL"):
+    for name in ("SAGAGRAPH_STORE", "SAGAGRAPH_PROVIDER_URL", "SAGAGRAPH_LOG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> CommandLine:
+async def command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> AsyncIterator[CommandLine]:
     """Without `--provider`: with the reservation service that the command runs itself, on a file beside the store."""
-    return CommandLine(monkeypatch, capsys, tmp_path)
+    called = CommandLine(monkeypatch, capsys, tmp_path)
+    yield called
+    if called.store_file.exists():
+        await check_file(called.store_file)
 
 
 @pytest.fixture

@@ -38,8 +38,9 @@ def test_all_sagas_are_listed(booked: CommandLine) -> None:
 
 def test_a_fresh_store_has_no_sagas(command: CommandLine) -> None:
     assert command("status", "--json").json == {"sagas": []}
-    assert (command("status").code, command("status").out) == (0, "")
+    assert (command("status").code, command("status").out) == (0, "there are no sagas in this store\n")
     assert (command("resume", "--all", "--json").code, command("resume", "--all", "--json").json) == (0, [])
+    assert command("resume", "--all").out == "no saga is open: there is nothing to resume\n"
 
 
 def test_looking_needs_no_provider(booked: CommandLine) -> None:
@@ -120,3 +121,14 @@ def test_the_version_and_the_help_are_no_errors(command: CommandLine) -> None:
         told = command.bare(word, "--help")
         assert told.code == 0
         assert "--json" in told.out
+
+
+def test_a_plan_that_waits_is_shown_to_whoever_is_to_approve_it(command: CommandLine) -> None:
+    begun = command("trip", "--request", command.request_file(), "--saga-id", "waits")
+    seen = command("status", "waits")
+    plan_hash = command("status", "waits", "--json").json["plan_hash"]
+    for told in (begun, seen):
+        assert "BER" in told.out or "Berlin" in told.out
+        assert f"sagagraph approve waits --plan {plan_hash}" in told.out
+    assert command("approve", "waits", "--plan", plan_hash).code == 0
+    assert "approve it with" not in command("status", "waits").out

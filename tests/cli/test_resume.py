@@ -71,6 +71,28 @@ def test_a_saga_whose_call_still_hangs_is_resumed_to_a_clean_end(command: Comman
         assert (command.ledger().standing, command.ledger().repeated) == (standing, [])
 
 
+def test_a_worker_that_is_told_to_stop_ends_what_is_out_and_starts_nothing_new(
+    command: CommandLine, open_service: OpenService
+) -> None:
+    with open_service([{**HANGS, "seconds": 2}]) as service:
+        command.provider = service.url
+        running = command.spawn("trip", "--request", command.request_file(), "--saga-id", "told", "--yes", "--json")
+        wait_for_booking(command, "told")
+        running.send_signal(signal.SIGTERM)
+        told = running.ended()
+        assert (told.code, told.json["error"]["exit_code"]) == (143, 143)
+        assert "Traceback" not in told.err
+        assert "go on with: sagagraph resume told" in told.err
+        stands = {each["id"]: each["status"] for each in command("status", "told", "--json").json["operations"]}
+        assert stands["T2"] == "succeeded"
+        assert set(stands.values()) <= {"succeeded", "planned"}
+        before = command.ledger().rows["reservations"]
+        resumed = command("resume", "--all", "--no-wait", "--json")
+        assert (resumed.code, resumed.json[0]["status"]) == (0, "committed")
+        assert command.ledger().rows["reservations"][: len(before)] == before
+        assert_booked_once(command)
+
+
 def test_ctrl_c_at_the_question_ends_at_once_and_leaves_the_plan_to_approve(command: CommandLine) -> None:
     words = command.arguments("trip", "--request", command.request_file(), "--saga-id", "asked")
     told = in_a_terminal(words, "Book it?", signal.SIGINT)

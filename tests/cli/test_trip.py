@@ -45,6 +45,19 @@ def test_the_itinerary_is_sent(command: CommandLine) -> None:
     assert "Berlin" in (outbox / "itinerary.txt").read_text()
 
 
+def test_what_was_not_understood_is_named(command: CommandLine) -> None:
+    told = command("trip", f"{SENTENCE}, with a pool", "--plan-only", "--json")
+    assert (told.code, told.err.strip()) == (0, "not understood: pool")
+
+
+def test_a_budget_in_another_currency_is_booked_in_the_one_of_the_offers(command: CommandLine) -> None:
+    told = command("trip", SENTENCE.replace("$5,000", "€5,000"), "--saga-id", "euros", "--yes", "--json")
+    saga = saga_in(told.json)
+    assert (saga.status, saga.cost.currency) == ("committed", "USD")
+    written = (command.store_file.with_name("saga.db.outbox") / "euros" / "itinerary.txt").read_text()
+    assert " EUR by the rate of 28 February 2025 (European Central Bank" in written
+
+
 def test_people_are_told_what_happens_and_how_it_ended(command: CommandLine) -> None:
     told = command("trip", "--request", command.request_file(), "--saga-id", "told", "--yes")
     assert told.code == 0

@@ -1,4 +1,4 @@
-"""The planning graph on a SQLite store of its own, with a reservation service of its own."""
+"""The planning graph on a store of its own, with a reservation service of its own."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from sagagraph.planning.domain import Domain
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from tests.replaying import Witness, check_replays
 
 
 @dataclass
@@ -49,18 +50,24 @@ def store_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def open_worker(tmp_path: Path, store_file: Path, url: str) -> OpenWorker:
+def store_url(store_file: Path) -> str:
+    return f"sqlite:///{store_file}"
+
+
+@pytest.fixture
+def open_worker(tmp_path: Path, store_url: str, url: str) -> OpenWorker:
     @asynccontextmanager
     async def open_it(domain: Domain | None = None, *, checkpoints: bool = True) -> AsyncIterator[Worker]:
-        store = f"sqlite:///{store_file}"
         async with AsyncExitStack() as stack:
             if domain is None:
                 provider = await stack.enter_async_context(HttpReservationProvider(url))
                 domain = await Travel.connect(provider, tmp_path / "outbox")
-            engine = Engine(await open_store(store), account=account)
+            witness = Witness()
+            engine = Engine(await open_store(store_url), account=account, observers=[witness])
             stack.push_async_callback(engine.close)
-            saver = await stack.enter_async_context(open_checkpointer(store)) if checkpoints else None
+            saver = await stack.enter_async_context(open_checkpointer(store_url)) if checkpoints else None
             yield Worker(engine, planning_graph(domain=domain, engine=engine, checkpointer=saver), domain)
+            await check_replays(engine.store, witness.seen)
 
     return open_it
 

@@ -10,7 +10,17 @@ import pytest
 
 from tests.saga.cases import Case
 from tests.saga.explorer import Explorer, Report
-from tests.saga.workers import engine, fresh_journal, journal, memory, open_engine, service, watchdog  # noqa: F401 - fixtures
+from tests.saga.workers import (  # noqa: F401 - fixtures
+    engine,
+    fresh_journal,
+    journal,
+    memory,
+    new_store,
+    open_engine,
+    service,
+    store_kind,
+    watchdog,
+)
 
 _PROPERTY = "exploration"
 

@@ -1,10 +1,9 @@
-"""What the children of test_real_crashes.py do: `sweep SCENARIO JOURNAL` or `freeze FOLDER PROVIDER`."""
+"""What the children of test_real_crashes.py do: `sweep SCENARIO` or `freeze FOLDER PROVIDER`."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,10 +13,13 @@ from pathlib import Path
 from sagagraph.errors import SagaClosedError, SagaGraphError, UnknownSagaError
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.testing.crash import CrashPoint
-from sagagraph.testing.scenario import Judgement
-from sagagraph.testing.sweep import Case, boundaries_of, kill_at
+from sagagraph.testing.databases import databases
+from sagagraph.testing.scenario import Judgement, store_of
+from sagagraph.testing.sweep import Case, Harm, boundaries_of, harm_at
+from tests.replaying import check_replays
 
 from .ledger import Ledger
 
@@ -57,7 +59,6 @@ class BodyScenario:
 
     @contextmanager
     def world(self, folder: Path) -> Iterator[None]:
-        shutil.copy(Path(sys.argv[3]), folder / "journal.db")
         self.ledger(folder).prepare()
         yield
 
@@ -65,11 +66,11 @@ class BodyScenario:
         pass
 
     async def run(self, folder: Path, crash: CrashPoint) -> None:
-        store = crash.around_store(await SqliteSagaStore.open(folder / "journal.db"))
-        await self._run_body(Engine(store, around_call=crash.around_call), folder)
+        store = crash.around_store(await open_store(store_of(folder)))
+        await self._run_body(Engine(store, around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s), folder)
 
     async def resume(self, folder: Path) -> None:
-        engine = Engine(await SqliteSagaStore.open(folder / "journal.db"))
+        engine = Engine(await open_store(store_of(folder)))
         try:
             if self.runs_again:
                 await self._run_body(engine, folder)
@@ -86,8 +87,9 @@ class BodyScenario:
             await body(engine, self.ledger(folder), fails=self.fails)
 
     async def judge(self, folder: Path) -> Judgement:
-        engine = Engine(await SqliteSagaStore.open(folder / "journal.db"))
+        engine = Engine(await open_store(store_of(folder)))
         try:
+            await check_replays(engine.store)
             status = (await engine.status(SAGA)).status
         except UnknownSagaError:
             return Judgement("never begun", self.ledger(folder).faults())
@@ -117,9 +119,10 @@ def sweep_every_third(name: str) -> None:
     """Each scenario begins at another boundary: what is skipped here is met there."""
     scenario = SCENARIOS[name]
     first = 1 + list(SCENARIOS).index(name) % 3
-    for boundary in range(first, boundaries_of(scenario) + 1, 3):
-        case: Case = kill_at(scenario, boundary)
-        tell(json.dumps(asdict(case)))
+    with databases("sqlite") as made:
+        for boundary in range(first, boundaries_of(scenario, made) + 1, 3):
+            case: Case = harm_at(scenario, boundary, Harm.KILL, made)
+            tell(json.dumps(asdict(case)))
 
 
 async def freeze(folder: Path, *, remembers_keys: bool) -> None:
@@ -138,7 +141,7 @@ async def freeze(folder: Path, *, remembers_keys: bool) -> None:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["sweep", name, _template]:
+        case ["sweep", name]:
             sweep_every_third(name)
         case ["freeze", folder, provider]:
             asyncio.run(freeze(Path(folder), remembers_keys=provider == "remembers"))

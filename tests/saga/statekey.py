@@ -6,7 +6,6 @@ about an operation in its present status; `full_key` leaves out nothing else, an
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -97,7 +96,7 @@ def _retention_is_over(first_call_at: float, now: float) -> bool:
 
 def _everything(o: Operation, now: float) -> Key:
     plain = _NOT_ASKED | _TIMES | _COUNTED_FROM_ALLOWANCE | {"undo"}
-    fields: list[Any] = [getattr(o, each.name) for each in dataclasses.fields(o) if each.name not in plain]
+    fields: list[Any] = [getattr(o, each) for each in o.__struct_fields__ if each not in plain]
     counters = (o.attempts > 0, o.total_attempts > 0, o.total_attempts - o.allowed_from)
     undo = o.undo and (_undo(o.undo, now), o.undo.lost, o.undo.attempts)
     return (*fields, *counters, undo, *_clock(o, now), o.probed_at >= o.deadline + settle.CLOCK_MARGIN_S, o.not_before > now)

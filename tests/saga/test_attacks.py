@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from sagagraph.cli import sagas
 from sagagraph.cli.sagas import Door, cancel, resume, resume_all
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldError, SagaClosedError
 from sagagraph.saga.commands import CallKind
-from sagagraph.saga.events import CancelRequested, Driver, SagaBegun, SagaCommitted, SagaTurnedBack
+from sagagraph.saga.events import CancelRequested, Driver, Entry, SagaBegun, SagaCommitted, SagaTurnedBack
 from sagagraph.saga.model import Stage
 from sagagraph.saga.ports import Note
 from sagagraph.saga.status import OperationStatus, SagaStatus
@@ -80,10 +81,10 @@ async def test_rule_1_a_call_whose_time_ran_out_while_its_worker_was_frozen_does
     frozen_s = 0.0
 
     class Freezing(MemorySagaStore):
-        async def append(self, lease: Any, version: int, events: Any, **options: Any) -> None:
+        async def append(self, lease: Any, entries: Any, **options: Any) -> None:
             nonlocal frozen_s
-            await super().append(lease, version, events, **options)
-            if any(type(each).__name__ == "AttemptStarted" for each in events):
+            await super().append(lease, entries, **options)
+            if any(type(each.event).__name__ == "AttemptStarted" for each in entries):
                 frozen_s += 3600
 
     async with open_engine(Freezing(), clock=lambda: time.time() + frozen_s) as engine:
@@ -354,20 +355,22 @@ def test_the_name_of_a_reversing_action_is_not_taken_by_another() -> None:
 
 
 async def test_a_journal_that_can_not_be_read_does_not_keep_the_other_sagas_from_being_resumed(
-    journal: Path, capsys: pytest.CaptureFixture[str]
+    fresh_journal: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    journal = Path(shutil.copy(fresh_journal, tmp_path / "damaged.db"))
     store = await SqliteSagaStore.open(journal)
     for saga_id in ("damaged", "other"):
         begun = SagaBegun(Driver.WORKFLOW, "travel", {})
         lease = await store.create(saga_id, begun, stage=Stage.PLANNING, owner="nobody", ttl_s=0.0)
-        await store.append(lease, 1, [CancelRequested("user"), SagaTurnedBack("cancelled")], at=1.0, stage=Stage.COMPENSATING)
+        back = [Entry(2, 1, 1.0, CancelRequested("user")), Entry(3, 1, 1.0, SagaTurnedBack("cancelled"))]
+        await store.append(lease, back, stage=Stage.COMPENSATING)
         await store.release(lease)
     await store.close()
     with closing(sqlite3.connect(journal)) as connection, connection:
         connection.execute("UPDATE events SET type = 'FromTheFuture' WHERE saga_id = 'damaged' AND version = 2")
     assert await resume_all(Door(f"sqlite:///{journal}", "", as_json=True), wait=False) == 3
     said = capsys.readouterr()
-    assert "FromTheFuture" in said.err
+    assert "event 2 was changed" in said.err
     assert [(each["saga_id"], each["status"]) for each in json.loads(said.out)] == [("other", "compensated")]
 
 

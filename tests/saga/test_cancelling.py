@@ -23,7 +23,12 @@ from sagagraph.saga.preview import CancelPreview, UndoneOperation
 from sagagraph.saga.status import OperationStatus, SagaStatus
 
 from .service import Gate, Service, is_lost, refuses
-from .workers import OpenEngine, until
+from .workers import EVERY_STORE, OpenEngine, until
+
+
+@pytest.fixture(params=EVERY_STORE)
+def store_kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def is_cancelled(engine: Engine) -> Callable[[], Awaitable[bool]]:
@@ -72,9 +77,9 @@ async def test_a_cancel_from_another_worker_reaches_the_one_that_runs_it(open_en
         with pytest.raises(SagaClosedError, match="cancelled by Ada"):
             await trip
         view = await cancelling
+        journal = await running.journal("trip")
     assert not isinstance(view, CancelPreview)
     assert (view.status, service.live) == (SagaStatus.COMPENSATED, [])
-    journal = await running.journal("trip")
     assert len([each for each in journal if isinstance(each.event, e.LeaseTaken)]) == 0  # by the holder, without a takeover
 
 

@@ -11,18 +11,22 @@ import pytest
 from sagagraph import Engine
 from sagagraph.errors import StoreError
 from sagagraph.saga import events as e
-from sagagraph.saga.ports import Lease
+from sagagraph.saga.ports import Lease, SagaStore
 from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.stores.memory import MemorySagaStore
 
 from .service import A_DAY, Gate, Service
-from .workers import OpenEngine
+from .workers import EVERY_STORE, NewStore, OpenEngine
+
+
+@pytest.fixture(params=EVERY_STORE)
+def store_kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 class FailingStore:
     """`fails_on`: the class of event whose batch can not be written, once. `order` keeps what was durable when."""
 
-    def __init__(self, inner: MemorySagaStore, order: list[str], fails_on: type | None = None) -> None:
+    def __init__(self, inner: SagaStore, order: list[str], fails_on: type | None = None) -> None:
         self._inner = inner
         self._order = order
         self.fails_on = fails_on
@@ -30,12 +34,13 @@ class FailingStore:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    async def append(self, lease: Lease, version: int, events: Sequence[e.Event], **options: Any) -> None:
+    async def append(self, lease: Lease, entries: Sequence[e.Entry], **options: Any) -> None:
+        events = [each.event for each in entries]
         await asyncio.sleep(0.01)  # as a disk does: whoever does not wait for it is found out
         if self.fails_on and any(isinstance(each, self.fails_on) for each in events):
             self.fails_on = None
             raise StoreError("the disk is full")
-        await self._inner.append(lease, version, events, **options)
+        await self._inner.append(lease, entries, **options)
         self._order += [f"durable {type(each).__name__} {getattr(each, 'operation', '')}" for each in events]
 
 
@@ -58,8 +63,8 @@ def service(order: list[str]) -> Service:
 
 
 @pytest.fixture
-def store(memory: MemorySagaStore, order: list[str]) -> FailingStore:
-    return FailingStore(memory, order)
+async def store(new_store: NewStore, order: list[str]) -> FailingStore:
+    return FailingStore(await new_store(), order)
 
 
 async def test_rule_1_no_effect_starts_before_its_intent_is_durable(
@@ -171,9 +176,9 @@ async def test_rule_1_parallel_operations_share_their_commits(
     batches: list[list[str]] = []
     append = store.append
 
-    async def counted(lease: Lease, version: int, events: Sequence[e.Event], **options: Any) -> None:
-        batches.append([type(each).__name__ for each in events])
-        await append(lease, version, events, **options)
+    async def counted(lease: Lease, entries: Sequence[e.Entry], **options: Any) -> None:
+        batches.append([type(each.event).__name__ for each in entries])
+        await append(lease, entries, **options)
 
     store.append = counted  # type: ignore[method-assign]
     async with open_engine(store) as engine, engine.saga("trip") as saga:

@@ -336,3 +336,43 @@ def test_only_what_is_held_or_stuck_can_be_resolved(resolution: e.Resolution) ->
     with pytest.raises(NotAllowedError, match="succeeded"):
         decide(story.saga, c.Resolve("flight", resolution, "Anna"), story.now)
     assert names(decide(story.saga, c.Resolve("flight", resolution, "Anna", request=7), story.now)) == ["RequestRefused"]
+
+
+# -- what comes after the pivot, and reversals ---------------------------------------------------------------------------
+
+
+def refused_while_an_earlier_call_may_land(story: Story, name: str) -> list[str]:
+    story.lose(name)
+    story.probe(name, ABSENT)
+    story.call(name)
+    return names(story.tell(c.ActionRefused(name, NO, transient=True)))
+
+
+def test_rule_5_nothing_is_given_up_after_the_pivot() -> None:
+    story = Story(spec("pay", ActionKind.PIVOT), spec("send", ActionKind.RETRIABLE, "pay", dedup_s=1000.0, void=True))
+    story.succeed("pay")
+    assert refused_while_an_earlier_call_may_land(story, "send") == ["AttemptLost"]
+    story.settle()
+    assert CallVoid("send") not in story.due()
+    story.probe("send", ABSENT)
+    story.settle()
+    assert story["send"].status is OperationStatus.HELD
+
+
+def test_rule_5_a_reversal_never_turns_back() -> None:
+    story = Story(spec("undo flight", ActionKind.RETRIABLE, dedup_s=1000.0), driver=e.Driver.REVERSAL)
+    assert refused_while_an_earlier_call_may_land(story, "undo flight") == ["AttemptLost"]
+    story.settle()
+    story.probe("undo flight", LANDED)
+    story.settle()
+    assert story.saga.turned_back_by is None
+    assert story["undo flight"].status is OperationStatus.SUCCEEDED
+
+
+def test_rule_5_nobody_says_of_an_undoing_that_it_was_undone() -> None:
+    story = Story(spec("undo flight", ActionKind.RETRIABLE, probe=False), driver=e.Driver.REVERSAL)
+    story.lose("undo flight")
+    story.settle()
+    assert story["undo flight"].status is OperationStatus.HELD
+    with pytest.raises(NotAllowedError, match="landed, or is absent"):
+        story.tell(c.Resolve("undo flight", e.Resolution.COMPENSATED, "Anna"))

@@ -10,20 +10,26 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from sagagraph import Call, Engine, action, current_call
+from sagagraph import Call, Engine, Refused, action, current_call
 from sagagraph.errors import (
     ConflictError,
     InvalidInputError,
     NotAllowedError,
     OperationFailedError,
     SagaClosedError,
+    SagaGraphError,
     UnknownOperationError,
 )
 from sagagraph.saga.model import Stage
 from sagagraph.saga.status import OperationStatus, SagaStatus
 
 from .service import Gate, Service, refuses
-from .workers import OpenEngine
+from .workers import EVERY_STORE, OpenEngine
+
+
+@pytest.fixture(params=EVERY_STORE)
+def store_kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 class Seat(BaseModel):
@@ -224,16 +230,18 @@ async def test_after_something_that_this_saga_did_not_do_is_refused(engine: Engi
 # -- conflicts ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("other", ["arguments", "action"])
+@pytest.mark.parametrize(
+    ("other", "told"), [("arguments", "other arguments"), ("action", "journalled as action 'flight' version 1")]
+)
 async def test_rule_2_an_id_with_other_content_is_a_conflict_and_leaves_the_saga_open(
-    engine: Engine, service: Service, other: str
+    engine: Engine, service: Service, other: str, told: str
 ) -> None:
     flight = service.action("flight")
     with pytest.raises(asyncio.CancelledError):
         async with engine.saga("trip") as saga:
             await saga.run(flight, {"to": "Oslo"}, id="out")
             raise asyncio.CancelledError
-    with pytest.raises(ConflictError, match="other arguments"):
+    with pytest.raises(ConflictError, match=told):
         async with engine.saga("trip") as saga:
             if other == "arguments":
                 await saga.run(flight, {"to": "Bergen"}, id="out")
@@ -460,3 +468,16 @@ async def test_of_an_exception_only_its_class_and_text_go_to_the_journal(engine:
     told = repr(await engine.journal("trip"))
     assert "BadGatewayError: the gateway is down" in told
     assert "hunter2" not in told
+
+
+@pytest.mark.parametrize("raised", [Refused("no \ud800 seat"), ZeroDivisionError("no \ud800 seat")])
+async def test_an_exception_whose_words_are_no_text_is_journalled_all_the_same(
+    engine: Engine, service: Service, raised: Exception
+) -> None:
+    async def breaks(_land: Any) -> Any:
+        raise raised
+
+    service.on("do flight", breaks, breaks, breaks)
+    with pytest.raises(SagaGraphError, match=r"no \? seat"):
+        async with engine.saga("trip") as saga:
+            await saga.run(service.action("flight"))

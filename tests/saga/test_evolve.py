@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from msgspec.structs import replace
 
 from sagagraph.errors import JournalError
 from sagagraph.saga import commands as c
@@ -10,7 +13,10 @@ from sagagraph.saga import events as e
 from sagagraph.saga.evolve import evolve, fold
 from sagagraph.saga.status import OperationStatus
 from sagagraph.saga.step import CallCompensation
+from sagagraph.workflow.condition import Not, Succeeded
 from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.operation import OperationSpec
+from tests.saga.stores.every_event import KINDS, examples_of
 from tests.saga.story import FAULT, NO, Story, spec
 
 BEGUN = e.Entry(1, 1, 0.0, e.SagaBegun(e.Driver.WORKFLOW, "test", None))
@@ -136,7 +142,62 @@ def test_rule_8_dependents_are_remembered_over_all_plan_versions() -> None:
     assert story.saga.dependents["flight"] == ("hotel",)
 
 
-def test_a_compensation_that_ends_without_having_started_is_damage() -> None:
+OUT_OF_PLACE = [
+    e.OperationSucceeded("flight", None),
+    e.OperationRejected("flight", None, FAULT, e.Via.REPLY, ()),
+    e.AttemptRefused("flight", FAULT, 0.0),
+    e.OperationFailed("flight", FAULT),
+    e.AttemptLost("flight", FAULT, 0.0),
+    e.OperationGivenUp("flight", "cancelled"),
+    e.CompensationRefused("flight", FAULT, 0.0),
+    e.CompensationLost("flight", FAULT, 0.0),
+    e.OperationCompensated("flight", None),
+]
+
+
+@pytest.mark.parametrize("event", OUT_OF_PLACE, ids=lambda event: type(event).__name__)
+def test_what_ends_without_having_started_is_damage(event: e.Event) -> None:
     story = Story(spec("flight"))
-    with pytest.raises(JournalError, match="never started"):
-        story.append(e.CompensationLost("flight", FAULT, 0.0))
+    with pytest.raises(JournalError, match=r"saga 'trip': version 3 .*'flight' ends that never started") as raised:
+        story.append(event)
+    assert (raised.value.saga_id, raised.value.operation_id) == ("trip", "flight")
+
+
+UNKNOWN = [
+    *(kind for kind in KINDS if "operation" in kind.__struct_fields__ and kind not in (e.OperationPlanned, e.SagaTurnedBack)),
+    e.PlanAccepted,
+    e.BodyCompleted,
+    e.SagaReversed,
+]
+
+
+@pytest.mark.parametrize("kind", UNKNOWN, ids=lambda kind: kind.__name__)
+def test_an_operation_that_was_never_planned_is_damage(kind: type[Any]) -> None:
+    story = Story(spec("flight"))
+    about = {"operation": "ghost", "removed": ("ghost",), "outputs": {"ghost": None}, "operations": ()}
+    (event,) = examples_of(kind, 1)
+    event = replace(event, **{name: value for name, value in about.items() if name in kind.__struct_fields__})
+    with pytest.raises(JournalError, match=r"saga 'trip': version 3 of its journal names operation 'ghost'"):
+        story.append(event)
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [spec("hotel", ActionKind.COMPENSATABLE, "ghost"), replace(spec("hotel"), condition=Not(Succeeded("ghost")))],
+    ids=["depends on it", "names it in its condition"],
+)
+def test_a_prerequisite_that_was_never_planned_is_damage(planned: OperationSpec) -> None:
+    for event in (e.OperationPlanned(planned), e.PlanAccepted(2, (planned,))):
+        with pytest.raises(JournalError, match="operation 'hotel' depends on 'ghost'"):
+            Story(spec("flight")).append(event)
+
+
+def test_an_operation_that_is_planned_twice_is_damage() -> None:
+    for event in (e.OperationPlanned(spec("flight")), e.PlanAccepted(2, (spec("flight"),))):
+        with pytest.raises(JournalError, match="plans operation 'flight' twice"):
+            Story(spec("flight")).append(event)
+
+
+def test_a_plan_may_name_its_operations_in_any_order() -> None:
+    story = Story(spec("hotel", ActionKind.COMPENSATABLE, "flight"), spec("flight"))
+    assert story.saga.dependents["flight"] == ("hotel",)

@@ -14,7 +14,12 @@ from sagagraph.errors import OperationFailedError, OperationHeldError
 from sagagraph.saga.status import OperationStatus, SagaStatus
 
 from .service import A_DAY, ONCE, Gate, Landing, Service, answers, hangs, is_lost, is_too_busy, lands_but_is_lost, quick, refuses
-from .workers import OpenEngine
+from .workers import EVERY_STORE, OpenEngine
+
+
+@pytest.fixture(params=EVERY_STORE)
+def store_kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 async def operation(engine: Engine, name: str) -> Any:
@@ -139,10 +144,10 @@ async def test_a_threaded_function_that_times_out_is_in_doubt_and_its_landing_is
             time.sleep(0.01)
         return Probe.landed(landed[0])
 
-    @action(compensate=lambda request, result, call: None, probe=ask, policy=quick(timeout_s=0.1))
+    @action(compensate=lambda request, result, call: None, probe=ask, policy=quick(timeout_s=0.5))
     def slow(request: Any, call: Call) -> str:
         if not landed:
-            time.sleep(0.15)
+            time.sleep(0.6)
         landed.append(call.idempotency_key)
         return call.idempotency_key
 

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from sagagraph import Engine, Retry
 from sagagraph.errors import NotAllowedError, OperationFailedError, OperationHeldError, SagaClosedError, WorkflowError
 from sagagraph.saga.action import Action
+from sagagraph.saga.events import CancelRequested, Entry
+from sagagraph.saga.evolve import evolve
+from sagagraph.saga.model import FINAL, Stage
+from sagagraph.saga.ports import Lease, RequestKind
 from sagagraph.saga.preview import CancelPreview
 from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.stores.memory import MemorySagaStore
 
 from .service import A_DAY, Gate, Service, is_lost, lands_but_is_lost, quick, refuses
-from .workers import OpenEngine
+from .workers import EVERY_STORE, OpenEngine
+
+
+@pytest.fixture(params=EVERY_STORE)
+def store_kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def pivot(service: Service, **declared: object) -> Action:
@@ -144,6 +156,7 @@ async def test_rule_5_an_exception_after_the_pivot_undoes_nothing_and_the_body_c
         await body()
     assert raised.value.__notes__ == ["saga 'trip' is held"]
     assert (service.live, await status(engine)) == (["flight", "pay"], SagaStatus.HELD)
+    assert (await engine.status("trip")).reason == "no printer"
     await asyncio.wait_for(body(), 5)
     assert (service.live, await status(engine)) == (["flight", "mail", "pay"], SagaStatus.COMMITTED)
     assert service.count("do pay") == 1
@@ -213,6 +226,30 @@ async def test_rule_5_a_cancel_after_the_pivot_is_a_reversal_in_the_right_order(
     assert service.count("refund pay") == 1
 
 
+async def test_rule_5_a_cancel_whose_worker_died_right_after_it_was_journalled_goes_on_when_resumed(
+    engine: Engine, service: Service
+) -> None:
+    await commit(engine, service)
+    lease = await engine.store.take("trip", owner="somebody", ttl_s=0.0)
+    saga = await engine.load("trip")
+    cancelled = evolve(saga, entry := Entry(saga.version + 1, lease.epoch, saga.last_at, CancelRequested("Ada")))
+    await engine.store.append(lease, [entry], stage=cancelled.headline_stage)
+    assert await status(engine) is SagaStatus.COMPENSATING
+    (headline,) = await engine.sagas()
+    assert headline.stage not in FINAL
+    assert (await engine.resume("trip")).status is SagaStatus.COMPENSATED
+
+
+async def test_rule_6_a_cancel_that_nobody_has_heard_is_heard_by_whoever_takes_a_saga_that_has_ended(
+    engine: Engine, service: Service
+) -> None:
+    await commit(engine, service)
+    await engine.store.ask("trip", RequestKind.CANCEL, "Ada", None)
+    async with engine.hold("trip") as coordinator:
+        await coordinator.until_quiet()
+    assert (await status(engine), service.live) == (SagaStatus.COMPENSATED, ["mail"])
+
+
 async def test_rule_5_without_a_reverse_a_cancel_is_refused_and_names_what_would_remain(engine: Engine, service: Service) -> None:
     await commit(engine, service, reversible=False)
     preview = await engine.cancel("trip", preview=True)
@@ -245,8 +282,11 @@ async def test_rule_5_a_reversal_that_was_interrupted_goes_on_where_it_was(open_
     async with open_engine() as engine:
         view = await engine.resume("trip")
         assert view.status is SagaStatus.STUCK  # "undo hotel" is in doubt, and nothing says whether it landed
+        assert view.reversal == "trip~reversal"
+        assert "'trip~reversal' is held at undo hotel-1: resolve that, and resume" in view.reason
         await engine.resolve("trip~reversal", "undo hotel-1", "landed")
-        assert (await engine.resume("trip")).status is SagaStatus.COMPENSATED
+        view = await engine.resume("trip")
+        assert (view.status, view.reason) == (SagaStatus.COMPENSATED, "saga 'trip~reversal' undid it")
     assert service.count("refund pay") == 1
 
 
@@ -271,3 +311,26 @@ async def test_a_repeatable_operation_after_the_pivot_is_repeated(engine: Engine
         await saga.run(pivot(service))
         await saga.run(retriable(service, dedup=A_DAY))
     assert service.keys("do mail") == ["trip/mail-1/1"] * 3
+
+
+class Slow(MemorySagaStore):
+    """Takes its time over a commit, as a database far away does."""
+
+    async def append(self, lease: Lease, entries: Sequence[Entry], **options: Any) -> None:
+        await asyncio.sleep(0.05)
+        await super().append(lease, entries, **options)
+
+
+@pytest.mark.parametrize("looks_after_s", [0.0, 0.02])
+async def test_rule_5_a_cancel_that_is_being_written_is_not_taken_for_quiet(
+    open_engine: OpenEngine, service: Service, looks_after_s: float
+) -> None:
+    """It has left the inbox and is not in the state yet: whoever looks in between must wait."""
+    async with open_engine(Slow()) as engine:
+        await commit(engine, service)
+        await engine.store.ask("trip", RequestKind.CANCEL, "Ada", None)
+        async with engine.hold("trip") as coordinator:
+            await asyncio.sleep(looks_after_s)
+            ended = await coordinator.until_quiet()
+        assert ended.stage is Stage.COMPENSATED
+    assert service.live == ["mail"]

@@ -77,7 +77,7 @@ def walk(explorer: Explorer, picks: list[int]) -> State:
         moves = list(explorer.moves(state))
         if not moves:
             break
-        move = _chosen(moves, pick, state)
+        move = chosen(moves, pick, state)
         trace.append(move.label)
         state = move.state
         found = [*violations(state.saga, state.providers), *([move.violates] if move.violates else [])]
@@ -85,7 +85,7 @@ def walk(explorer: Explorer, picks: list[int]) -> State:
     return state
 
 
-def _chosen(moves: list[Move], pick: int, state: State) -> Move:
+def chosen(moves: list[Move], pick: int, state: State) -> Move:
     """Trouble and refusals come one time in eight, so that most walks get far before they turn back."""
     smooth = [each for each in moves if each.state.troubles == state.troubles and "refused" not in each.label]
     among = smooth if smooth and pick % 8 else moves
@@ -106,7 +106,7 @@ def test_rule_10_any_journal_replays_to_the_same_state_at_any_version(case: Case
         state = walk(Explorer(case, TROUBLES, symmetric=False, key=apart), picks[:80])
     steps = journal.of(state.saga)
     entries = [e.Entry(1, 1, 0.0, e.SagaBegun(case.driver, "exploration", None)), *(entry for _, entry in steps)]
-    stored = [e.Entry(each.version, each.epoch, each.at, codec.decode(codec.encode(each.event))) for each in entries]
+    stored = [e.Entry(each.version, each.epoch, each.at, codec.decode(codec.encode(each.event), each.at)) for each in entries]
     for version, (made, _) in enumerate(steps, start=2):
         assert evolve.fold("s", stored[:version]) == made
 

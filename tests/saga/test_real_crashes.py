@@ -37,9 +37,9 @@ _ENVIRONMENT = {**os.environ, **({"TMPDIR": str(_IN_MEMORY)} if os.access(_IN_ME
 
 
 @pytest.fixture(scope="module")
-def sweeps(fresh_journal: Path) -> Iterator[dict[str, subprocess.Popen[str]]]:
+def sweeps() -> Iterator[dict[str, subprocess.Popen[str]]]:
     """All of them at once: they mostly wait for the disk."""
-    running = {name: worker("sweep", name, str(fresh_journal)) for name in SCENARIOS}
+    running = {name: worker("sweep", name) for name in SCENARIOS}
     yield running
     for each in running.values():
         each.kill()

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sagagraph import Engine
+from sagagraph import Call, Engine
 from sagagraph.errors import OperationHeldError, SupersededError
 from sagagraph.saga.commands import CallKind
 from sagagraph.saga.events import LeaseTaken, OperationSucceeded, Via
 from sagagraph.saga.ports import Note
 from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.stores.sqlite import SqliteSagaStore
 
-from .service import A_DAY, Gate, Service, StubbornGate
-from .workers import OpenEngine, a_minute_ahead
+from .service import A_DAY, Gate, Service, StubbornGate, quick
+from .workers import NewStore, OpenEngine, a_minute_ahead
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
 
 Body = Callable[[Engine], Awaitable[Any]]
 
@@ -46,10 +52,10 @@ class Race:
 
 
 @pytest.fixture
-async def race(open_engine: OpenEngine, journal: Path, service: Service) -> AsyncIterator[Race]:
+async def race(open_engine: OpenEngine, new_store: NewStore, service: Service) -> AsyncIterator[Race]:
     async with (
-        open_engine(await SqliteSagaStore.open(journal)) as first,
-        open_engine(await SqliteSagaStore.open(journal, a_minute_ahead)) as second,
+        open_engine(await new_store()) as first,
+        open_engine(await new_store(a_minute_ahead)) as second,
     ):
         yield Race(first, second, service)
 
@@ -193,3 +199,50 @@ async def test_rule_6_a_worker_that_was_overtaken_before_it_had_read_the_journal
     with pytest.raises(SupersededError, match="trip"):
         async with race.first.saga("trip"):
             pytest.fail("the body ran")
+
+
+async def test_rule_6_a_worker_that_was_frozen_after_its_intent_does_not_call_once_it_is_superseded(
+    open_engine: OpenEngine, new_store: NewStore, service: Service
+) -> None:
+    """It wakes right before the call would go out: the other one has done the work."""
+    frozen = asyncio.Event()
+    woken = asyncio.Event()
+    frozen_s = 0.0
+
+    @asynccontextmanager
+    async def freezes(_call: Call) -> AsyncIterator[None]:
+        frozen.set()
+        await woken.wait()
+        yield
+
+    async def body(engine: Engine) -> None:
+        async with engine.saga("trip") as saga:
+            await saga.run(service.action("flight", probe=True, dedup=A_DAY))
+
+    async with (
+        open_engine(around_call=freezes, clock=lambda: time.time() + frozen_s) as one,
+        open_engine(await new_store(a_minute_ahead)) as another,
+    ):
+        running = asyncio.create_task(body(one))
+        await frozen.wait()
+        one._heart.stop()
+        frozen_s = 4.5
+        await body(another)
+        woken.set()
+        with pytest.raises(SupersededError):
+            await running
+    assert (service.count("do flight"), service.live) == (1, ["flight"])
+
+
+async def test_rule_6_a_worker_that_was_frozen_and_not_superseded_goes_on(open_engine: OpenEngine, service: Service) -> None:
+    frozen_s = 0.0
+
+    @asynccontextmanager
+    async def freezes(_call: Call) -> AsyncIterator[None]:
+        nonlocal frozen_s
+        frozen_s += 4.5
+        yield
+
+    async with open_engine(around_call=freezes, clock=lambda: time.time() + frozen_s) as engine, engine.saga("trip") as saga:
+        await saga.run(service.action("flight", policy=quick(timeout_s=60.0)))
+    assert service.calls == ["do flight"]

@@ -31,8 +31,46 @@ async def test_cities_are_listed_with_all_that_is_known_of_them(sandbox: Caller)
         "timezone": "Europe/Berlin",
         "latitude": pytest.approx(50.87, abs=0.01),
         "longitude": pytest.approx(7.14, abs=0.01),
+        "population": pytest.approx(1_024_621, rel=0.05),
     }
     assert {"San Francisco", "Berlin", "New York", "Tokyo"} < cities.keys()
+
+
+async def test_rates_are_those_of_one_day_and_name_their_source(sandbox: Caller) -> None:
+    answer = (await sandbox.get("/rates")).json()
+    assert (answer["base"], answer["on"]) == ("EUR", "2025-02-28")
+    assert "European Central Bank" in answer["source"]
+    assert answer["rates"]["USD"] == 1.0411
+    assert len(answer["rates"]) == 30
+
+
+async def test_the_list_of_cities_is_not_too_long(sandbox: Caller) -> None:
+    answer = await sandbox.get("/cities")
+    assert len(answer.content) < 1_200_000
+    assert len(answer.json()["cities"]) > 7000
+
+
+async def test_cities_are_searched_by_name_the_best_match_first(sandbox: Caller) -> None:
+    found = (await sandbox.get("/cities", q="portland")).json()["cities"]
+    assert [city["name"] for city in found][:2] == ["Portland", "Portland, Maine"]
+    assert found[1] == {
+        "name": "Portland, Maine",
+        "country": "United States",
+        "airport": "PWM",
+        "timezone": "America/New_York",
+        "latitude": pytest.approx(43.66, abs=0.01),
+        "longitude": pytest.approx(-70.26, abs=0.01),
+        "region": "Maine",
+        "population": pytest.approx(66_881, rel=0.05),
+    }
+    assert (await sandbox.get("/cities", q="Firenze")).json()["cities"][0]["name"] == "Florence"
+    assert (await sandbox.get("/cities", q="")).json() == {"cities": []}
+
+
+async def test_a_city_may_be_named_in_another_way_than_its_own(sandbox: Caller) -> None:
+    by_name = await sandbox.flights("Ho Chi Minh City", "Munich", "2025-06-10")
+    assert by_name
+    assert await sandbox.flights("Saigon", "MÜNCHEN", "2025-06-10") == by_name
 
 
 async def test_flights_are_offered_with_every_documented_field(sandbox: Caller) -> None:

@@ -18,6 +18,7 @@ from sagagraph.sandbox.settings import SandboxSettings
         ({"key_retention_s": -5.0}, "--key-retention"),
         ({"key_retention_s": float("nan")}, "--key-retention"),
         ({"key_retention_s": float("inf")}, "--key-retention"),
+        ({"market": "booming"}, "--market"),
         ({"today": date(1999, 12, 31)}, "--today"),
         ({"today": date(9999, 12, 31)}, "--today"),
     ],

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -13,14 +12,20 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, patch
 
 from sagagraph.errors import SagaGraphError
 from sagagraph.saga.action import Action, Guarantees, action
 from sagagraph.saga.call import Call
+from sagagraph.saga.codec import Record, decode
+from sagagraph.saga.coordinator import Coordinator
 from sagagraph.saga.engine import Engine
+from sagagraph.saga.events import Entry
 from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.rows import row_of
+from sagagraph.saga.stores.sql import INSERT_EVENT, Append, SqlSagaStore
 from sagagraph.testing.crash import CrashPoint
-from sagagraph.testing.scenario import Judgement
+from sagagraph.testing.scenario import Judgement, store_of
 
 SAGA = "order"
 
@@ -49,25 +54,21 @@ class ParcelScenario:
     @contextmanager
     def world(self, folder: Path) -> Iterator[None]:
         (folder / "parcels").touch()
-        asyncio.run(self._make_store(folder))  # once, here: the processes that die need not
         yield
-
-    async def _make_store(self, folder: Path) -> None:
-        await (await open_store(self._store(folder))).close()
-
-    def _store(self, folder: Path) -> str:
-        return f"sqlite:///{folder / 'saga.db'}"
 
     async def prepare(self, folder: Path) -> None:
         pass
 
     async def run(self, folder: Path, crash: CrashPoint) -> None:
-        store = crash.around_store(await open_store(self._store(folder)))
-        async with self._opened(folder, Engine(store, around_call=crash.around_call)) as (engine, send):
+        store = crash.around_store(await open_store(store_of(folder)))
+        async with self._opened(folder, Engine(store, around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s)) as (
+            engine,
+            send,
+        ):
             await self._body(engine, send)
 
     async def resume(self, folder: Path) -> None:
-        engine = Engine(await open_store(self._store(folder)))
+        engine = Engine(await open_store(store_of(folder)))
         async with self._opened(folder, engine) as (engine, send):
             try:
                 await self._body(engine, send)
@@ -93,8 +94,30 @@ class ParcelScenario:
             await engine.close()
 
 
+@dataclass(frozen=True)
+class UnfencedScenario(ParcelScenario):
+    """Its worker forgets the fence: when it is superseded, it appends behind what others wrote."""
+
+    async def run(self, folder: Path, crash: CrashPoint) -> None:
+        with (
+            patch.object(SqlSagaStore, "_append", append_anyway),
+            patch.object(Coordinator, "check_still_held", AsyncMock()),
+        ):
+            await super().run(folder, crash)
+
+
+def append_anyway(self: SqlSagaStore, append: Append) -> None:
+    saga_id = append.lease.saga_id
+    head = self._execute("SELECT version, epoch FROM sagas WHERE saga_id = ?", (saga_id,)).fetchone()
+    for version, row in enumerate(append.rows, head[0] + 1):
+        event = decode(Record(row.type, row.schema_version, row.data), row.at)
+        self._execute(INSERT_EVENT, (saga_id, *row_of(saga_id, Entry(version, head[1], row.at, event))))
+    self._execute("UPDATE sagas SET version = ? WHERE saga_id = ?", (head[0] + len(append.rows), saga_id))
+
+
 CARELESS = ParcelScenario("careless", Guarantees(dedup=timedelta(days=1)))
 CAREFUL = ParcelScenario("careful", Guarantees())
+UNFENCED = UnfencedScenario("unfenced", Guarantees(dedup=timedelta(days=1)))
 BOTH = (CARELESS, CAREFUL)
 NOT_A_SCENARIO = 42
 NONE_AT_ALL = ()

@@ -33,8 +33,8 @@ class Ended:
         return cases
 
 
-def sweep(*words: str) -> Ended:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+def sweep(*words: str, path: Path = ROOT) -> Ended:
+    environment = {**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{ROOT}"}
     command = [sys.executable, "-m", "sagagraph.testing", *words]
     told = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT, env=environment, check=False)
     return Ended(told.returncode, told.stdout, told.stderr)
@@ -65,6 +65,58 @@ def test_a_saga_that_believes_what_its_provider_does_not_keep_is_found_out_and_n
     assert {case["judgement"]["outcome"] for case in careful} <= {"0 sent", "1 sent", "2 sent"}
 
 
+@pytest.mark.parametrize(
+    ("store", "harm", "survives"),
+    [("sqlite", "stop", False), ("postgresql", "kill", False), ("postgresql", "cut", True), ("postgresql", "lose", True)],
+)
+def test_the_sample_trip_survives_every_other_harm(store: str, harm: str, survives: bool) -> None:
+    told = sweep("tests.testing.refused:TRIP", "--store", store, "--harm", harm, "--sample", "2", "--seed", "3", "--json")
+    assert told.code == 0, told.err
+    assert "drawn by --seed 3" in told.err
+    assert len(told.cases) == 2
+    assert {case["harm"] for case in told.cases} == {harm}
+    assert {case["judgement"]["outcome"] for case in told.cases} <= {"committed", "compensated", "never began"}
+    if survives:
+        assert {case["ended"] for case in told.cases} == {""}
+
+
+def test_the_example_of_the_docs_is_complete_and_survives(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "sweep.md").read_text()
+    (tmp_path / "parcels.py").write_text(text.partition("```python\n")[2].partition("```")[0])
+    told = sweep("parcels:PARCELS", "--json", path=tmp_path)
+    assert told.code == 0, told.err
+    assert {case["judgement"]["outcome"] for case in told.cases} == {"2 sent"}
+    places = {case["place"] for case in told.cases}
+    assert {"before the action of send-1", "after the action of send-2", "before journal append"} <= places
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [(("--sample", "-1"), "--sample"), (("--harm", "cut"), "--harm: cut needs"), (("--store", "no"), "--store")],
+)
+def test_bad_options_are_answered_in_words(words: tuple[str, ...], says: str) -> None:
+    told = sweep(*words)
+    assert (told.code, told.out) == (2, "")
+    assert says in told.err
+    assert "Traceback" not in told.err
+
+
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [("tests.testing.broken:ParcelScenario", "is a class; name an instance"), ("tests.testing.broken", "package.module:NAME")],
+)
+def test_what_is_wrong_with_a_name_is_said(named: str, says: str) -> None:
+    with pytest.raises(InvalidInputError, match=says):
+        _scenarios(named)
+
+
+def test_a_stopped_worker_that_writes_on_is_found_out() -> None:
+    told = sweep("tests.testing.broken:UNFENCED", "--harm", "stop", "--json")
+    assert told.code == 1, told.err
+    faults = [fault for case in told.cases for fault in case["judgement"]["faults"]]
+    assert "the stopped worker appended to order after it was superseded" in faults
+
+
 def test_what_can_not_be_loaded_is_answered_in_one_line() -> None:
     told = sweep("nowhere:NAME")
     assert (told.code, told.out) == (2, "")
@@ -80,6 +132,8 @@ def test_what_can_not_be_loaded_is_answered_in_one_line() -> None:
         "tests.testing.broken:MISSING",
         "tests.testing.broken",
         ":NAME",
+        "tests.testing.broken:",
+        "tests.testing.broken:ParcelScenario",
         "",
         "tests.testing.broken:NONE_AT_ALL",
     ],

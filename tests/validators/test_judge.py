@@ -77,3 +77,16 @@ async def test_an_answer_that_is_no_verdict_is_an_outage_too(answer: Any) -> Non
 async def test_a_cancellation_is_not_an_answer() -> None:
     with pytest.raises(asyncio.CancelledError):
         await judge(Answering(asyncio.CancelledError()), {"price": 1}, CONTEXT)
+
+
+async def test_a_validator_that_does_not_answer_is_an_outage() -> None:
+    class Hanging:
+        name, version = "hanging", 1
+
+        async def validate(self, artifact: Any, context: ContextSlice) -> Verdict:
+            await asyncio.sleep(60)
+            return Verdict.of([])
+
+    verdict = await judge(Hanging(), {"price": 5}, select([]), within_s=0.01)
+    assert verdict.verdict is VerdictStatus.UNKNOWN
+    assert "hanging could not judge: TimeoutError" in verdict.reason

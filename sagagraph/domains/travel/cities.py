@@ -4,7 +4,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -18,6 +18,16 @@ from sagagraph.errors import InvalidInputError
 EARTH_RADIUS_KM: Final = 6371.0
 CLOSE_ENOUGH_TO_SUGGEST: Final = 65
 CLOSE_ENOUGH_TO_BE_A_MISSPELLING: Final = 82
+WELL_KNOWN: Final = 1500
+"""So many cities, the first of the provider's list, which begins with the biggest."""
+_BETWEEN_WORDS: Final = re.compile(r"[^\w]+")
+
+MEANT_BY_THEIR_NAME: Final = frozenset(
+    {"Athens", "Barcelona", "Florence", "London", "Manchester", "Paris", "Vancouver", "Venice"}
+)
+"""So well known that nobody who says their name means another city, however many people live there."""
+SMALLEST_SHARE: Final = 0.08
+"""Of the people of a city: a namesake with fewer is not meant by the plain name."""
 
 OTHER_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -105,6 +115,13 @@ class City(BaseModel):
     timezone: str
     latitude: float
     longitude: float
+    population: int | None = None
+    """None: not known."""
+
+    @property
+    def plain_name(self) -> str:
+        """`Portland` of `Portland, Maine`."""
+        return self.name.split(", ")[0]
 
     def distance_km(self, other: "City") -> float:
         """Along the great circle."""
@@ -118,16 +135,31 @@ class Gazetteer:
     """Every city by every name of it. What is only close to a name is suggested, never taken."""
 
     def __init__(self, cities: Iterable[City]) -> None:
+        """`cities`: the most important first."""
         self.cities: tuple[City, ...] = tuple(cities)
         self._by_name = {name_key(city.name): city for city in self.cities}
         for other, name in OTHER_NAMES.items():
             if (city := self._by_name.get(name_key(name))) is not None:
                 self._by_name.setdefault(other, city)
-        self._by_code = self._codes()
+        self._most_words: dict[str, int] = {}
+        for name in self._by_name:
+            first = name.partition(" ")[0]
+            self._most_words[first] = max(self._most_words.get(first, 0), name.count(" ") + 1)
+        self._namesakes: dict[str, list[City]] = {}
+        for city in self.cities:
+            self._namesakes.setdefault(name_key(city.plain_name), []).append(city)
 
-    @property
-    def longest_name_words(self) -> int:
-        return max((name.count(" ") + 1 for name in self._by_name), default=0)
+    def longest_name_from(self, first_word: str) -> int:
+        """Of how many words at most a name is that begins with this one; 0 where none does."""
+        first = name_key(first_word).partition(" ")[0]
+        return self._most_words.get(first, 0)
+
+    def namesakes(self, city: City) -> tuple[City, ...]:
+        """Whom the plain name of a city can also mean: others of that name that are not tiny beside it."""
+        if city.name in MEANT_BY_THEIR_NAME:
+            return ()
+        others = [other for other in self._namesakes.get(name_key(city.name), ()) if other.name != city.name]
+        return tuple(other for other in others if _is_comparable(other, city))
 
     def find(self, name: str) -> City | None:
         """By name, other name or airport code, whatever its case and accents."""
@@ -152,18 +184,21 @@ class Gazetteer:
         """One line for a person who named a city that does not exist here."""
         in_country = [city.name for city in self.cities if name_key(city.country) == name_key(name)]
         if in_country:
-            return f"{name} is a country, with {', '.join(sorted(in_country)[:5])}"
+            return f"{name} is a country, with {', '.join(in_country[:5])}"
         close = self.suggestions(name)
         hint = f"; did you mean {' or '.join(close)}?" if close else ""
         return f"no city called {name[:60]!r} is known{hint}"
 
     def suggestions(self, name: str) -> tuple[str, ...]:
-        """Up to three cities with a similar name, the most similar first."""
-        return self._similar(name, CLOSE_ENOUGH_TO_SUGGEST)
+        """Up to three cities with a similar name, the most similar first: well-known ones, if it almost spells one."""
+        likely = self._similar(name, CLOSE_ENOUGH_TO_BE_A_MISSPELLING, among=self._well_known)
+        return likely or self._similar(name, CLOSE_ENOUGH_TO_SUGGEST, among=self._by_name)
 
     def misspelling_of(self, name: str) -> str | None:
         """The city that `name` almost spells; None where it is rather another word."""
-        return next(iter(self._similar(name, CLOSE_ENOUGH_TO_BE_A_MISSPELLING)), None)
+        if name_key(name) in self._countries:
+            return None
+        return next(iter(self._similar(name, CLOSE_ENOUGH_TO_BE_A_MISSPELLING, among=self._well_known)), None)
 
     def zone(self, name: str) -> ZoneInfo | None:
         """The time zone of a city; None where the city or its zone is not known."""
@@ -175,13 +210,27 @@ class Gazetteer:
         except (ZoneInfoNotFoundError, ValueError):
             return None
 
-    def _similar(self, name: str, at_least: float) -> tuple[str, ...]:
-        hits = process.extract(name_key(name), self._by_name.keys(), scorer=fuzz.ratio, score_cutoff=at_least, limit=12)
+    @cached_property
+    def _well_known(self) -> dict[str, City]:
+        """Among all the names of the world nearly every word would be close to one."""
+        known = {city.name for city in self.cities[:WELL_KNOWN]}
+        return {key: city for key, city in self._by_name.items() if city.name in known}
+
+    @cached_property
+    def _countries(self) -> frozenset[str]:
+        return frozenset(name_key(country) for country in {city.country for city in self.cities})
+
+    def _similar(self, name: str, at_least: float, *, among: Mapping[str, City]) -> tuple[str, ...]:
+        hits = process.extract(name_key(name), among.keys(), scorer=fuzz.ratio, score_cutoff=at_least, limit=12)
         ranked = sorted(hits, key=lambda hit: (-hit[1], hit[0]))
         return tuple(dict.fromkeys(self._by_name[key].name for key, _, _ in ranked))[:3]
 
-    def _codes(self) -> dict[str, City]:
-        codes = {city.airport.upper(): city for city in self.cities}
+    @cached_property
+    def _by_code(self) -> dict[str, City]:
+        """Made when the first code is looked up: the airports of the world take longer to read than most requests."""
+        codes: dict[str, City] = {}
+        for served in self.cities:  # the first of an airport's cities is the one that its code means
+            codes.setdefault(served.airport.upper(), served)
         for code, name in METROPOLITAN_CODES.items():
             if (city := self.find_name(name)) is not None:
                 codes.setdefault(code, city)
@@ -191,11 +240,18 @@ class Gazetteer:
         return codes
 
 
+def _is_comparable(other: City, city: City) -> bool:
+    """Nobody who says Paris means the one in Texas."""
+    return not other.population or not city.population or other.population >= SMALLEST_SHARE * city.population
+
+
 def name_key(name: str) -> str:
     """What a name is compared by: no case, accents, hyphens, dots or doubled spaces."""
+    if name.isascii():
+        return " ".join(_BETWEEN_WORDS.split(name.lower())).strip()
     decomposed = unicodedata.normalize("NFKD", name.casefold().replace("ø", "o").replace("ł", "l"))
     letters = "".join(character for character in decomposed if not unicodedata.combining(character))
-    return " ".join(re.sub(r"[^\w]+", " ", letters).split())
+    return " ".join(_BETWEEN_WORDS.split(letters)).strip()
 
 
 @cache

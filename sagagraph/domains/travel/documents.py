@@ -40,8 +40,13 @@ def itinerary_ics(itinerary: Itinerary, reservations: Mapping[str, str], *, crea
 def itinerary_text(itinerary: Itinerary, reservations: Mapping[str, str]) -> str:
     """One block for each leg, with its reservation where it has one, and the total."""
     blocks = [_block(leg, reservations.get(leg.label)) for leg in itinerary.legs]
-    blocks.append(f"Total: {money_text(itinerary.total)} {itinerary.currency}")
+    blocks.append(f"Total: {money_text(itinerary.total)} {itinerary.currency}{_converted(itinerary)}")
     return "\n\n".join([_title(itinerary), *blocks]) + "\n"
+
+
+def _converted(itinerary: Itinerary) -> str:
+    other = itinerary.converted
+    return f", {money_text(other.total, other.currency)} by the rate of {day_text(other.on)} ({other.source})" if other else ""
 
 
 def _event(leg: Leg, plan: str, reservation: str | None, created: datetime) -> Event:

@@ -10,16 +10,18 @@ from typing import Any
 from sagagraph.domains.travel import planner
 from sagagraph.domains.travel.actions import travel_actions
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.money import as_json_number, money_text
+from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text
 from sagagraph.domains.travel.offers import Offer
 from sagagraph.domains.travel.plan import Itinerary, plan_hash
 from sagagraph.domains.travel.problem import TripRequest
 from sagagraph.domains.travel.provider import ReservationProvider
 from sagagraph.domains.travel.validator import validate_itinerary
-from sagagraph.domains.travel.workflow import headline, itinerary_workflow
+from sagagraph.domains.travel.wording import headline
+from sagagraph.domains.travel.workflow import itinerary_workflow
 from sagagraph.planning.domain import Infeasible, Proposal
 from sagagraph.saga.action import Action
 from sagagraph.saga.model import Operation, Saga, Stage
+from sagagraph.saga.redaction import is_redacted
 from sagagraph.saga.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
@@ -59,11 +61,12 @@ class Travel:
         itinerary = Itinerary.model_validate(plan)
         quoted = await asyncio.gather(*(self.provider.offer(leg.offer.offer_id) for leg in itinerary.legs))
         quotes: dict[str, Offer] = {offer.offer_id: offer for offer in quoted if offer is not None}
-        now = await self.provider.now()
-        return validate_itinerary(itinerary, TripRequest.model_validate(request), quotes, now=now, cities=self.cities)
+        now, wanted = await self.provider.now(), TripRequest.model_validate(request)
+        rates = None if wanted.currency == PRICE_CURRENCY else await self.provider.rates()
+        return validate_itinerary(itinerary, wanted, quotes, now=now, cities=self.cities, rates=rates)
 
     def title(self, plan: Any) -> str:
-        return _title(Itinerary.model_validate(plan))
+        return travel_title(plan)
 
     def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
         return itinerary_workflow(Itinerary.model_validate(plan), self._actions)
@@ -83,6 +86,10 @@ def _proposal(itinerary: Itinerary) -> Proposal:
     )
 
 
+def travel_title(plan: Any) -> str:
+    return _title(Itinerary.model_validate(plan))
+
+
 def _title(itinerary: Itinerary) -> str:
     return "; ".join(headline(leg.offer) for leg in itinerary.legs)
 
@@ -92,11 +99,11 @@ def account_of(saga: Saga) -> Account:
     plan = saga.plan.content or {}
     booked = [each for each in saga.in_order() if each.succeeded and each.spec.action in BOOKINGS]
     undone = [each for each in saga.in_order() if _fee(each)]
-    planned = Decimal(str(plan.get("total", 0)))
+    planned = _amount(plan.get("total", 0))
     if saga.stage in (Stage.PLANNING, Stage.AWAITING_APPROVAL):
         total = planned
     else:
-        total = sum((Decimal(str(each.output["price"])) for each in booked), Decimal(0))
+        total = sum((_amount(each.output["price"]) for each in booked), Decimal(0))
     currency = plan.get("currency")
     residue = tuple(f"{each.id}: a cancellation fee of {money_text(_fee(each))}" for each in undone)
     fees = sum((_fee(each) for each in undone), Decimal(0))
@@ -105,4 +112,8 @@ def account_of(saga: Saga) -> Account:
 
 def _fee(operation: Operation) -> Decimal:
     output = operation.undo_output
-    return Decimal(str(output.get("fee", 0))) if isinstance(output, dict) else Decimal(0)
+    return _amount(output.get("fee", 0)) if isinstance(output, dict) else Decimal(0)
+
+
+def _amount(value: Any) -> Decimal:
+    return Decimal(0) if is_redacted(value) else Decimal(str(value))

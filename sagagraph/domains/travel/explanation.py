@@ -6,25 +6,32 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from sagagraph.domains.travel.exchange import converted, most_cents, worth
 from sagagraph.domains.travel.market import (
     MOST_DEPARTURE_DAYS,
     can_be_boarded,
     is_sensible_train,
     journeys_of,
+    keeps_hours,
+    keeps_weekdays,
 )
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.offers import FlightOffer, TrainOffer, TransportOffer
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
+from sagagraph.domains.travel.plan import Alternative, Choice
 from sagagraph.domains.travel.problem import Direct
-from sagagraph.domains.travel.search import Wish, best_path, paths_by_last_day
-from sagagraph.domains.travel.wording import count_text, day_text, duration_text
+from sagagraph.domains.travel.search import ALL_WISHES, Usable, Wish, best_path, paths_by_last_day
+from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sagagraph.domains.travel.market import Market
-    from sagagraph.domains.travel.offers import HotelOffer, Offer, Transport
+    from sagagraph.domains.travel.offers import Offer, Transport
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.search import Path
+
+_ALTERNATIVES = 3
+"""Of each leg, as many offers that were not taken are told."""
 
 
 # -- why this one ----------------------------------------------------------------------------------------------------
@@ -39,11 +46,21 @@ def reasons(request: TripRequest, market: Market, path: Path, titles: list[str],
         said.append(f"{_money(path.cents - cheapest)} more than the cheapest")
     if _minutes_of(path) > fastest:
         said.append(f"{duration_text(_minutes_of(path) - fastest)} longer under way than the fastest")
-    if request.budget is not None:
-        said.append(f"{money_text(request.budget - _amount(path.cents))} below the budget of {money_text(request.budget)}")
+    said += _on_budget(request, market, path)
     if request.direct is not Direct.ANY:
         said += _on_directness(request, market, path)
     return tuple(said)
+
+
+def _on_budget(request: TripRequest, market: Market, path: Path) -> Iterator[str]:
+    if request.budget is None:
+        return
+    other = converted(request, path.cents, market.rates)
+    if other is not None:
+        yield f"{money_text(other.total, other.currency)} by the rate of {day_text(other.on)} ({other.source})"
+    total = _amount(path.cents) if other is None else other.total
+    below, budget = (money_text(amount, request.currency) for amount in (request.budget - total, request.budget))
+    yield f"{below} below the budget of {budget}"
 
 
 def _on_directness(request: TripRequest, market: Market, path: Path) -> Iterator[str]:
@@ -71,6 +88,51 @@ def _has_direct(request: TripRequest, market: Market, journey: int) -> bool:
     return any(isinstance(offer, FlightOffer) and offer.is_direct for offer in _boardable(request, market, journey))
 
 
+# -- why this offer --------------------------------------------------------------------------------------------------
+
+
+def choices(request: TripRequest, market: Market, path: Path) -> Iterator[Choice]:
+    """For each offer of `path`, how it compares with the others that fit on its day."""
+    usable = Usable(request, market, ALL_WISHES)
+    journey = stop = 0
+    for offer in path.offers:
+        fit: tuple[Offer, ...]
+        if isinstance(offer, HotelOffer):
+            fit = usable.hotels(stop, offer.check_in)
+            stop += 1
+        else:
+            fit = usable.transports(journey, offer.departs.date())
+            journey += 1
+        others = sorted((each for each in fit if each.offer_id != offer.offer_id), key=lambda each: (each.price, each.offer_id))
+        alternatives = tuple(
+            Alternative(offer_id=each.offer_id, title=headline(each), price=each.price) for each in others[:_ALTERNATIVES]
+        )
+        yield Choice(why=_why(offer, others), alternatives=alternatives)
+
+
+def _why(offer: Offer, others: list[Offer]) -> str:
+    """`others`: the cheapest first."""
+    if not others:
+        return f"the only {offer.kind} that fits on that day"
+    among = f"{len(others) + 1} {offer.kind}s that fit on that day"
+    cheapest = others[0]
+    if offer.price <= cheapest.price:
+        return f"the cheapest of {among}"
+    dearer = f"{money_text(offer.price - cheapest.price)} more than the cheapest of {among}"
+    return ", ".join([dearer, *_better(offer, cheapest)])
+
+
+def _better(offer: Offer, cheapest: Offer) -> Iterator[str]:
+    if isinstance(offer, HotelOffer) and isinstance(cheapest, HotelOffer):
+        if offer.stars > cheapest.stars:
+            yield f"{count_text(offer.stars, 'star')} instead of {cheapest.stars}"
+    elif isinstance(offer, TransportOffer) and isinstance(cheapest, TransportOffer):
+        if offer.stops < cheapest.stops:
+            yield f"{count_text(offer.stops, 'stop')} instead of {cheapest.stops}"
+        if offer.duration_minutes < cheapest.duration_minutes:
+            yield f"{duration_text(cheapest.duration_minutes - offer.duration_minutes)} faster"
+
+
 # -- what was dropped ------------------------------------------------------------------------------------------------
 
 
@@ -79,6 +141,7 @@ def considered(request: TripRequest, market: Market) -> tuple[str, ...]:
         *_on_departures(request, market),
         *_on_trains(request, market),
         *_on_dropped_flights(request, market),
+        *_on_unwanted_times(request, market),
         *_on_dropped_hotels(request, market),
         *_on_what_is_full(request, market),
     )
@@ -114,6 +177,14 @@ def _on_dropped_flights(request: TripRequest, market: Market) -> Iterator[str]:
         dropped = sum(not flight.is_direct for flight in flights)
         if dropped:
             yield f"{here} to {there}: {dropped} of {len(flights)} flights dropped, as they are not direct"
+
+
+def _on_unwanted_times(request: TripRequest, market: Market) -> Iterator[str]:
+    offers = [offer for journey in range(len(journeys_of(request))) for offer in _boardable(request, market, journey)]
+    for keeps, what in ((keeps_hours, "at other hours than asked for"), (keeps_weekdays, f"on {_weekdays(request)}")):
+        dropped = sum(not keeps(request, offer) for offer in offers)
+        if dropped:
+            yield f"{dropped} of {len(offers)} journeys dropped, {what}"
 
 
 def _on_dropped_hotels(request: TripRequest, market: Market) -> Iterator[str]:
@@ -169,10 +240,14 @@ def _nearest_miss(request: TripRequest, market: Market, wish: Wish, kept: frozen
             return _late_end(request, min(trips))
         case Wish.DIRECT:
             return _not_direct(request, market)
+        case Wish.HOURS:
+            return f"no journeys at {_hours(request)} fit together on the days in question"
+        case Wish.WEEKDAYS:
+            return f"every trip on the days in question travels on {_weekdays(request)}"
         case Wish.STARS:
             return _wrong_stars(request, market)
         case Wish.BUDGET:
-            return _too_dear(request, min(path.cents for paths in trips.values() for path in paths))
+            return _too_dear(request, market, min(path.cents for paths in trips.values() for path in paths))
 
 
 def _late_end(request: TripRequest, day: date) -> str:
@@ -205,9 +280,14 @@ def _wrong_stars(request: TripRequest, market: Market) -> str:
     return f"hotels with {_stars(request)} have no room on the days in question"
 
 
-def _too_dear(request: TripRequest, cents: int) -> str:
-    over = request.over_budget(_amount(cents))
-    return f"the cheapest trip costs {money_text(over)} more than the budget of {money_text(_amount(cents) - over)}"
+def _too_dear(request: TripRequest, market: Market, cents: int) -> str:
+    if worth(request.currency, market.rates) is None:
+        return f"no rate for {request.currency} is known, and the budget is in it; the cheapest trip costs {_money(cents)}"
+    other = converted(request, cents, market.rates)
+    over = request.over_budget(_amount(cents) if other is None else other.total)
+    also = "" if other is None else f" ({_money(cents - (most_cents(request, market.rates) or 0))})"
+    over_text, budget = money_text(over, request.currency), money_text(request.budget or over, request.currency)
+    return f"the cheapest trip costs {over_text}{also} more than the budget of {budget}"
 
 
 def _on_what_is_missing(request: TripRequest, market: Market) -> Iterator[str]:
@@ -243,6 +323,21 @@ def _hotels_of(market: Market, stop: int) -> list[HotelOffer]:
 
 def _minutes_of(path: Path) -> int:
     return sum(offer.duration_minutes for offer in path.offers if isinstance(offer, TransportOffer))
+
+
+def _weekdays(request: TripRequest) -> str:
+    return " or ".join(day.capitalize() for day in request.not_on)
+
+
+def _hours(request: TripRequest) -> str:
+    """`the hours asked for (leave 08:00 or later, arrive 22:00 or earlier)`"""
+    limits = []
+    for verb, hours in (("leave", request.hours.depart), ("arrive", request.hours.arrive)):
+        if hours.earliest is not None:
+            limits.append(f"{verb} {hours.earliest:%H:%M} or later")
+        if hours.latest is not None:
+            limits.append(f"{verb} {hours.latest:%H:%M} or earlier")
+    return f"the hours asked for ({', '.join(limits)})"
 
 
 def _stars(request: TripRequest) -> str:

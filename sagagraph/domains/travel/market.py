@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from sagagraph.domains.travel.money import PRICE_CURRENCY
 from sagagraph.domains.travel.offers import HotelOffer, TrainOffer, Transport, TransportOffer
+from sagagraph.domains.travel.problem import NIGHT_ENDS, Weekday
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from sagagraph.domains.travel.cities import City
-    from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.problem import Hours, TripRequest
     from sagagraph.domains.travel.provider import ReservationProvider
+    from sagagraph.domains.travel.rates import Rates
 
 CALLS_AT_ONCE: Final = 8
 MOST_DEPARTURE_DAYS: Final = 31
@@ -36,6 +39,8 @@ class Market:
     """By journey and local day of departure."""
     stays: Mapping[tuple[int, date], tuple[HotelOffer, ...]]
     """By stop and day of check-in."""
+    rates: Rates | None = None
+    """None: the budget is in the currency of the offers."""
 
 
 def journeys_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
@@ -46,6 +51,21 @@ def journeys_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
 
 def can_be_boarded(offer: TransportOffer, travellers: int, now: datetime) -> bool:
     return offer.left >= travellers and offer.departs > now
+
+
+def keeps_hours(request: TripRequest, offer: TransportOffer) -> bool:
+    leaves, comes = offer.departs.time(), offer.arrives.time()
+    return _is_within(request.hours.depart, leaves) and _is_within(request.hours.arrive, comes)
+
+
+def _is_within(hours: Hours, moment: time) -> bool:
+    is_too_early = hours.earliest is not None and moment < hours.earliest
+    is_too_late = hours.latest is not None and not NIGHT_ENDS <= moment.replace(second=0, microsecond=0) <= hours.latest
+    return not is_too_early and not is_too_late
+
+
+def keeps_weekdays(request: TripRequest, offer: TransportOffer) -> bool:
+    return not {Weekday.of(offer.departs), Weekday.of(offer.arrives)} & set(request.not_on)
 
 
 def is_sensible_train(offer: TransportOffer) -> bool:
@@ -59,6 +79,7 @@ async def gather(request: TripRequest, provider: ReservationProvider) -> Market:
         ProviderError: a question was not answered.
     """
     now, cities = await asyncio.gather(provider.now(), provider.cities())
+    rates = None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
     gathering = _Gathering(request, provider, cities, now)
     days = _spread(request.departure_days(now.astimezone(UTC).date()))
     try:
@@ -66,7 +87,7 @@ async def gather(request: TripRequest, provider: ReservationProvider) -> Market:
             await gathering.follow(days, tasks)
     except ExceptionGroup as failures:
         raise failures.exceptions[0] from None
-    return Market(now, days, gathering.journeys, gathering.stays)
+    return Market(now, days, gathering.journeys, gathering.stays, rates)
 
 
 def _spread(days: tuple[date, ...]) -> tuple[date, ...]:
@@ -104,10 +125,16 @@ class _Gathering:
         async with self._turn:
             if self._may_have_a_train(here, there):
                 found = await self._provider.trains(here, there, day, party)
-            if not any(is_sensible_train(train) and can_be_boarded(train, party, self._now) for train in found):
+            if not any(self._can_be_taken(train) for train in found):
                 found += await self._provider.flights(here, there, day, party)
         self.journeys[journey, day] = found
         return found
+
+    def _can_be_taken(self, train: Transport) -> bool:
+        """Where none can, flights are looked for."""
+        request = self._request
+        is_wanted = keeps_hours(request, train) and keeps_weekdays(request, train)
+        return is_wanted and is_sensible_train(train) and can_be_boarded(train, request.travellers, self._now)
 
     async def _hotels(self, stop: int, check_in: date) -> None:
         city, nights = self._request.stops[stop].city, self._request.stops[stop].nights

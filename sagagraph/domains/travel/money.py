@@ -1,9 +1,12 @@
 """Money: whole cents as exact decimals, a plain number in JSON."""
 
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field, PlainSerializer
+
+PRICE_CURRENCY: Final = "USD"
+"""What offers are priced and paid in; a budget may be in any currency that the provider knows a rate for."""
 
 
 def as_json_number(amount: Decimal) -> int | float:
@@ -21,7 +24,8 @@ Money = Annotated[
 Price = Annotated[Money, Field(ge=0)]
 
 
-def money_text(amount: Decimal) -> str:
-    """`$1,234.50`, and without decimals where there are none: `$5,000`."""
+def money_text(amount: Decimal, currency: str = PRICE_CURRENCY) -> str:
+    """`$1,234.50`, and without decimals where there are none: `$5,000`, `5,000 EUR`."""
     digits = f"{abs(amount):,.0f}" if amount == amount.to_integral_value() else f"{abs(amount):,.2f}"
-    return f"{'-' if amount < 0 else ''}${digits}"
+    sign = "-" if amount < 0 else ""
+    return f"{sign}${digits}" if currency == PRICE_CURRENCY else f"{sign}{digits} {currency}"

@@ -5,15 +5,37 @@ import json
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
+from itertools import zip_longest
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
-from sagagraph.domains.travel.money import Price
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Price
 from sagagraph.domains.travel.offers import HotelOffer, Offer, TransportOffer
 from sagagraph.domains.travel.problem import TripRequest
+from sagagraph.domains.travel.rates import Converted
 
 HASH_DIGITS = 16
+
+
+class Alternative(BaseModel):
+    """An offer that was not taken."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    offer_id: str
+    title: str
+    price: Price
+
+
+class Choice(BaseModel):
+    """Why an offer was taken, and what else there was."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    why: str = ""
+    alternatives: tuple[Alternative, ...] = ()
+    """The cheapest few."""
 
 
 class Leg(BaseModel):
@@ -24,6 +46,7 @@ class Leg(BaseModel):
     label: str
     """`T1`, `T2`, … in the order of travel, as in SagaLLM."""
     offer: Offer
+    choice: Choice | None = None
 
     @property
     def begins(self) -> date:
@@ -44,6 +67,9 @@ class Itinerary(BaseModel):
     legs: tuple[Leg, ...] = Field(min_length=1)
     total: Price
     currency: str
+    """Of the total and of every offer."""
+    converted: Converted | None = None
+    """The total in the currency of the budget, where that is another."""
     reasons: tuple[str, ...] = ()
     """Why this one: what it is best at, and what that costs."""
     considered: tuple[str, ...] = ()
@@ -57,22 +83,32 @@ class Itinerary(BaseModel):
             raise ValueError(f"the legs are labelled {', '.join(labels)}, not {', '.join(expected)}")
         return legs
 
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_converted(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Itineraries without another currency are still written as before there was one."""
+        fields: dict[str, Any] = serialise(self)
+        return fields if self.converted is not None else {name: value for name, value in fields.items() if name != "converted"}
+
     @classmethod
     def of(
         cls,
         request: TripRequest,
         offers: Iterable[Offer],
         *,
+        converted: Converted | None = None,
         reasons: tuple[str, ...] = (),
         considered: tuple[str, ...] = (),
+        choices: Iterable[Choice] = (),
     ) -> Self:
-        """`offers`: in the order of travel."""
-        legs = tuple(Leg(label=f"T{n}", offer=offer) for n, offer in enumerate(offers, start=1))
+        """`offers`: in the order of travel, and so `choices`, where they are known."""
+        chosen = zip_longest(offers, choices)
+        legs = tuple(Leg(label=f"T{n}", offer=offer, choice=choice) for n, (offer, choice) in enumerate(chosen, start=1))
         return cls(
             request=request,
             legs=legs,
             total=sum((leg.offer.price for leg in legs), Decimal(0)),
-            currency=request.currency,
+            currency=PRICE_CURRENCY,
+            converted=converted,
             reasons=reasons,
             considered=considered,
         )

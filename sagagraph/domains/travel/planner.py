@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel import explanation
+from sagagraph.domains.travel.exchange import converted
 from sagagraph.domains.travel.market import Market, gather
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer
 from sagagraph.domains.travel.plan import Itinerary
@@ -65,8 +66,10 @@ def choose(request: TripRequest, offers: Market) -> Proposals:
         Itinerary.of(
             request,
             path.offers,
+            converted=converted(request, path.cents, offers.rates),
             reasons=explanation.reasons(request, offers, path, titles[ids], tuple(paths.values())),
             considered=considered,
+            choices=explanation.choices(request, offers, path),
         )
         for ids, path in paths.items()
     )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from itertools import pairwise
@@ -13,18 +13,30 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
+    SerializerFunctionWrapHandler,
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import ErrorDetails
 
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.money import Money
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Money
 from sagagraph.errors import InvalidInputError
 
-CURRENCIES: Final = ("USD",)
+CURRENCIES: Final = frozenset(
+    {
+        *("AUD", "BGN", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HKD", "HUF", "IDR", "ILS", "INR", "ISK"),
+        *("JPY", "KRW", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "RON", "SEK", "SGD", "THB", "TRY", "USD", "ZAR"),
+    }
+)
+"""What a budget may be in (ISO 4217); whether there is a rate for it is for the provider to say."""
+MOST_STOPS: Final = 6
+NIGHT_ENDS: Final = time(4)
+"""Until then it is still the night of the day before: too late, where there is a latest hour."""
 LONGEST_STAY: Final = 365
 LARGEST_PARTY: Final = 99
 LAST_YEAR: Final = 2099
@@ -42,6 +54,20 @@ class Direct(StrEnum):
     ANY = "any"
 
 
+class Weekday(StrEnum):
+    MONDAY = "monday"
+    TUESDAY = "tuesday"
+    WEDNESDAY = "wednesday"
+    THURSDAY = "thursday"
+    FRIDAY = "friday"
+    SATURDAY = "saturday"
+    SUNDAY = "sunday"
+
+    @classmethod
+    def of(cls, day: date) -> "Weekday":
+        return tuple(cls)[day.weekday()]
+
+
 def _iso_day(value: object) -> object:
     """Days are written as days: pydantic alone would take 20250605 for seconds since 1970."""
     if isinstance(value, str):
@@ -56,6 +82,16 @@ def _iso_day(value: object) -> object:
     return value
 
 
+def _time_of_day(value: object) -> object:
+    """Times are written as times: pydantic alone would take 8 for eight seconds after midnight."""
+    if isinstance(value, str) and re.fullmatch(r"(?:[01]\d|2[0-3]):[0-5]\d", value):
+        return time.fromisoformat(value)
+    if type(value) is not time or value.tzinfo is not None or value.second or value.microsecond:
+        raise ValueError(f"must be a time like '08:30', not {_shown(value)}")
+    return value
+
+
+TimeOfDay = Annotated[time, BeforeValidator(_time_of_day), PlainSerializer(lambda value: f"{value:%H:%M}", when_used="json")]
 Day = Annotated[date, BeforeValidator(_iso_day)]
 Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_PARTY)]
 StarCount = Annotated[int, Field(strict=True, ge=1, le=5)]
@@ -87,13 +123,46 @@ class Stop(BaseModel):
     nights: int = Field(strict=True, ge=1, le=LONGEST_STAY)
 
 
+class Hours(BaseModel):
+    """Local times of the place, both included; None: no limit."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    earliest: TimeOfDay | None = None
+    latest: TimeOfDay | None = None
+    """What happens before 04:00 is later than any such hour: it belongs to the night of the day before."""
+
+    @model_validator(mode="after")
+    def _leave_room(self) -> Self:
+        if self.latest is not None and self.latest < NIGHT_ENDS:
+            raise ValueError(f"the latest hour must be {NIGHT_ENDS:%H:%M} or later, not {self.latest:%H:%M}")
+        if self.earliest is not None and self.latest is not None and self.earliest > self.latest:
+            raise ValueError(f"hours run backwards: {self.earliest:%H:%M} comes after {self.latest:%H:%M}")
+        return self
+
+
+ANY_HOURS: Final = Hours()
+
+
+class JourneyHours(BaseModel):
+    """When journeys may begin and end, each by the clock of its place."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    depart: Hours = ANY_HOURS
+    arrive: Hours = ANY_HOURS
+
+
+ANY_JOURNEY_HOURS: Final = JourneyHours()
+
+
 class TripRequest(BaseModel):
     """A trip that can be planned: nothing in it is missing or contradicts itself."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     origin: str = Field(min_length=1)
-    stops: tuple[Stop, ...] = Field(min_length=1)
+    stops: tuple[Stop, ...] = Field(min_length=1, max_length=MOST_STOPS)
     """In the order of travel."""
     return_to: str | None = Field(default_factory=lambda data: data["origin"])
     """Where the last journey goes; None: one way, the trip ends at the last stop."""
@@ -105,10 +174,22 @@ class TripRequest(BaseModel):
     rooms: Count = Field(default_factory=lambda data: -(-data["travellers"] // 2))
     budget: Annotated[Money, Field(gt=0)] | None = None
     """For the whole trip and everybody on it; None: no limit."""
-    currency: str = CURRENCIES[0]
+    currency: str = PRICE_CURRENCY
+    """Of the budget. Offers have a currency of their own."""
     stars: tuple[StarCount, StarCount] = (1, 5)
     """Fewest and most stars of every hotel."""
     direct: Direct = Direct.ANY
+    hours: JourneyHours = ANY_JOURNEY_HOURS
+    not_on: tuple[Weekday, ...] = ()
+    """Weekdays on which nobody wants to leave or to arrive, by the calendar of the place."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_wished(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A request that could be made before there were such wishes is still written as it was then."""
+        fields: dict[str, Any] = serialise(self)
+        unset = {"hours"} if self.hours == ANY_JOURNEY_HOURS else set()
+        unset |= set() if self.not_on else {"not_on"}
+        return {name: value for name, value in fields.items() if name not in unset}
 
     @property
     def nights(self) -> int:
@@ -158,7 +239,7 @@ class TripRequest(BaseModel):
     @classmethod
     def _is_supported(cls, currency: str) -> str:
         if currency not in CURRENCIES:
-            raise ValueError(f"{_shown(currency)} is not supported; {' and '.join(CURRENCIES)} is")
+            raise ValueError(f"{_shown(currency)} is not supported; {', '.join(sorted(CURRENCIES))} are")
         return currency
 
     @field_validator("stars")
@@ -167,6 +248,16 @@ class TripRequest(BaseModel):
         if stars[0] > stars[1]:
             raise ValueError(f"the range runs backwards: {stars[0]} to {stars[1]}")
         return stars
+
+    @field_validator("not_on")
+    @classmethod
+    def _leaves_a_day(cls, not_on: tuple[Weekday, ...], info: ValidationInfo) -> tuple[Weekday, ...]:
+        depart: date | None = info.data.get("depart")
+        if depart is not None and Weekday.of(depart) in not_on:
+            raise ValueError(f"the day of departure, {depart}, is a {Weekday.of(depart).capitalize()}")
+        if len(set(not_on)) == len(Weekday):
+            raise ValueError("no weekday is left to travel on")
+        return tuple(day for day in Weekday if day in not_on)
 
     def departure_days(self, today: date) -> tuple[date, ...]:
         """Every day on which the trip may begin, if no journey took a night."""
@@ -179,7 +270,7 @@ class TripRequest(BaseModel):
         return tuple(first + timedelta(days=n) for n in range(days + 1))
 
     def over_budget(self, total: Decimal) -> Decimal:
-        """By how much; zero where it is within the budget or there is none."""
+        """By how much, both in `currency`; zero where it is within the budget or there is none."""
         return Decimal(0) if self.budget is None else max(Decimal(0), total - self.budget)
 
 
@@ -229,6 +320,8 @@ def _message(error: ErrorDetails) -> str:
             return str(error["ctx"]["error"])
         case "too_short":
             return "is empty"
+        case "too_long":
+            return f"has more than {error['ctx']['max_length']} of them"
         case "tuple_type":
             return f"must be a list, not {_shown(error['input'])}"
         case "decimal_type" | "decimal_parsing":

@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, BaseModel, TypeAdapter
 from sagagraph.domains.travel.cities import City
 from sagagraph.domains.travel.money import as_json_number
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer
+from sagagraph.domains.travel.rates import Rates
 from sagagraph.domains.travel.receipts import (
     CancellationReceipt,
     Found,
@@ -52,6 +53,10 @@ class ReservationProvider(Protocol):
     async def guarantees(self) -> ProviderGuarantees: ...
 
     async def cities(self) -> tuple[City, ...]: ...
+
+    async def rates(self) -> Rates:
+        """What a budget in another currency is compared by."""
+        ...
 
     async def flights(self, origin: str, destination: str, day: date, travellers: int) -> tuple[FlightOffer, ...]: ...
 
@@ -128,6 +133,7 @@ class HttpReservationProvider:
 
     def __init__(self, url: str, timeout_s: float = 10.0, *, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self._wire = Wire(url, timeout_s, transport)
+        self._cities: tuple[City, ...] | None = None
 
     @property
     def url(self) -> str:
@@ -158,7 +164,13 @@ class HttpReservationProvider:
         )
 
     async def cities(self) -> tuple[City, ...]:
-        return (await self._wire.read(_Cities.model_validate_json, "/cities")).cities
+        """Asked for once: the list is long, and the world does not change while a command runs."""
+        if self._cities is None:
+            self._cities = (await self._wire.read(_Cities.model_validate_json, "/cities")).cities
+        return self._cities
+
+    async def rates(self) -> Rates:
+        return await self._wire.read(Rates.model_validate_json, "/rates")
 
     async def flights(self, origin: str, destination: str, day: date, travellers: int) -> tuple[FlightOffer, ...]:
         question = _journey(origin, destination, day, travellers)

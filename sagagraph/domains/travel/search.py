@@ -8,7 +8,15 @@ from datetime import date, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.market import Market, can_be_boarded, is_sensible_train, journeys_of
+from sagagraph.domains.travel.exchange import most_cents
+from sagagraph.domains.travel.market import (
+    Market,
+    can_be_boarded,
+    is_sensible_train,
+    journeys_of,
+    keeps_hours,
+    keeps_weekdays,
+)
 from sagagraph.domains.travel.offers import FlightOffer
 
 if TYPE_CHECKING:
@@ -30,6 +38,8 @@ class Wish(Enum):
 
     WINDOW = "the dates"
     DIRECT = "direct flights only"
+    HOURS = "the hours"
+    WEEKDAYS = "the weekdays"
     STARS = "the stars"
     BUDGET = "the budget"
 
@@ -148,12 +158,11 @@ class Usable:
         self._request = request
         self._market = market
         self._wishes = wishes
-        budget = request.budget if Wish.BUDGET in wishes else None
-        self._most_cents = None if budget is None else cents(budget)
+        self._most_cents = most_cents(request, market.rates) if Wish.BUDGET in wishes else None
 
     def transports(self, journey: int, day: date) -> tuple[Transport, ...]:
         """Trains where there is a sensible one; flights otherwise."""
-        offered = [offer for offer in self._market.journeys.get((journey, day), ()) if self._can_be_boarded(offer)]
+        offered = [offer for offer in self._market.journeys.get((journey, day), ()) if self._can_be_taken(offer)]
         trains = tuple(offer for offer in offered if is_sensible_train(offer))
         flights = (offer for offer in offered if isinstance(offer, FlightOffer) and self._is_direct_enough(offer))
         return trains or tuple(flights)
@@ -173,8 +182,10 @@ class Usable:
         window = self._request.window
         return Wish.WINDOW not in self._wishes or window is None or day <= window.last
 
-    def _can_be_boarded(self, offer: Transport) -> bool:
-        return can_be_boarded(offer, self._request.travellers, self._market.now)
+    def _can_be_taken(self, offer: Transport) -> bool:
+        is_at_its_hour = Wish.HOURS not in self._wishes or keeps_hours(self._request, offer)
+        is_on_its_day = Wish.WEEKDAYS not in self._wishes or keeps_weekdays(self._request, offer)
+        return is_at_its_hour and is_on_its_day and can_be_boarded(offer, self._request.travellers, self._market.now)
 
     def _is_direct_enough(self, offer: FlightOffer) -> bool:
         must = Wish.DIRECT in self._wishes and self._request.direct == "required"

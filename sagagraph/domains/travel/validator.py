@@ -12,6 +12,7 @@ from sagagraph.domains.travel.checks.case import Case
 from sagagraph.domains.travel.checks.money import (
     check_amounts,
     check_budget,
+    check_converted,
     check_party,
     check_quotes,
     check_total,
@@ -24,7 +25,7 @@ from sagagraph.domains.travel.checks.times import (
     check_not_past,
     check_window,
 )
-from sagagraph.domains.travel.checks.wishes import check_direct, check_stars
+from sagagraph.domains.travel.checks.wishes import check_direct, check_hours, check_stars, check_weekdays
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.problem import in_words, parse_request
 from sagagraph.errors import InvalidInputError
@@ -37,11 +38,13 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.offers import Offer
     from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.rates import Rates
 
 CHECKS: Final[tuple[Check, ...]] = (
     check_amounts,
     check_total,
     check_budget,
+    check_converted,
     check_quotes,
     check_party,
     check_route,
@@ -55,6 +58,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_not_past,
     check_stars,
     check_direct,
+    check_hours,
+    check_weekdays,
 )
 
 
@@ -65,13 +70,14 @@ def validate_itinerary(
     *,
     now: datetime,
     cities: Gazetteer,
+    rates: Rates | None = None,
 ) -> Verdict:
     """Judges by `request`, not by the request that the itinerary says it was made for.
 
     `quotes`: its offers as quoted now, by offer id; one that is missing is gone. None: prices and availability are
-    not compared with anything.
+    not compared with anything. `rates`: needed where the budget is in another currency than the prices.
     """
-    case = Case(itinerary, request, quotes, now, cities)
+    case = Case(itinerary, request, quotes, now, cities, rates)
     return Verdict.of([violation for check in CHECKS for violation in check(case)])
 
 
@@ -82,6 +88,7 @@ def validate_raw(
     *,
     now: datetime,
     cities: Gazetteer,
+    rates: Rates | None = None,
 ) -> Verdict:
     """The same for JSON, as text or parsed. What is no itinerary at all is INVALID: `MALFORMED`.
 
@@ -93,7 +100,7 @@ def validate_raw(
         itinerary = _parsed_itinerary(plan_json)
     except ValidationError as exc:
         return Verdict.of([_malformed(field, message) for field, message in in_words(exc)])
-    return validate_itinerary(itinerary, request, quotes, now=now, cities=cities)
+    return validate_itinerary(itinerary, request, quotes, now=now, cities=cities, rates=rates)
 
 
 def _parsed_request(request_json: object) -> object:

@@ -1,6 +1,8 @@
-"""Days, durations and counts as people read them."""
+"""Days, durations, counts and offers as people read them."""
 
 from datetime import date
+
+from sagagraph.domains.travel.offers import HotelOffer, Offer
 
 
 def day_text(day: date) -> str:
@@ -15,3 +17,10 @@ def duration_text(minutes: int) -> str:
 
 def count_text(count: int, singular: str) -> str:
     return f"{count} {singular}{'' if count == 1 else 's'}"
+
+
+def headline(offer: Offer) -> str:
+    """One leg in a few words."""
+    if isinstance(offer, HotelOffer):
+        return f"{offer.name}, {offer.city}, {offer.check_in} to {offer.check_out}"
+    return f"{offer.kind} {offer.number}, {offer.origin_city} to {offer.destination_city}, {offer.departs:%Y-%m-%d %H:%M}"

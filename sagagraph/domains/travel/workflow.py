@@ -7,10 +7,12 @@ booked once the flight is); stays and onward journeys are booked side by side. T
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 
 from sagagraph.domains.travel.bookings import BookingRequest, PriceCheck, Quoted
 from sagagraph.domains.travel.offers import HotelOffer, Offer
-from sagagraph.domains.travel.plan import Itinerary, Leg
+from sagagraph.domains.travel.plan import Choice, Itinerary, Leg
+from sagagraph.domains.travel.wording import headline
 from sagagraph.saga.action import Action
 from sagagraph.workflow.operation import OperationSpec, reference
 
@@ -27,14 +29,14 @@ def itinerary_workflow(itinerary: Itinerary, actions: Mapping[str, Action]) -> t
         "reservations": [reference(label, "reservation_id") for label in labels],
     }
     sending = {
-        "itinerary": itinerary.model_dump(mode="json"),
+        "itinerary": itinerary.model_dump(mode="json", exclude={"legs": {"__all__": {"choice"}}}),
         "reservations": {label: reference(label, "reservation_id") for label in labels},
         "captured_at": reference(PAYMENT, "captured_at"),
     }
     return (
         actions["check_prices"].spec(CHECK, PriceCheck(offers=offers)),
         *_booking_specs(itinerary, actions),
-        actions["capture_payment"].spec(PAYMENT, payment, labels),
+        actions["capture_payment"].spec(PAYMENT, payment, labels, justification="; ".join(itinerary.reasons)),
         actions["send_itinerary"].spec(SEND, sending, (*labels, PAYMENT)),
     )
 
@@ -49,7 +51,15 @@ def _booking_specs(itinerary: Itinerary, actions: Mapping[str, Action]) -> Itera
             quantity=_quantity(leg, itinerary),
             price=leg.offer.price,
         )
-        yield actions[f"book_{leg.offer.kind}"].spec(leg.label, request, (arrived_by,))
+        choice = leg.choice or Choice()
+        yield actions[f"book_{leg.offer.kind}"].spec(
+            leg.label,
+            request,
+            (arrived_by,),
+            justification=choice.why,
+            alternatives=tuple(each.model_dump(mode="json") for each in choice.alternatives),
+            resources=resources(leg.offer),
+        )
         if not isinstance(leg.offer, HotelOffer):
             arrived_by = leg.label
 
@@ -58,8 +68,9 @@ def _quantity(leg: Leg, itinerary: Itinerary) -> int:
     return itinerary.request.rooms if isinstance(leg.offer, HotelOffer) else itinerary.request.travellers
 
 
-def headline(offer: Offer) -> str:
-    """One leg in a few words."""
+def resources(offer: Offer) -> tuple[str, ...]:
+    """What a booking takes: a flight or train of one day, a hotel night by night."""
     if isinstance(offer, HotelOffer):
-        return f"{offer.name}, {offer.city}, {offer.check_in} to {offer.check_out}"
-    return f"{offer.kind} {offer.number}, {offer.origin_city} to {offer.destination_city}, {offer.departs:%Y-%m-%d %H:%M}"
+        nights = (offer.check_in + timedelta(days=night) for night in range(offer.nights))
+        return tuple(f"hotel {offer.name}, {offer.city} on {night}" for night in nights)
+    return (f"{offer.kind} {offer.number} on {offer.departs:%Y-%m-%d}",)

@@ -1,1 +1,1 @@
-"""Where journals live: in memory, in SQLite."""
+"""Where journals live: in memory, in SQLite, in PostgreSQL."""

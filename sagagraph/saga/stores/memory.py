@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from sagagraph.errors import BusyError, ConflictError, SupersededError, UnknownSagaError
-from sagagraph.saga.codec import Record, decode, encode
 from sagagraph.saga.events import Entry, Event, LeaseTaken, SagaBegun
 from sagagraph.saga.model import Stage
 from sagagraph.saga.owner import is_known_dead
 from sagagraph.saga.ports import Headline, Lease, Note, Request, RequestKind
+from sagagraph.saga.stores.rows import Head, Row, entries_of, moved_on, retired, row_json, row_of
 
 
 @dataclass(slots=True)
 class _Saga:
     headline: Headline
     epoch: int
-    records: list[tuple[int, float, Record]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
 
@@ -34,10 +34,11 @@ class MemorySagaStore:
 
     async def create(self, saga_id: str, begun: SagaBegun, *, stage: Stage, owner: str, ttl_s: float) -> Lease:
         if saga_id in self._sagas:
+            self._saga(saga_id)
             raise ConflictError(f"saga {saga_id!r} exists already", saga_id=saga_id)
         now = self._clock()
         headline = Headline(saga_id, begun.domain, stage, 1, owner, now + ttl_s, now, now)
-        self._sagas[saga_id] = _Saga(headline, 1, [(1, now, encode(begun))])
+        self._sagas[saga_id] = _Saga(headline, 1, [row_of(saga_id, Entry(1, 1, now, begun))])
         return Lease(saga_id, 1, owner)
 
     async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True) -> Lease:
@@ -46,60 +47,104 @@ class MemorySagaStore:
         if held_by not in (None, owner) and until > now and not is_known_dead(held_by):
             raise BusyError(f"saga {saga_id!r} is held by another worker for {until - now:.1f} s more", saga_id=saga_id)
         saga.epoch += 1
-        saga.records.append((saga.epoch, now, encode(LeaseTaken(owner, looks_again))))
-        saga.headline = replace(saga.headline, version=len(saga.records), owner=owner, lease_until=now + ttl_s, updated_at=now)
+        taken = Entry(len(saga.rows) + 1, saga.epoch, now, LeaseTaken(owner, looks_again))
+        saga.rows.append(row_of(saga_id, taken))
+        saga.headline = replace(saga.headline, version=len(saga.rows), owner=owner, lease_until=now + ttl_s, updated_at=now)
         return Lease(saga_id, saga.epoch, owner)
 
-    async def append(self, lease: Lease, version: int, events: Sequence[Event], *, at: float, stage: Stage) -> None:
-        saga = self._saga(lease.saga_id)
-        if saga.epoch != lease.epoch or len(saga.records) != version:
+    async def append(self, lease: Lease, entries: Sequence[Entry], *, stage: Stage) -> None:
+        saga = self._any(lease.saga_id)
+        if saga.epoch != lease.epoch or len(saga.rows) != entries[0].version - 1:
             raise SupersededError(f"saga {lease.saga_id!r} was taken over by another worker", saga_id=lease.saga_id)
-        saga.records.extend((lease.epoch, at, encode(event)) for event in events)
-        saga.headline = replace(saga.headline, version=len(saga.records), stage=stage, updated_at=at)
+        saga.rows.extend(row_of(lease.saga_id, each) for each in entries)
+        saga.headline = replace(saga.headline, version=len(saga.rows), stage=stage, updated_at=entries[-1].at)
 
-    async def renew(self, lease: Lease, ttl_s: float) -> bool:
-        saga = self._saga(lease.saga_id)
-        if saga.epoch != lease.epoch:
-            return False
-        saga.headline = replace(saga.headline, lease_until=self._clock() + ttl_s)
-        return True
+    async def renew(self, leases: Collection[Lease], ttl_s: float) -> frozenset[Lease]:
+        held = frozenset(each for each in leases if self._any(each.saga_id).epoch == each.epoch)
+        for lease in held:
+            saga = self._any(lease.saga_id)
+            saga.headline = replace(saga.headline, lease_until=self._clock() + ttl_s)
+        return held
 
     async def release(self, lease: Lease) -> None:
-        saga = self._saga(lease.saga_id)
+        saga = self._any(lease.saga_id)
         if saga.epoch == lease.epoch:
             saga.headline = replace(saga.headline, owner=None, lease_until=0.0)
 
     async def read(self, saga_id: str) -> tuple[Entry, ...]:
-        records = self._saga(saga_id).records
-        return tuple(Entry(version, epoch, at, decode(record)) for version, (epoch, at, record) in enumerate(records, 1))
+        saga = self._saga(saga_id)
+        return entries_of(saga_id, Head(saga.headline.version, saga.epoch), saga.rows)
 
     async def headlines(self) -> tuple[Headline, ...]:
-        return tuple(sorted((saga.headline for saga in self._sagas.values()), key=lambda each: -each.begun_at))
+        kept = (saga.headline for saga in self._sagas.values() if saga.headline.retired_at is None)
+        return tuple(sorted(kept, key=lambda each: -each.begun_at))
 
     async def headline(self, saga_id: str) -> Headline | None:
         saga = self._sagas.get(saga_id)
         return saga.headline if saga else None
 
     async def note(self, saga_id: str, note: Note) -> None:
-        self._saga(saga_id).notes.append(note)
+        saga = self._any(saga_id)
+        if saga.headline.retired_at is None:
+            saga.notes.append(note)
 
     async def notes(self, saga_id: str) -> tuple[Note, ...]:
-        return tuple(self._saga(saga_id).notes)
+        return tuple(self._any(saga_id).notes)
 
     async def ask(self, saga_id: str, kind: RequestKind, by: str, data: Any) -> Request:
         saga = self._saga(saga_id)
         self._requests += 1
-        request = Request(self._requests, kind, by, data)
+        request = Request(saga_id, self._requests, kind, by, data)
         saga.requests.append(request)
         return request
 
-    async def requests(self, saga_id: str, *, after: int) -> tuple[Request, ...]:
-        return tuple(each for each in self._saga(saga_id).requests if each.number > after)
+    async def requests(self, after: Mapping[str, int]) -> tuple[Request, ...]:
+        asked = (each for saga_id, number in after.items() for each in self._any(saga_id).requests if each.number > number)
+        return tuple(sorted(asked, key=lambda each: each.number))
+
+    async def dump(self, saga_id: str) -> dict[str, Any]:
+        saga = self._saga(saga_id)
+        head = {**asdict(saga.headline), "stage": saga.headline.stage.value, "epoch": saga.epoch}
+        del head["retired_at"]
+        return {
+            "saga": head,
+            "events": [row_json(each) for each in saga.rows],
+            "evidence": [{**asdict(each), "call": each.call.value} for each in saga.notes],
+            "requests": [
+                {"number": each.number, "kind": each.kind.value, "by": each.by, "data": each.data} for each in saga.requests
+            ],
+        }
+
+    async def retire(self, saga_id: str, version: int, *, heard: int, at: float) -> None:
+        saga = self._saga(saga_id)
+        if saga.headline.version != version or any(each.number > heard for each in saga.requests):
+            raise moved_on(saga_id)
+        saga.epoch += 1
+        saga.headline = replace(saga.headline, owner=None, lease_until=0.0, retired_at=at)
+        saga.rows, saga.notes, saga.requests = [], [], []
+
+    async def rewrite(self, saga_id: str, recorded: Entry, change: Callable[[Event], Event], hide: Callable[[Any], Any]) -> None:
+        saga = self._saga(saga_id)
+        entries = await self.read(saga_id)
+        if recorded.version != len(entries) + 1:
+            raise moved_on(saga_id)
+        changed = [Entry(each.version, each.epoch, each.at, change(each.event)) for each in entries]
+        saga.rows = [row_of(saga_id, each) for each in (*changed, recorded)]
+        saga.notes = [replace(each, output=hide(each.output)) for each in saga.notes]
+        saga.requests = [replace(each, data=hide(each.data)) for each in saga.requests]
+        saga.headline = replace(saga.headline, version=recorded.version, updated_at=recorded.at)
 
     async def close(self) -> None:
         """Nothing to close: the journals live as long as the store."""
 
     def _saga(self, saga_id: str) -> _Saga:
+        saga = self._any(saga_id)
+        if saga.headline.retired_at is not None:
+            raise retired(saga_id, saga.headline.retired_at)
+        return saga
+
+    def _any(self, saga_id: str) -> _Saga:
+        """Also one without a journal."""
         try:
             return self._sagas[saga_id]
         except KeyError:

@@ -7,25 +7,27 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import create_engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from sagagraph.errors import StoreError
+from sagagraph.saga.stores.alchemy import engine_of
+
+LOCK = 0x5A6A_6EAF
+"""Of PostgreSQL's advisory locks, ours: any number will do that nobody else takes."""
+_BEGIN = {"sqlite": "BEGIN IMMEDIATE", "postgresql": f"SELECT pg_advisory_xact_lock({LOCK})"}
 
 
-def upgrade(sqlalchemy_url: str) -> None:
+def upgrade(store_url: str) -> None:
     """Safe to repeat, and to run from several processes at once: the loser of a race finds nothing left to do."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    engine = create_engine(sqlalchemy_url)
+    engine, where = engine_of(store_url)
     try:
         with engine.begin() as connection:
-            if connection.dialect.name == "sqlite":
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            connection.exec_driver_sql(_BEGIN[connection.dialect.name])
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
     except (SQLAlchemyError, CommandError) as exc:
-        where = engine.url.render_as_string(hide_password=True)
         why = str(exc.__cause__ or exc).splitlines()[0]
         raise StoreError(f"{where} can not be brought to this release: {why}") from exc
     finally:

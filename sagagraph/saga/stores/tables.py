@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, Text
+from sqlalchemy import BigInteger, Column, Index, Text
 from sqlmodel import Field, SQLModel
 
 
@@ -20,10 +20,13 @@ class SagaRow(SQLModel, table=True):
     lease_until: float = 0.0
     begun_at: float
     updated_at: float
+    retired_at: float | None = None
+    """When its journal was archived or dropped; the row stays, so that the id is never used again."""
 
 
 class EventRow(SQLModel, table=True):
     __tablename__ = "events"
+    __table_args__ = {"sqlite_with_rowid": False}
 
     saga_id: str = Field(primary_key=True, foreign_key="sagas.saga_id")
     version: int = Field(primary_key=True)
@@ -32,6 +35,8 @@ class EventRow(SQLModel, table=True):
     type: str
     schema_version: int
     data: str = Field(sa_column=Column(Text, nullable=False))
+    checksum: int = Field(sa_column=Column(BigInteger, nullable=False))
+    """CRC-32 of all the rest."""
 
 
 class EvidenceRow(SQLModel, table=True):

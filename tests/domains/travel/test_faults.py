@@ -11,12 +11,13 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from sagagraph.domains.travel import actions
 from sagagraph.domains.travel.domain import Travel, account_of
@@ -35,9 +36,9 @@ from sagagraph.workflow.policy import CompensationPolicy
 SAGA = "trip"
 ALL = frozenset({"dedup", "void", "deadline", "refusals"})
 LATER_S = 2 * 3600
-SHORT_S = 1.0
+SHORT_S = 2.0
 """How long a call may take where calls hang on purpose."""
-HANGING_S = 2.0
+HANGING_S = 3.5
 
 BOOKINGS = {"T1": ("flight", 1), "T2": ("hotel", 1), "T3": ("train", 1), "T4": ("hotel", 2), "T5": ("flight", 2)}
 """Kind and number of the call that books each of them. T2 and T4 may swap places: they are booked side by side."""

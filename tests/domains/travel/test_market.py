@@ -11,10 +11,17 @@ from sagagraph.domains.travel.market import CALLS_AT_ONCE, MOST_DEPARTURE_DAYS, 
 from sagagraph.domains.travel.problem import Stop, Window
 from sagagraph.errors import ProviderError
 
-from .world import OfferBook, day, flight, hotel, sample_offers, train, trip
+from .world import RATES, OfferBook, day, flight, hotel, sample_offers, train, trip
 
 if TYPE_CHECKING:
     from sagagraph.domains.travel.offers import FlightOffer
+
+
+async def test_rates_are_asked_for_where_a_budget_needs_them() -> None:
+    book = OfferBook(sample_offers())
+    assert (await gather(trip(currency="EUR"), book)).rates == RATES
+    assert (await gather(trip(), book)).rates is None
+    assert book.asked.count("rates") == 1
 
 
 async def test_only_days_that_can_be_reached_are_asked_about() -> None:

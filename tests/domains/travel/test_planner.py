@@ -1,7 +1,9 @@
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from decimal import Decimal
+from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,10 +14,11 @@ from sagagraph.domains.travel.market import Market, gather, journeys_of
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.planner import Infeasible, choose, propose
-from sagagraph.domains.travel.problem import Direct, Stop, Window
+from sagagraph.domains.travel.problem import Direct, Hours, JourneyHours, Stop, Weekday, Window
+from sagagraph.domains.travel.rates import Converted
 from sagagraph.domains.travel.validator import validate_itinerary
 
-from .world import GAZETTEER, NOW, OfferBook, day, flight, hotel, sample_offers, train, trip
+from .world import GAZETTEER, NOW, RATES, OfferBook, day, flight, hotel, sample_offers, train, trip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,7 +43,7 @@ def market_of(request: TripRequest, offers: Iterable[Offer], now: datetime = NOW
                 if ends == (offer.origin_city, offer.destination_city):
                     key = n, offer.departs.date()
                     journeys[key] = (*journeys.get(key, ()), offer)
-    return Market(now, request.departure_days(now.date()), journeys, stays)
+    return Market(now, request.departure_days(now.date()), journeys, stays, RATES)
 
 
 def chosen(request: TripRequest, offers: Iterable[Offer], now: datetime = NOW) -> tuple[Itinerary, ...]:
@@ -189,6 +192,46 @@ def test_a_cent_over_the_budget_is_too_much() -> None:
     assert chosen(trip(budget=Decimal(1969)), sample_offers())
 
 
+def test_a_budget_in_another_currency_is_compared_by_the_rate_and_shown_in_both() -> None:
+    (itinerary,) = chosen(trip(budget=Decimal(2000), currency="EUR"), sample_offers())
+    assert (itinerary.total, itinerary.currency) == (Decimal(1969), "USD")
+    assert itinerary.converted == Converted(total=Decimal("1891.27"), currency="EUR", on=RATES.on, source="a table for tests")
+    assert itinerary.reasons[1:3] == (
+        "1,891.27 EUR by the rate of 28 February 2025 (a table for tests)",
+        "108.73 EUR below the budget of 2,000 EUR",
+    )
+
+
+def test_a_cent_over_a_budget_in_another_currency_is_too_much() -> None:
+    assert chosen(trip(budget=Decimal("1891.27"), currency="EUR"), sample_offers())
+    assert refused(trip(budget=Decimal("1891.26"), currency="EUR"), sample_offers()) == (
+        "the cheapest trip costs 0.01 EUR ($0.01) more than the budget of 1,891.26 EUR",
+    )
+
+
+def test_a_currency_without_a_rate_is_named() -> None:
+    assert refused(trip(currency="THB"), sample_offers()) == (
+        "no rate for THB is known, and the budget is in it; the cheapest trip costs $1,969",
+    )
+
+
+def test_hours_that_nothing_keeps_are_named() -> None:
+    wanted = JourneyHours(depart=Hours(earliest=time(11)))
+    assert refused(trip(hours=wanted), sample_offers()) == (
+        "no journeys at the hours asked for (leave 11:00 or later) fit together on the days in question",
+    )
+
+
+def test_weekdays_that_every_trip_travels_on_are_named() -> None:
+    assert refused(trip(not_on=(Weekday.SUNDAY,)), sample_offers()) == ("every trip on the days in question travels on Sunday",)
+
+
+def test_a_flight_at_the_hours_asked_for_is_taken_where_the_train_is_too_early() -> None:
+    by_air = flight("Berlin", "Cologne", "06-15 12:00", 70, 120)
+    (itinerary,) = chosen(trip(hours=JourneyHours(depart=Hours(earliest=time(11)))), [*sample_offers(), by_air])
+    assert itinerary.transports[1] == by_air
+
+
 def test_stars_that_no_hotel_has_name_the_nearest() -> None:
     assert refused(trip(stars=(5, 5)), sample_offers()) == ("no hotel with 5 stars has room in Berlin; the nearest has 3",)
 
@@ -292,6 +335,11 @@ def test_too_few_rooms_are_no_rooms() -> None:
 
 PRICES = st.integers(min_value=0, max_value=400).map(lambda cents: Decimal(cents) / 4)
 TIMES = st.sampled_from(["00:20", "05:45", "09:00", "13:30", "22:40", "23:30"])
+HOURS = st.just(Hours()) | st.builds(
+    Hours,
+    earliest=st.none() | st.sampled_from([time(5, 45), time(9)]),
+    latest=st.none() | st.sampled_from([time(9), time(22, 40)]),
+)
 FIRST, LAST = 10, 17
 
 
@@ -312,6 +360,9 @@ def problems(draw: st.DrawFn) -> tuple[TripRequest, list[Offer]]:
         budget=draw(st.none() | st.integers(100, 600).map(Decimal)),
         direct=draw(st.sampled_from(Direct)),
         travellers=draw(st.integers(1, 2)),
+        currency=draw(st.sampled_from(["USD", "USD", "EUR", "JPY"])),
+        hours=draw(st.builds(JourneyHours, depart=HOURS, arrive=HOURS)),
+        not_on=draw(st.lists(st.sampled_from(Weekday), max_size=2).map(tuple)),
     )
     offers: list[Offer] = []
     for n, (here, there) in enumerate(journeys_of(request)):
@@ -364,9 +415,17 @@ def every_valid_trip(request: TripRequest, offers: list[Offer]) -> Iterator[Itin
                 yield from extended([*legs, offer])
 
     for legs in extended([]):
-        itinerary = Itinerary.of(request, legs)
-        if validate_itinerary(itinerary, request, quotes, now=NOW, cities=GAZETTEER).is_valid:
+        itinerary = Itinerary.of(request, legs, converted=_converted(request, legs))
+        if validate_itinerary(itinerary, request, quotes, now=NOW, cities=GAZETTEER, rates=RATES).is_valid:
             yield itinerary
+
+
+def _converted(request: TripRequest, legs: list[Offer]) -> Converted | None:
+    if request.budget is None or request.currency == "USD":
+        return None
+    per_euro = Fraction({**RATES.rates, "EUR": Decimal(1)}[request.currency])
+    exact = sum(Fraction(leg.price) for leg in legs) / Fraction(RATES.rates["USD"]) * per_euro
+    return Converted(total=Decimal(ceil(exact * 100)) / 100, currency=request.currency, on=RATES.on, source=RATES.source)
 
 
 def _day_of(offer: Offer) -> Any:
@@ -409,7 +468,7 @@ def test_the_validator_accepts_every_trip_that_the_planner_proposes(problem: tup
     proposals = choose(request, market_of(request, offers))
     quotes = {offer.offer_id: offer for offer in offers}
     for itinerary in () if isinstance(proposals, Infeasible) else proposals:
-        verdict = validate_itinerary(itinerary, request, quotes, now=NOW, cities=GAZETTEER)
+        verdict = validate_itinerary(itinerary, request, quotes, now=NOW, cities=GAZETTEER, rates=RATES)
         assert verdict.violations == ()
 
 

@@ -1,14 +1,24 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, time
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.problem import Direct, Stop, TripRequest, Window, parse_request
+from sagagraph.domains.travel.problem import (
+    CURRENCIES,
+    Direct,
+    Hours,
+    JourneyHours,
+    Stop,
+    TripRequest,
+    Weekday,
+    Window,
+    parse_request,
+)
 from sagagraph.errors import InvalidInputError
 
 from .world import TODAY, trip
@@ -21,6 +31,10 @@ SAMPLE: dict[str, Any] = {
     "stars": [3, 4],
     "direct": "preferred",
 }
+
+
+STOPS = SAMPLE["stops"]
+DAYS = "'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday' or 'sunday'"
 
 
 def parse(cities: Gazetteer, **changes: Any) -> TripRequest:
@@ -49,6 +63,20 @@ def test_a_request_survives_json(cities: Gazetteer) -> None:
     again = parse_request(json.loads(request.model_dump_json()), cities=cities, today=TODAY)
     assert again == request
     assert again.budget == Decimal("1234.56")
+
+
+def test_hours_and_weekdays_survive_json(cities: Gazetteer) -> None:
+    hours = {"depart": {"earliest": "08:00"}, "arrive": {"latest": "22:30"}}
+    request = parse(cities, hours=hours, not_on=["sunday", "friday", "sunday"])
+    assert request.hours == JourneyHours(depart=Hours(earliest=time(8)), arrive=Hours(latest=time(22, 30)))
+    assert request.not_on == (Weekday.FRIDAY, Weekday.SUNDAY)
+    written = json.loads(request.model_dump_json())
+    assert written["hours"]["arrive"] == {"earliest": None, "latest": "22:30"}
+    assert parse_request(written, cities=cities, today=TODAY) == request
+
+
+def test_a_request_without_the_newer_wishes_is_written_as_before_there_were_any(cities: Gazetteer) -> None:
+    assert {"hours", "not_on"}.isdisjoint(parse(cities).model_dump(mode="json"))
 
 
 def test_a_trip_returns_to_its_origin_unless_said_otherwise(cities: Gazetteer) -> None:
@@ -133,7 +161,22 @@ def test_a_window_and_a_day_of_departure_may_both_be_given(cities: Gazetteer) ->
         ({"budget": "plenty"}, "budget: must be a number, not 'plenty'"),
         ({"budget": True}, "budget: must be a number, not True"),
         ({"budget": 10.001}, "budget: must have no more than 2 decimal places, not 10.001"),
-        ({"currency": "EUR"}, "currency: 'EUR' is not supported; USD is"),
+        ({"currency": "XAU"}, f"currency: 'XAU' is not supported; {', '.join(sorted(CURRENCIES))} are"),
+        ({"stops": STOPS * 4}, "stops: has more than 6 of them"),
+        ({"hours": {"depart": {"earliest": "8"}}}, "hours.depart.earliest: must be a time like '08:30', not '8'"),
+        ({"hours": {"depart": {"earliest": 8}}}, "hours.depart.earliest: must be a time like '08:30', not 8"),
+        ({"hours": {"depart": {"earliest": "24:00"}}}, "hours.depart.earliest: must be a time like '08:30', not '24:00'"),
+        ({"hours": {"arrive": {"latest": "02:00"}}}, "hours.arrive: the latest hour must be 04:00 or later, not 02:00"),
+        (
+            {"hours": {"arrive": {"earliest": "20:00", "latest": "08:00"}}},
+            "hours.arrive: hours run backwards: 20:00 comes after 08:00",
+        ),
+        ({"not_on": ["caturday"]}, f"not_on[0]: must be {DAYS}, not 'caturday'"),
+        ({"not_on": list(Weekday)}, "not_on: no weekday is left to travel on"),
+        (
+            {"month": None, "depart": "2025-06-01", "not_on": ["sunday"]},
+            "not_on: the day of departure, 2025-06-01, is a Sunday",
+        ),
         ({"stars": [4, 3]}, "stars: the range runs backwards: 4 to 3"),
         ({"stars": [0, 3]}, "stars[0]: must be greater than or equal to 1, not 0"),
         ({"stars": 3}, "stars: must be a list, not 3"),

@@ -78,6 +78,7 @@ READS: dict[str, Callable[[HttpReservationProvider], Awaitable[Any]]] = {
     "now": lambda p: p.now(),
     "guarantees": lambda p: p.guarantees(),
     "cities": lambda p: p.cities(),
+    "rates": lambda p: p.rates(),
     "flights": lambda p: p.flights("Berlin", "Cologne", date(2025, 6, 1), 1),
     "trains": lambda p: p.trains("Berlin", "Cologne", date(2025, 6, 1), 1),
     "hotels": lambda p: p.hotels("Berlin", date(2025, 6, 1), date(2025, 6, 2), 1),

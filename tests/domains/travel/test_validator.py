@@ -1,19 +1,20 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.problem import Direct, Stop, Window
+from sagagraph.domains.travel.problem import ANY_HOURS, Direct, Hours, JourneyHours, Stop, Weekday, Window
+from sagagraph.domains.travel.rates import Converted
 from sagagraph.domains.travel.validator import validate_itinerary, validate_raw
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.verdict import VerdictStatus
 
-from .world import GAZETTEER, NOW, day, flight, hotel, sample_itinerary, sample_offers, train, trip
+from .world import GAZETTEER, NOW, RATES, day, flight, hotel, sample_itinerary, sample_offers, train, trip
 
 if TYPE_CHECKING:
     from sagagraph.domains.travel.offers import Offer
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 def judge(itinerary: Itinerary, request: TripRequest | None = None, *, now: datetime = NOW) -> Verdict:
     """As if the world still offered exactly what the itinerary says."""
-    return validate_itinerary(itinerary, request or itinerary.request, quotes_of(itinerary), now=now, cities=GAZETTEER)
+    request = request or itinerary.request
+    return validate_itinerary(itinerary, request, quotes_of(itinerary), now=now, cities=GAZETTEER, rates=RATES)
 
 
 def quotes_of(itinerary: Itinerary) -> dict[str, Offer]:
@@ -54,7 +56,23 @@ HOME = flight("Berlin", "San Francisco", "06-15 14:40", 850, 526)
 TO_PARIS: dict[str, Any] = {"origin": "Amsterdam", "stops": (Stop(city="Paris", nights=1),), "return_to": "London"}
 
 
+def in_euros(total: str, **changes: Any) -> Itinerary:
+    """The sample for $1,969, which are 1891.27 euros and a bit."""
+    shown = Converted(total=Decimal(total), currency="EUR", on=RATES.on, source=RATES.source)
+    return sample_itinerary(currency="EUR", **changes).model_copy(update={"converted": shown})
+
+
+def at_hours(depart: Hours = ANY_HOURS, arrive: Hours = ANY_HOURS) -> Itinerary:
+    """The sample leaves between 10:00 and 20:25 and arrives between 14:16 and 19:50."""
+    return sample_itinerary(hours=JourneyHours(depart=depart, arrive=arrive))
+
+
 valid_plans = {
+    "a budget in another currency, kept to the cent": in_euros("1891.27", budget=Decimal("1891.27")),
+    "hours that are just kept": at_hours(
+        Hours(earliest=time(10), latest=time(20, 25)), Hours(earliest=time(14, 16), latest=time(19, 50))
+    ),
+    "weekdays that are kept": sample_itinerary(not_on=(Weekday.MONDAY, Weekday.THURSDAY, Weekday.FRIDAY, Weekday.SATURDAY)),
     "the sample trip": sample_itinerary(),
     "one way": made_of(*A[:4], return_to=None),
     "open jaw": made_of(*A[:4], flight("Cologne", "Boston", "06-17 14:40", 600, 526), return_to="Boston"),
@@ -259,6 +277,20 @@ invalid_plans: dict[str, tuple[str, str | None, Itinerary]] = {
     "a start before the window": ("WINDOW", "T1", sample_itinerary(window=Window(first=day("06-11"), last=day("06-30")))),
     "an end after the window": ("WINDOW", "T5", sample_itinerary(window=Window(first=day("06-01"), last=day("06-16")))),
     "another day of departure": ("WINDOW", "T1", sample_itinerary(depart=day("06-09"))),
+    "a departure a minute too early": ("HOURS", "T3", at_hours(Hours(earliest=time(10, 1)))),
+    "a departure a minute too late": ("HOURS", "T1", at_hours(Hours(latest=time(20, 24)))),
+    "an arrival a minute too early": ("HOURS", "T3", at_hours(arrive=Hours(earliest=time(14, 17)))),
+    "an arrival a minute too late": ("HOURS", "T5", at_hours(arrive=Hours(latest=time(19, 49)))),
+    "a departure on a day when none is wanted": ("WEEKDAY", "T3", sample_itinerary(not_on=(Weekday.SUNDAY,))),
+    "a cent above a budget in euros": ("BUDGET", None, in_euros("1891.27", budget=Decimal("1891.26"))),
+    "a total in euros that is rounded down": ("PRICE", None, in_euros("1891.26")),
+    "a total in euros that is not shown": ("PRICE", None, sample_itinerary(currency="EUR")),
+    "a total in euros where nobody asked for euros": (
+        "PRICE",
+        None,
+        sample_itinerary().model_copy(update={"converted": in_euros("1891.27").converted}),
+    ),
+    "a budget in a currency without a rate": ("BUDGET", None, sample_itinerary(currency="THB")),
     "a star too few": ("STARS", "T2", sample_itinerary(stars=(4, 4)).model_copy(update={"legs": with_offer("T4", stars=4).legs})),
     "a star too many": ("STARS", "T4", with_offer("T4", stars=5)),
     "a stop where flights have to be direct": ("NOT_DIRECT", "T5", sample_itinerary(direct=Direct.REQUIRED)),
@@ -282,6 +314,19 @@ def test_a_broken_rule_is_found_and_no_other(name: str) -> None:
     found = next(violation for violation in verdict.violations if violation.code == code)
     assert found.scope.get("leg") == label
     json.dumps(found.evidence)
+
+
+@pytest.mark.parametrize(("arrives", "is_late"), [("23:59", False), ("00:00", True), ("03:59", True), ("04:00", False)])
+def test_the_small_hours_are_later_than_any_evening(arrives: str, is_late: bool) -> None:
+    home = flight("Cologne", "Berlin", f"06-17 {arrives}", 60, 90)
+    plan = made_of(*A[:4], home, return_to="Berlin", hours=JourneyHours(depart=Hours(latest=time(23, 59))))
+    assert ("HOURS" in codes(judge(plan))) == is_late
+
+
+def test_without_rates_a_budget_in_another_currency_is_not_kept() -> None:
+    plan = in_euros("1891.27")
+    verdict = validate_itinerary(plan, plan.request, None, now=NOW, cities=GAZETTEER)
+    assert codes(verdict) == {"BUDGET", "PRICE"}
 
 
 def test_a_trip_in_the_past_is_found() -> None:

@@ -49,7 +49,8 @@ async def planned(provider: HttpReservationProvider, sentence: str) -> tuple[Iti
     for itinerary in proposals:
         ids = [leg.offer.offer_id for leg in itinerary.legs]
         quotes = {offer_id: offer for offer_id in ids if (offer := await provider.offer(offer_id)) is not None}
-        assert validate_itinerary(itinerary, request, quotes, now=now, cities=cities).violations == ()
+        rates = await provider.rates()
+        assert validate_itinerary(itinerary, request, quotes, now=now, cities=cities, rates=rates).violations == ()
     return proposals
 
 
@@ -60,6 +61,7 @@ async def planned(provider: HttpReservationProvider, sentence: str) -> tuple[Iti
         "From NYC to London for a week in October, one way",
         "Fly me to Tokyo from SF 2025-09-10, five nights, max $9k",
         "We are two, flying from Boston to Paris (3 nights) and then Amsterdam (2 nights), leaving on 5 May 2025",
+        "From London to Rome for 3 nights in May, under 900 euros, not on a Sunday, no flights before 8am, home by 10 pm",
         "Madrid → Rome (2) → Vienna (2) → Prague (1) → Berlin (2) → Hamburg (1) → Copenhagen (2) → Madrid, July, 4 people",
     ],
 )

@@ -12,6 +12,7 @@ from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.offers import Cancellation, FlightOffer, HotelOffer, Offer, TrainOffer
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.problem import Direct, Stop, TripRequest, Window
+from sagagraph.domains.travel.rates import Rates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,6 +50,14 @@ CITIES = tuple(
     for name, country, airport, zone, latitude, longitude in _PLACES
 )
 GAZETTEER = Gazetteer(CITIES)
+
+
+RATES = Rates(
+    base="EUR",
+    on=date(2025, 2, 28),
+    source="a table for tests",
+    rates={"USD": Decimal("1.0411"), "GBP": Decimal("0.82608"), "JPY": Decimal("156.96")},
+)
 
 
 def day(text: str) -> date:
@@ -163,6 +172,10 @@ class OfferBook:
 
     async def cities(self) -> tuple[City, ...]:
         return CITIES
+
+    async def rates(self) -> Rates:
+        self.asked.append("rates")
+        return RATES
 
     async def flights(self, origin: str, destination: str, on: date, travellers: int) -> tuple[FlightOffer, ...]:
         self.asked.append(f"flights {origin} {destination} {on}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import types
 import typing
 from enum import Enum
@@ -10,6 +9,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from sagagraph.saga.events import Event
 
@@ -26,7 +26,7 @@ _JSON = st.recursive(
 
 def events_of(kind: type[Any]) -> st.SearchStrategy[Any]:
     hints = typing.get_type_hints(kind)
-    return st.builds(kind, **{each.name: _values(kind, each.name, hints[each.name]) for each in dataclasses.fields(kind)})
+    return st.builds(kind, **{each: _values(kind, each, hints[each]) for each in kind.__struct_fields__})
 
 
 def examples_of(kind: type[Any], count: int) -> list[Any]:
@@ -59,7 +59,7 @@ def _values(owner: type[Any], name: str, hint: Any) -> st.SearchStrategy[Any]:
         return st.dictionaries(_TEXT, _JSON, max_size=2)
     if hint is type(None):
         return st.none()
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+    if isinstance(hint, type) and issubclass(hint, Struct):
         return events_of(hint)
     if isinstance(hint, type) and issubclass(hint, Enum):
         return st.sampled_from(list(hint))

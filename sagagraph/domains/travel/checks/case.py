@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.offers import Offer
     from sagagraph.domains.travel.plan import Itinerary, Leg
     from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.rates import Rates
 
     Check = Callable[["Case"], Iterator[Violation]]
 
@@ -49,6 +50,8 @@ class Case:
     """By offer id, as quoted now; one that is missing is gone. None: nobody asked."""
     now: datetime
     cities: Gazetteer
+    rates: Rates | None = None
+    """None: nobody asked; a budget in another currency can not be kept then."""
 
     @cached_property
     def transports(self) -> tuple[tuple[Leg, FlightOffer | TrainOffer], ...]:

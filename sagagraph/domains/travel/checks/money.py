@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.checks.case import at, is_amount, of_trip
+from sagagraph.domains.travel.money import PRICE_CURRENCY
 from sagagraph.domains.travel.offers import HotelOffer
 
 if TYPE_CHECKING:
@@ -20,12 +22,12 @@ MAY_CHANGE: Final = frozenset({"price", "price_per_person", "price_per_night", "
 
 
 def check_amounts(case: Case) -> Iterator[Violation]:
-    """Every price is an amount of the currency that was asked for."""
+    """Every price is an amount of the one currency of all prices."""
     for leg in case.itinerary.legs:
         if not is_amount(leg.offer.price):
             yield at(leg, "PRICE", f"{leg.offer.price} is no price", price=leg.offer.price)
-        if leg.offer.currency != case.request.currency:
-            message = f"priced in {leg.offer.currency}, not in {case.request.currency}"
+        if leg.offer.currency != PRICE_CURRENCY:
+            message = f"priced in {leg.offer.currency}, not in {PRICE_CURRENCY}"
             yield at(leg, "PRICE", message, currency=leg.offer.currency)
 
 
@@ -34,8 +36,8 @@ def check_total(case: Case) -> Iterator[Violation]:
     if prices is not None and case.itinerary.total != sum(prices):
         message = f"the total is {case.itinerary.total}, and the prices add up to {sum(prices)}"
         yield of_trip("PRICE", message, total=case.itinerary.total, sum=sum(prices))
-    if case.itinerary.currency != case.request.currency:
-        message = f"the total is in {case.itinerary.currency}, not in {case.request.currency}"
+    if case.itinerary.currency != PRICE_CURRENCY:
+        message = f"the total is in {case.itinerary.currency}, not in {PRICE_CURRENCY}"
         yield of_trip("PRICE", message, currency=case.itinerary.currency)
 
 
@@ -44,8 +46,45 @@ def check_budget(case: Case) -> Iterator[Violation]:
     prices, budget = _prices(case), case.request.budget
     if prices is None or budget is None:
         return
-    if not is_amount(budget) or sum(prices) > budget:
-        yield of_trip("BUDGET", f"costs {sum(prices)}, and the budget is {budget}", cost=sum(prices), budget=budget)
+    cost = _in_currency(sum(prices, Decimal(0)), case)
+    if cost is None:
+        currency = case.request.currency
+        yield of_trip("BUDGET", f"no rate from {PRICE_CURRENCY} to {currency} is known", currency=currency, budget=budget)
+    elif not is_amount(budget) or cost > Fraction(budget):
+        shown = sum(prices) if case.request.currency == PRICE_CURRENCY else f"{_rounded_up(cost)} {case.request.currency}"
+        yield of_trip("BUDGET", f"costs {shown}, and the budget is {budget}", cost=shown, budget=budget)
+
+
+def check_converted(case: Case) -> Iterator[Violation]:
+    """What is shown in the currency of the budget is the total, by the rate of today."""
+    stated, prices = case.itinerary.converted, _prices(case)
+    if prices is None or case.request.budget is None:
+        return
+    cost = _in_currency(sum(prices, Decimal(0)), case)
+    if case.request.currency == PRICE_CURRENCY or cost is None:
+        if stated is not None:
+            yield of_trip("PRICE", f"shows a total in {stated.currency} that nothing is known of", currency=stated.currency)
+    elif stated is None or (stated.currency, stated.total) != (case.request.currency, _rounded_up(cost)):
+        shown = "none" if stated is None else f"{stated.total} {stated.currency}"
+        message = f"costs {_rounded_up(cost)} {case.request.currency}, and the total that is shown is {shown}"
+        yield of_trip("PRICE", message, cost=_rounded_up(cost), shown=shown)
+
+
+def _in_currency(amount: Decimal, case: Case) -> Fraction | None:
+    """In the currency of the budget, exactly; None where the rates do not say."""
+    wanted, rates = case.request.currency, case.rates
+    if wanted == PRICE_CURRENCY:
+        return Fraction(amount)
+    if rates is None:
+        return None
+    per_base = {**rates.rates, rates.base: Decimal(1)}
+    if wanted not in per_base or PRICE_CURRENCY not in per_base:
+        return None
+    return Fraction(amount) * Fraction(per_base[wanted]) / Fraction(per_base[PRICE_CURRENCY])
+
+
+def _rounded_up(amount: Fraction) -> Decimal:
+    return Decimal(-(-amount * 100 // 1)) / 100
 
 
 def check_quotes(case: Case) -> Iterator[Violation]:

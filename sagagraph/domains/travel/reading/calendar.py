@@ -55,6 +55,8 @@ _WORDS_THAT_ARE_MONTHS: Final = frozenset({"may", "march", "mar"})
 _BEFORE_A_MONTH: Final = pattern(
     r"(?:\b(?:in|during|for|of|next|this|coming|by|until|before|after|between|through|early|mid|late)|-)[\s-]*$"
 )
+_LISTED_BEFORE: Final = pattern(r"(?:[,;]|\b(?:nights?|nts?|days?|weeks?))\s*$")
+_LISTED_AFTER: Final = pattern(r"\s*(?:[,;.!?]|$|\d)")
 _BETWEEN: Final = pattern(r"\bbetween\s+$")
 
 
@@ -209,6 +211,8 @@ def _is_month(match: re.Match[str], passage: Passage) -> bool:
     if word.lower() not in _WORDS_THAT_ARE_MONTHS or match["year"] or match["part"] or match["next"]:
         return True
     if passage.lead(_BEFORE_A_MONTH, match.start()):
+        return True
+    if passage.lead(_LISTED_BEFORE, match.start()) and passage.trail(_LISTED_AFTER, match.end()):
         return True
     begins_a_sentence = not passage.text[: match.start()].strip() or passage.text[: match.start()].rstrip()[-1] in ".!?"
     return word[0].isupper() and not (begins_a_sentence and passage.text[match.end() :].lstrip()[:1].isalpha())

@@ -32,7 +32,8 @@ _ARTICLE: Final = r"(?:the\s+)?$"
 _BEFORE: Final = pattern(rf"\bbefore\s+{_ARTICLE}")
 _BY: Final = pattern(rf"\b(?:by|until|till|(?:no|not) later than|at the latest|latest|through|up to)\s+{_ARTICLE}")
 _BACK: Final = pattern(
-    rf"\b(?:return(?:ing|s)?|back|home|ending|ends?|finish(?:ing)?)\b(?:\s+(?:to|in|at|home|[A-Z]\w+)){{0,4}}\s*(?:on|by|until)?\s*{_ARTICLE}"
+    rf"\b(?:return(?:ing|s)?|back|home|ending|ends?|finish(?:ing)?)\b(?:\s+(?:to|in|at|home"
+    rf"|[A-Z]\w+)){{0,4}}\s*(?:on|by|until)?\s*{_ARTICLE}"
 )
 _BACK_BY: Final = pattern(r"\b(?:back|return(?:ing)?|home)\s+(?:by|before the end of)\s+$")
 _AFTER: Final = pattern(rf"\bafter\s+{_ARTICLE}")
@@ -47,6 +48,17 @@ _FOLLOWS: Final = pattern(r"\s*(?:or later|onwards?|at the latest|at the earlies
 _LATER: Final = pattern(r"\s*(?:or later|onwards?|at the earliest)\b")
 _LATEST: Final = pattern(r"\s*at the latest\b")
 
+_UPCOMING: Final = pattern(
+    r"\b(?P<which>this coming|this|coming|next|on)\s+(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+    r"(?!\s*,?\s*(?:the\s+)?(?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))"
+)
+_WEEKDAY_STEMS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_HOLIDAY: Final = pattern(
+    r"\b(?:(?:in|over|at|during|around|for|this|next|before|after|the|early|late|mid)[\s-]+)*"
+    r"(?P<name>easter(?: weekend| holidays?| break)?|christmas|xmas|new year'?s?(?: eve)?|thanksgiving"
+    r"|spring(?: break)?|summer|autumn"
+    r"|winter|(?<=in )fall|(?<=this )fall)\b(?:\s+(?:of\s+)?(?P<year>20\d\d))?(?!\s+(?:island|market))"
+)
 _WEEKDAY: Final = pattern(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b")
 
 
@@ -77,13 +89,72 @@ def read_dates(passage: Passage, *, today: date) -> Understood[Dates]:
         for match in rest.matches(words):
             understand(said, today)
             rest = rest.without(*match.span())
+    rest = _upcoming(rest, said, today)
     expressions = find_expressions(rest, today)
     for expression in expressions:
         _collect(said, expression, rest, today, _common_year(expressions), _common_month(expressions))
     for expression in expressions:
         rest = _without(rest, expression)
+    is_dated = bool(expressions or said.windows or said.months or said.departs)
+    rest = _seasons(rest, _Said() if is_dated else said, today)
     dates, doubts = _conclude(said)
     return Understood(dates, *_weekdays(rest, dates, doubts))
+
+
+def _on_weekday(words: str, today: date) -> date:
+    """The first one after today."""
+    named = _WEEKDAY_STEMS.index(words.strip().lower()[:3])
+    return today + timedelta(days=(named - today.weekday() - 1) % 7 + 1)
+
+
+def _upcoming(rest: Passage, said: _Said, today: date) -> Passage:
+    """`this Friday` is the first that comes; `next Friday` may be that one or the one after it."""
+    for match in rest.matches(_UPCOMING):
+        rest = rest.without(*match.span())
+        first = _on_weekday(match["weekday"], today)
+        if match["which"].lower() == "next":
+            days = f"{day_text(first)} or {day_text(first + timedelta(days=7))}"
+            said.doubts.append(Question(field="depart", text=f"Which day is meant by {match[0]!r}: {days}?"))
+        else:
+            said.departs.append(first)
+    return rest
+
+
+def _seasons(rest: Passage, said: _Said, today: date) -> Passage:
+    """When a holiday is, is known; which days around it are meant, is not."""
+    for match in rest.matches(_HOLIDAY):
+        rest = rest.without(*match.span())
+        name = match["name"].lower()
+        year = int(match["year"]) if match["year"] else None
+        text = f"{match['name'].capitalize()}: in which month, or between which days?"
+        if name.startswith(("easter", "christmas", "xmas", "new year")):
+            first, last = _holiday(name, year or today.year)
+            if last < today and year is None:
+                first, last = _holiday(name, today.year + 1)
+            when = f"{match['name'].capitalize()} is {day_text(first)} to {day_text(last)}"
+            text = f"{when}; between which days do you want to travel?"
+        said.doubts.append(Question(field="window", text=text))
+    return rest
+
+
+def _holiday(name: str, year: int) -> tuple[date, date]:
+    if name.startswith("easter"):
+        sunday = easter_sunday(year)
+        return sunday - timedelta(days=2), sunday + _ONE_DAY
+    if name.startswith("new"):
+        return date(year, 12, 31), date(year + 1, 1, 1)
+    return date(year, 12, 24), date(year, 12, 26)
+
+
+def easter_sunday(year: int) -> date:
+    """Of the Gregorian calendar: the Sunday after the full moon by which the church reckons."""
+    golden, century = year % 19, year // 100
+    moon = (century - century // 4 - (8 * century + 13) // 25 + 19 * golden + 15) % 30
+    moon -= (moon // 28) * (1 - (moon // 28) * (29 // (moon + 1)) * ((21 - golden) // 11))
+    weekday = (year + year // 4 + moon + 2 - century + century // 4) % 7
+    days = moon - weekday
+    month = 3 + (days + 40) // 44
+    return date(year, month, days + 28 - 31 * (month // 4))
 
 
 def _leaving_in(days: int) -> Callable[[_Said, date], None]:

@@ -25,7 +25,9 @@ _NIGHTS_AND_DAYS: Final = pattern(
 _ALTERNATIVES: Final = pattern(
     rf"\b{COUNT}\s*(?:-|to|or)\s*{COUNT}[\s-]*{_UNIT}|\b{COUNT}\s+{_UNNAMED_UNIT}\s+(?:to|or)\s+{COUNT}\b(?:\s+{_UNNAMED_UNIT})?"
 )
-_LIST: Final = pattern(rf"\b(?P<counts>{COUNT}(?:\s*,\s*{COUNT})*\s*,?\s*and\s+{COUNT})[\s-]*{_UNIT}")
+_LIST: Final = pattern(
+    rf"\b(?P<counts>{COUNT}(?:\s*,\s*{COUNT})*\s*,?\s*and\s+{COUNT}|{COUNT}(?:\s*[+&]\s*{COUNT})+)[\s-]*{_UNIT}"
+)
 _WEEKEND: Final = pattern(r"\b(?:(?:a|the)\s+)?(?P<long>long\s+)?weekend\b")
 _ONE: Final = pattern(rf"(?<!half )\b(?P<count>{COUNT}|{_A_COUPLE}|an?|another)[\s-]*{_UNIT}{_NOT_A_STAY}")
 _OVERNIGHT: Final = pattern(r"\bovernight stay\b|\bfor the night\b")

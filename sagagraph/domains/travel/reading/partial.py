@@ -8,12 +8,14 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from sagagraph.domains.travel.money import Money
-from sagagraph.domains.travel.problem import Direct, TripRequest, checked_request
+from sagagraph.domains.travel.problem import Direct, Hours, JourneyHours, TripRequest, Weekday, checked_request
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.errors import InvalidInputError
 
 DATE_FIELDS = ("window", "depart")
 MONEY_FIELDS = ("budget", "currency")
+OPTIONAL_FIELDS = ("budget", "currency", "stars", "direct", "hours", "not_on", "rooms")
+"""A trip can be planned without an answer about them."""
 BUDGET_FIELDS = ("budget", "budget_each", "no_limit")
 """Of a `PartialRequest`: only one of them holds."""
 
@@ -24,6 +26,8 @@ class Question(BaseModel):
     field: str
     """What of the request the answer sets, as in its JSON form."""
     text: str
+    candidates: tuple[str, ...] = ()
+    """The cities between which the answer chooses."""
 
 
 class PartialStop(BaseModel):
@@ -35,6 +39,8 @@ class PartialStop(BaseModel):
     nights: int | None = None
     unknown: str = ""
     """What to tell whoever said it, where it names no city."""
+    candidates: tuple[str, ...] = ()
+    """Cities of that name, where it names several."""
 
     def lasting(self, nights: int | None) -> Self:
         return self.model_copy(update={"nights": nights})
@@ -57,10 +63,17 @@ class PartialRequest(BaseModel):
     budget: Money | None = None
     budget_each: Money | None = None
     """Said for one traveller; the budget of the trip follows from how many travel."""
+    currency: str | None = None
     no_limit: bool | None = None
     """The trip may cost whatever it takes."""
     stars: tuple[int, int] | None = None
     direct: Direct | None = None
+    hours: JourneyHours | None = None
+    not_on: tuple[Weekday, ...] | None = None
+    total_nights: int | None = None
+    """Of all stops together, where nobody said how they are shared."""
+    unread: tuple[str, ...] = ()
+    """What was said and means nothing here; for a person to be told."""
     doubts: tuple[Question, ...] = ()
     """What was said, but could mean more than one thing, or nothing that can be done."""
 
@@ -69,7 +82,12 @@ class PartialRequest(BaseModel):
         in_doubt = {doubt.field for doubt in self.doubts}
         if not in_doubt.isdisjoint(DATE_FIELDS):
             in_doubt |= set(DATE_FIELDS)
-        return (*self.doubts, *(question for question in self._unsaid() if question.field not in in_doubt))
+        questions = (*self.doubts, *(question for question in self._unsaid() if question.field not in in_doubt))
+        return questions or tuple(self._contradictions())
+
+    def without_doubt(self, field: str) -> Self:
+        """Nothing is asked about it any more."""
+        return self.model_copy(update={"doubts": tuple(doubt for doubt in self.doubts if doubt.field != field)})
 
     def complete(self) -> TripRequest:
         """
@@ -78,6 +96,24 @@ class PartialRequest(BaseModel):
         """
         for question in self.missing():
             raise InvalidInputError(question.text, field=question.field)
+        return self._checked()
+
+    def _contradictions(self) -> Iterator[Question]:
+        """What is all there, and does not fit together."""
+        try:
+            self._checked()
+        except InvalidInputError as exc:
+            yield self._asked_again(str(exc.field), str(exc).removeprefix(f"{exc.field}: "))
+
+    def _asked_again(self, field: str, complaint: str) -> Question:
+        """In words for somebody who never saw the fields."""
+        asked = {f"stops[{n}].nights": f"How many nights in {stop.city}" for n, stop in enumerate(self.stops)}
+        asked |= {"stops": "Which cities do you want to stay in", "travellers": "How many travel", "rooms": "How many rooms"}
+        if field not in asked:
+            return Question(field=field, text=complaint)
+        return Question(field=field, text=f"{asked[field]}? What was said {complaint}.")
+
+    def _checked(self) -> TripRequest:
         first = self.first or self.depart
         fields: dict[str, Any] = {
             "origin": self.origin,
@@ -88,6 +124,9 @@ class PartialRequest(BaseModel):
             "travellers": self.travellers,
             "rooms": self.rooms,
             "budget": self._whole_budget(),
+            "currency": self.currency,
+            "hours": self.hours,
+            "not_on": self.not_on,
             "stars": self.stars,
             "direct": self.direct,
         }
@@ -103,6 +142,9 @@ class PartialRequest(BaseModel):
             changed.setdefault("one_way", False)
         if not said.isdisjoint(BUDGET_FIELDS):
             changed |= {name: getattr(later, name) for name in BUDGET_FIELDS}
+        if later.hours is not None and self.hours is not None:
+            changed["hours"] = _both(self.hours, later.hours)
+        changed["unread"] = later.unread
         changed["doubts"] = (*(doubt for doubt in kept if doubt.field not in fresh), *later.doubts)
         return self._without_dates_that_clash(later).model_copy(update=changed)
 
@@ -127,12 +169,32 @@ class PartialRequest(BaseModel):
             yield Question(field="stops", text="Which cities do you want to visit, and in which order?")
         for n, stop in enumerate(self.stops):
             if stop.city is None:
-                yield unknown_city(f"stops[{n}].city", stop.unknown)
+                yield unknown_city(f"stops[{n}].city", stop.unknown, stop.candidates)
             if stop.nights is None:
-                yield Question(field=f"stops[{n}].nights", text=f"How many nights in {stop.city or stop.said}?")
+                yield Question(field=f"stops[{n}].nights", text=self._nights_question(stop))
         if self.budget_each is not None and self.travellers is None:
             yield Question(field="travellers", text="How many of you travel?")
         yield from self._unsaid_dates()
+
+    def _nights_question(self, stop: PartialStop) -> str:
+        where = stop.city or stop.said
+        open_stops = [each for each in self.stops if each.nights is None]
+        left = (self.total_nights or 0) - sum(each.nights or 0 for each in self.stops)
+        if left < len(open_stops) or len(open_stops) < 2:
+            return f"How many nights in {where}?"
+        return f"{left} nights are left to share: how many of them in {where}? (`evenly` shares them.)"
+
+    def sharing(self, *, evenly: bool) -> Self:
+        """With the nights that follow from their total: of the one stop that is left, or of all, in equal parts."""
+        open_stops = [n for n, stop in enumerate(self.stops) if stop.nights is None]
+        left = (self.total_nights or 0) - sum(stop.nights or 0 for stop in self.stops)
+        if not open_stops or left < len(open_stops) or (len(open_stops) > 1 and not evenly):
+            return self
+        each, more = divmod(left, len(open_stops))
+        given = {n: each + (place < more) for place, n in enumerate(open_stops)}
+        return self.model_copy(
+            update={"stops": tuple(stop.lasting(given.get(n, stop.nights)) for n, stop in enumerate(self.stops))}
+        )
 
     def _unsaid_dates(self) -> Iterator[Question]:
         if self.depart is not None or (self.first is not None and self.last is not None):
@@ -146,14 +208,29 @@ class PartialRequest(BaseModel):
         yield Question(field="window", text=text)
 
 
-def unknown_city(field_name: str, complaint: str) -> Question:
+def _both(before: JourneyHours, later: JourneyHours) -> JourneyHours:
+    """A limit that is said later replaces that limit alone, and one that it contradicts."""
+
+    def merged(old: Hours, new: Hours) -> Hours:
+        earliest, latest = new.earliest or old.earliest, new.latest or old.latest
+        if earliest is not None and latest is not None and earliest > latest:
+            return new
+        return Hours(earliest=earliest, latest=latest)
+
+    return JourneyHours(depart=merged(before.depart, later.depart), arrive=merged(before.arrive, later.arrive))
+
+
+def unknown_city(field_name: str, complaint: str, candidates: tuple[str, ...] = ()) -> Question:
     text = f"{complaint[:1].upper()}{complaint[1:]}"
-    return Question(field=field_name, text=text if text.endswith("?") else f"{text}. Which city do you mean?")
+    asked = text if text.endswith("?") else f"{text}. Which city do you mean?"
+    return Question(field=field_name, text=asked, candidates=candidates)
 
 
 def _is_answered(doubt: Question, said: set[str]) -> bool:
     if doubt.field in DATE_FIELDS:
         return not said.isdisjoint({"first", "last", "depart"})
     if doubt.field in MONEY_FIELDS:
-        return not said.isdisjoint(BUDGET_FIELDS)
+        return not said.isdisjoint(BUDGET_FIELDS if doubt.field == "budget" else (*BUDGET_FIELDS, "currency"))
+    if doubt.field.endswith(".nights"):
+        return not said.isdisjoint(("stops", "total_nights"))
     return doubt.field.split("[")[0] in said

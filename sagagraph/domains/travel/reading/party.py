@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _KIN: Final = (
-    r"(?:wife|husband|partner|spouse|fiancée?|girlfriend|boyfriend|friend|mate|buddy|mother|father|mom|mum|dad|sister|brother|son"
+    r"(?:wife|husband|partner|spouse|fiancée?|girlfriend|boyfriend|friend|mate|buddy|mother|father|mom|mum|dad"
+    r"|sister|brother|son"
     r"|daughter|colleague|cousin|aunt|uncle|grandmother|grandfather|grandma|grandpa|boss)"
 )
 _MY: Final = r"(?:my|our|a|one|his|her)"
 _OUR: Final = r"(?:(?:our|my|the)\s+)?"
 _KINS: Final = rf"{_MY}\s+{_KIN}(?:(?:\s*,\s*|\s*,?\s+and\s+){_MY}\s+{_KIN})*"
 _CHILDREN: Final = r"(?:children|child|kids?|teen(?:ager)?s?|toddlers?|infants?|bab(?:y|ies)|sons|daughters)"
-_PEOPLE: Final = r"(?:people|ppl|persons?|travell?ers?|passengers?|adults?|pax|guests?|tourists?|seats?|tickets?)"
+_PEOPLE: Final = r"(?:people|ppl|persons?|travell?ers?|passengers?|adults?|pax|pers\b\.?|guests?|tourists?|seats?|tickets?)"
 _ME: Final = r"(?:me|i|myself)"
 _UNIT: Final = r"(?:nights?|days?|weeks?|months?|hours?|stars?|rooms?|thousand|hundred|grand|k|stops?|cities|places)"
 
@@ -31,20 +32,28 @@ _OWN_ROOMS: Final = pattern(r"\b(?:separate|own|individual|single) rooms\b|\b(?:
 _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], int]], ...]] = (
     (
         pattern(
-            rf"\b(?P<adults>{COUNT})\s+{_PEOPLE}\s*(?:,|and|with|\+|&|plus)+\s*(?:and\s+)?(?P<more>{COUNT}|a)\s+{_CHILDREN}\b"
+            rf"\b(?P<adults>{COUNT})\s+{_PEOPLE}\s*(?:,|and|with|\+|&|plus)*\s*(?:and\s+)?(?P<more>{COUNT}"
+            rf"|a)\s+{_CHILDREN}\b"
         ),
         lambda match: count_of(match["adults"]) + _count_or_one(match["more"]),
     ),
     (
         pattern(
-            rf"\b(?:with|{_ME} and|us and)\s+(?P<kin>{_KINS})(?:\s*,?\s*(?:and|with)\s+{_OUR}(?P<more>{COUNT})\s+{_CHILDREN})?"
+            rf"\b(?:with|{_ME} and|{_ME}\s*,|us and)\s+(?P<kin>{_KINS})(?:\s*,?\s*(?:and|with|\+"
+            rf"|&)\s+{_OUR}(?P<more>{COUNT})\s+{_CHILDREN})?"
         ),
         lambda match: 1 + _number_of_kin(match["kin"]) + (count_of(match["more"]) if match["more"] else 0),
     ),
+    (
+        pattern(rf"\b(?P<kin>{_KINS})\s*,\s*{_OUR}(?P<more>{COUNT})\s+{_CHILDREN}\s*,?\s*and\s+{_ME}\b"),
+        lambda match: 1 + _number_of_kin(match["kin"]) + count_of(match["more"]),
+    ),
+    (pattern(rf"\b(?:my|our)\s+(?:grand)?parents\s+and\s+{_ME}\b|\b{_ME}\s+and\s+my\s+(?:grand)?parents\b"), lambda _: 3),
     (pattern(rf"\b(?P<kin>{_KINS})\s+and\s+{_ME}\b"), lambda match: 1 + _number_of_kin(match["kin"])),
     (
         pattern(
-            rf"\b(?:with|{_ME} and)\s+(?:my\s+)?(?P<more>{COUNT})\s+(?:\w+\s+)?(?:friends|{_CHILDREN}|colleagues|others|mates)\b"
+            rf"\b(?:with|{_ME} and)\s+(?:my\s+)?(?P<more>{COUNT})\s+(?:\w+\s+)?(?:friends|{_CHILDREN}|colleagues"
+            rf"|others|mates)\b"
         ),
         lambda match: 1 + count_of(match["more"]),
     ),
@@ -54,6 +63,7 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], int]], ...]
     ),
     (pattern(rf"\b(?:family|group|party|team|bunch)\s+of\s+(?P<count>{COUNT})\b"), lambda match: count_of(match["count"])),
     (pattern(rf"\b(?P<count>{COUNT})\s*(?:x\s*)?(?:{_PEOPLE}|of us|friends)\b"), lambda match: count_of(match["count"])),
+    (pattern(rf"\b(?P<count>{COUNT})\s+couples\b"), lambda match: 2 * count_of(match["count"])),
     (pattern(rf"\b(?P<count>{COUNT})-person\b"), lambda match: count_of(match["count"])),
     (
         pattern(rf"\b(?:we are|we're|we will be|we'll be|there are|there will be)\s+(?P<count>{COUNT})\b(?!\s*-?{_UNIT}\b)"),
@@ -61,7 +71,8 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], int]], ...]
     ),
     (
         pattern(
-            rf"\bfor\s+(?P<count>{COUNT})\b(?=\s*(?:[,.;!?)]|$|(?:from|to|with|leaving|please|at|under|budget|flying|travell?ing)\b))"
+            rf"\bfor\s+(?P<count>{COUNT})\b(?=\s*(?:[,.;!?)]|$|(?:from|to(?!\s+\d)|with|leaving|please|at|under"
+            rf"|budget|flying|travell?ing)\b))"
         ),
         lambda match: count_of(match["count"]),
     ),
@@ -70,7 +81,10 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], int]], ...]
         lambda _: 1,
     ),
     (
-        pattern(r"\b(?:as|for|we are|we're|romantic trip for)\s+a\s+couple\b(?!\s+(?:of|nights?|days?|weeks?)\b)|\bboth of us\b"),
+        pattern(
+            r"\b(?:as|for|we are|we're|romantic trip for)\s+a\s+couple\b(?!\s+(?:of|nights?|days?|weeks?)\b)"
+            r"|\bboth of us\b"
+        ),
         lambda _: 2,
     ),
 )

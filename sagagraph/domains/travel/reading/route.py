@@ -10,7 +10,8 @@ from sagagraph.domains.travel.reading.partial import PartialStop, Question, unkn
 from sagagraph.domains.travel.reading.passage import Passage, pattern
 from sagagraph.domains.travel.reading.places import Mention, find_mentions
 from sagagraph.domains.travel.reading.roles import Role, roles_of
-from sagagraph.domains.travel.reading.visits import Visit, give_nights, with_loose_nights
+from sagagraph.domains.travel.reading.unread import left_unread
+from sagagraph.domains.travel.reading.visits import Visit, give_nights, total_nights, with_loose_nights
 
 if TYPE_CHECKING:
     from sagagraph.domains.travel.cities import Gazetteer
@@ -36,6 +37,10 @@ class Route:
     stops: tuple[PartialStop, ...] | None = None
     return_to: str | None = None
     one_way: bool | None = None
+    unread: tuple[str, ...] = ()
+    """What is left when all of it is understood."""
+    total_nights: int | None = None
+    """Of all stops together."""
     doubts: tuple[Question, ...] = ()
 
 
@@ -56,15 +61,31 @@ def read_route(passage: Passage, cities: Gazetteer, known: PartialRequest, *, as
     stops = route.stops if route.stops is not None else known.stops
     is_answer = not visits and known.stops != ()
     stops = with_loose_nights(stops, loose, is_in_order=passage.has(_IN_ORDER), is_answer=is_answer)
-    return replace(route, stops=None if stops == known.stops else stops, one_way=one_way)
+    total = total_nights(stops, loose)
+    return replace(
+        route,
+        stops=None if stops == known.stops else stops,
+        one_way=one_way,
+        total_nights=total,
+        unread=left_unread(_without_cities(durations.rest, mentions)),
+    )
+
+
+def _without_cities(passage: Passage, mentions: tuple[Mention, ...]) -> Passage:
+    for mention in mentions:
+        passage = passage.without(mention.start, mention.end)
+    return passage
 
 
 def _assembled(visits: list[Visit], known: PartialRequest, *, is_added: bool) -> Route:
-    visits = _with_alternatives_as_one(visits)
+    replaced = _replaced(visits, known)
+    if replaced is not None:
+        return replaced
+    visits = [visit for visit in _with_alternatives_as_one(visits) if visit.role is not Role.REPLACED]
     doubts: list[Question] = []
     origin = _origin(visits, doubts)
     return_to = _return(visits, doubts)
-    going = [visit for visit in visits if _is_on_the_way(visit, origin)]
+    going = _by_way([visit for visit in visits if _is_on_the_way(visit, origin)])
     left_out = {visit.city for visit in visits if visit.role is Role.LEFT_OUT}
     unclear = _unclear_order(going, has_origin=(origin or known.origin) is not None)
     if unclear is not None:
@@ -76,6 +97,20 @@ def _assembled(visits: list[Visit], known: PartialRequest, *, is_added: bool) ->
     if left_out:
         stops = tuple(stop for stop in (known.stops if stops is None else stops) if stop.city not in left_out)
     return Route(origin, stops, return_to, doubts=tuple(doubts))
+
+
+def _replaced(visits: list[Visit], known: PartialRequest) -> Route | None:
+    """`Rome instead of Paris`, `change Paris to Rome`: for the same nights, unless others are said."""
+    old = [visit for visit in visits if visit.role is Role.REPLACED]
+    new = [visit for visit in visits if visit.role is not Role.REPLACED]
+    if len(old) != 1 or len(new) != 1 or new[0].city is None:
+        return None
+    if old[0].city == known.origin is not None:
+        return Route(origin=new[0].city)
+    if all(stop.city != old[0].city for stop in known.stops):
+        return None
+    stops = tuple(new[0].stop.lasting(new[0].nights or stop.nights) if stop.city == old[0].city else stop for stop in known.stops)
+    return Route(stops=stops)
 
 
 def _with_alternatives_as_one(visits: list[Visit]) -> list[Visit]:
@@ -104,7 +139,7 @@ def _origin(visits: list[Visit], doubts: list[Question]) -> str | None:
             reached.add(visit.city)
     unknown = next((mention for mention in origins if mention.city is None), None)
     if unknown is not None:
-        doubts.append(unknown_city("origin", unknown.unknown))
+        doubts.append(unknown_city("origin", unknown.unknown, unknown.candidates))
         return None
     named = list(dict.fromkeys(mention.city for mention in origins if mention.city))
     if len(named) > 1:
@@ -119,8 +154,17 @@ def _return(visits: list[Visit], doubts: list[Question]) -> str | None:
     if not returns:
         return None
     if returns[-1].city is None:
-        doubts.append(unknown_city("return_to", returns[-1].unknown))
+        doubts.append(unknown_city("return_to", returns[-1].unknown, returns[-1].candidates))
     return returns[-1].city
+
+
+def _by_way(going: list[Visit]) -> list[Visit]:
+    """`to Paris via Reykjavik` comes to Reykjavik first."""
+    ordered: list[Visit] = []
+    for visit in going:
+        follows = ordered and ordered[-1].role in (Role.NEXT, Role.BARE) and visit.role is Role.VIA
+        ordered.insert(len(ordered) - 1 if follows else len(ordered), visit)
+    return ordered
 
 
 def _is_on_the_way(visit: Visit, origin: str | None) -> bool:
@@ -129,7 +173,7 @@ def _is_on_the_way(visit: Visit, origin: str | None) -> bool:
             return False
         case Role.RETURN:
             return visit.has_nights
-        case Role.NEXT:
+        case Role.NEXT | Role.VIA:
             return True
         case _:
             return visit.city is None or visit.city != origin
@@ -152,7 +196,7 @@ def _in_order(going: list[Visit], doubts: list[Question]) -> list[PartialStop]:
     stops: list[PartialStop] = []
     for visit in going:
         same = [n for n, stop in enumerate(stops) if visit.city is not None and stop.city == visit.city]
-        travels_again = visit.role is Role.NEXT and same != [len(stops) - 1]
+        travels_again = visit.role in (Role.NEXT, Role.VIA) and same != [len(stops) - 1]
         if not same or (travels_again and not _completes(visit, stops, same)):
             stops.append(visit.stop)
         elif visit.has_nights:
@@ -180,7 +224,7 @@ def _merged(
         return None
     known_cities = {stop.city for stop in known}
     fresh = [stop for stop in said if stop.city not in known_cities]
-    travels = any(visit.role is Role.NEXT for visit in going)
+    travels = any(visit.role in (Role.NEXT, Role.VIA) for visit in going)
     if known and (is_added or (not fresh and not travels)):
         return (*(_updated(stop, said) for stop in known), *fresh)
     gap = next((n for n, stop in enumerate(known) if stop.city is None), None)

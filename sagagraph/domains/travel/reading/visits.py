@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.reading.numerals import COUNT, count_of
@@ -11,8 +11,6 @@ from sagagraph.domains.travel.reading.passage import Passage, pattern
 from sagagraph.domains.travel.reading.roles import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sagagraph.domains.travel.reading.nights import Duration
     from sagagraph.domains.travel.reading.places import Mention
 
@@ -22,6 +20,7 @@ _AFTER_CITY: Final = pattern(
     r"(?:[\s,:;(=-]|\b(?:for|stay|staying|spend|spending|there|where|we|i|i'll|we'll|will|would|like|want|to|about|around|roughly"
     r"|over|x|and\s+(?:stay|spend)(?:ing)?)\b)*"
 )
+_JOINS: Final = pattern(r"\s*(?:and|&|\+|plus)\s*(?:then\s*)?")
 _NUMBER_BEFORE: Final = pattern(rf"(?<![\w.,])(?:(?P<count>{COUNT})|a couple)\s+(?:in|at)\s+$")
 _NUMBER_AFTER: Final = pattern(
     rf"\s*(?:\(\s*(?P<a>{COUNT})\s*\)|[:=x]\s*(?P<b>{COUNT})\b|\s(?P<c>{COUNT})(?=\s*(?:[,;)→]|and\b|then\b|$)))"
@@ -48,16 +47,20 @@ class Visit:
     @property
     def stop(self) -> PartialStop:
         mention = self.mention
-        return PartialStop(said=mention.said, city=mention.city, nights=self.nights, unknown=mention.unknown)
+        return PartialStop(
+            said=mention.said, city=mention.city, nights=self.nights, unknown=mention.unknown, candidates=mention.candidates
+        )
 
 
-def give_nights(visits: list[Visit], durations: Iterable[Duration], passage: Passage) -> list[Duration]:
+def give_nights(visits: list[Visit], durations: tuple[Duration, ...], passage: Passage) -> list[Duration]:
     """Each duration to the city beside it. Returns those that stand beside none, or are for several."""
     loose = []
     for duration in durations:
         is_for_several = duration.is_total or duration.is_each or duration.is_listed
         visit = None if is_for_several else _visit_beside(duration, visits, passage)
-        if visit is None:
+        if visit is not None and _is_shared(duration, visit, visits, durations, passage):
+            loose.append(replace(duration, is_total=True))
+        elif visit is None:
             loose.append(duration)
         else:
             visit.stays(duration.nights)
@@ -83,6 +86,23 @@ def _visit_beside(duration: Duration, visits: list[Visit], passage: Passage) -> 
         return after or before
     is_apart = "," in passage.text[before.mention.end : duration.start]
     return after if is_apart or before.has_nights or _IN_CITY.match(passage.text, duration.end) else before
+
+
+def _is_shared(duration: Duration, visit: Visit, visits: list[Visit], durations: tuple[Duration, ...], passage: Passage) -> bool:
+    """`10 days in Berlin and Cologne` may be ten in all: nobody says how long in Cologne."""
+    following = next((each for each in visits if each.mention.start >= visit.mention.end), None)
+    if visit.mention.start < duration.end or following is None or following.role is not Role.LISTED:
+        return False
+    between = passage.text[visit.mention.end : following.mention.start]
+    has_own = any(each.start >= visit.mention.end for each in durations) or _number_beside(following.mention, passage) is not None
+    return _JOINS.fullmatch(between) is not None and not has_own and following.city not in (None, visit.city)
+
+
+def total_nights(stops: tuple[PartialStop, ...], loose: list[Duration]) -> int | None:
+    """Said of the trip as a whole, and not of each stop."""
+    totals = {each.nights for each in loose if not each.is_each and not each.is_listed and each.nights is not None}
+    is_open = len(stops) > 1 and any(stop.nights is None for stop in stops)
+    return totals.pop() if is_open and len(totals) == 1 else None
 
 
 def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:

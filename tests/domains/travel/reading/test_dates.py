@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from sagagraph.domains.travel.reading.dates import Dates, read_dates
+from sagagraph.domains.travel.reading.dates import Dates, easter_sunday, read_dates
 from sagagraph.domains.travel.reading.passage import Passage
 
 TODAY = date(2025, 3, 1)
@@ -78,6 +78,10 @@ def shown(dates: Dates) -> str:
         ("06/13/25", "06-13"),
         ("06/06/2025", "06-06"),
         ("31.12.2025", "12-31"),
+        ("this Friday", "03-07"),
+        ("on Sunday", "03-02"),
+        ("this coming Saturday", "03-08"),
+        ("3 nights, may, 2 people", "05-01..05-31"),
         ("Friday 9 May 2025", "05-09"),
         ("tomorrow", "03-02"),
         ("the day after tomorrow", "03-03"),
@@ -128,7 +132,12 @@ def test_dates_are_understood(text: str, dates: str) -> None:
         ("leaving between 3 and 6 June", "depart? On which day between 3 June 2025 and 6 June 2025 do you leave?"),
         ("arriving on 5 May", "depart? On which day do you leave, if not on 5 May 2025 itself?"),
         ("around 5 May", "depart? On which day do you leave, if not on 5 May 2025 itself?"),
-        ("next Friday", "depart? On which date do you leave? Friday alone is not understood yet."),
+        ("next Friday", "depart? Which day is meant by 'next Friday': 7 March 2025 or 14 March 2025?"),
+        ("over Easter", "window? Easter is 18 April 2025 to 21 April 2025; between which days do you want to travel?"),
+        ("Easter 2026", "window? Easter is 3 April 2026 to 6 April 2026; between which days do you want to travel?"),
+        ("at New Year", "window? New year is 31 December 2025 to 1 January 2026; between which days do you want to travel?"),
+        ("in the summer", "window? Summer: in which month, or between which days?"),
+        ("on Fridays", "depart? On which date do you leave? Fridays alone is not understood yet."),
         ("on the 5th", "depart? When do you want to travel? The 5. of which month."),
         ("after 25 June, before 10 June", "window? Between which days? 26 June 2025 comes after 9 June 2025."),
         (
@@ -157,3 +166,19 @@ def test_the_year_of_one_date_is_that_of_the_others() -> None:
 def test_dates_leave_the_rest_of_the_sentence() -> None:
     rest = read_dates(Passage.of("4 nights in June in Berlin"), today=TODAY).rest
     assert rest.text.split() == ["4", "nights", "in", "Berlin"]
+
+
+def test_easter_is_when_the_church_says() -> None:
+    assert [easter_sunday(year) for year in (2000, 2008, 2019, 2025, 2038, 2049, 2076)] == [
+        date(2000, 4, 23),
+        date(2008, 3, 23),
+        date(2019, 4, 21),
+        date(2025, 4, 20),
+        date(2038, 4, 25),
+        date(2049, 4, 18),
+        date(2076, 4, 19),
+    ]
+
+
+def test_a_holiday_beside_a_date_is_only_a_reason() -> None:
+    assert understood("10 to 20 April, for Easter") == "04-10..04-20"

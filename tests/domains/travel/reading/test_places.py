@@ -6,6 +6,8 @@ from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.reading.passage import Passage
 from sagagraph.domains.travel.reading.places import find_mentions
 
+from .atlas import ATLAS
+
 
 def found(text: str, cities: Gazetteer) -> list[str | None]:
     """Unknown places with a question mark."""
@@ -45,6 +47,41 @@ def found(text: str, cities: Gazetteer) -> list[str | None]:
 )
 def test_places_are_found_where_they_can_be_meant(cities: Gazetteer, text: str, names: list[str]) -> None:
     assert found(text, cities) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("from Portland, Maine to Portland, Oregon", ["Portland, Maine", "Portland"]),
+        ("from Portland ME to Portland (OR)", ["Portland, Maine", "Portland"]),
+        ("Paris, Texas and Paris, France", ["Paris, Texas", "Paris"]),
+        ("to Paris, Nice and Split", ["Paris", "Nice", "Split"]),
+        ("from London, England to London, Canada", ["London", "London, Canada"]),
+        ("from Portland to Paris", ["?Portland", "Paris"]),
+        ("from Birmingham to Birmingham, Alabama", ["?Birmingham", "Birmingham, Alabama"]),
+        ("most people goes to the best man, of course, in march", []),
+        ("Most of the best", []),
+        ("from Most to Best, Goes and Of", ["Most", "Best", "Goes", "Of"]),
+        ("from March to Male in march", ["March", "Male"]),
+        ("a mobile home, split in two, reading a book in the bath", []),
+        ("PLEASE GET ME TO PARIS FOR FUN", ["Paris"]),
+        ("to see the top of the day", []),
+        ("Sydney, Los Angeles, New York", ["Sydney", "Los Angeles", "New York"]),
+    ],
+)
+def test_names_that_are_shared_or_are_words_are_read_with_care(text: str, names: list[str]) -> None:
+    assert found(text, ATLAS) == names
+
+
+def test_a_name_that_several_cities_share_comes_with_the_cities() -> None:
+    (mention,) = find_mentions(Passage.of("to Portland"), ATLAS)
+    assert mention.candidates == ("Portland", "Portland, Maine")
+    assert mention.unknown == "Which Portland: Portland (United States) or Portland, Maine?"
+
+
+def test_nobody_who_says_paris_means_the_small_one() -> None:
+    (mention,) = find_mentions(Passage.of("to Paris"), ATLAS)
+    assert (mention.city, mention.candidates) == ("Paris", ())
 
 
 def test_an_unknown_place_comes_with_suggestions(cities: Gazetteer) -> None:

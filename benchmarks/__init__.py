@@ -1,0 +1,1 @@
+"""What durability costs: measured beside the floor and the peers, everything in one run (`make bench`)."""

@@ -1,0 +1,29 @@
+"""Where the commands' log lines go: standard error, and nowhere unless they are asked for."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+
+
+class LogLevel(StrEnum):
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+    OFF = "off"
+
+
+def configure_logs(level: LogLevel, *, as_json: bool) -> None:
+    """Lines of at least `level`: a JSON document each, or text for people."""
+    if level is LogLevel.OFF:
+        return
+    import structlog  # not needed, and slow to import, for most commands
+
+    for_people = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    render = structlog.processors.JSONRenderer(ensure_ascii=False) if as_json else for_people
+    structlog.configure(
+        processors=[structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True), render],
+        wrapper_class=structlog.make_filtering_bound_logger(level.value),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )

@@ -1,0 +1,156 @@
+"""One connection to PostgreSQL that comes back after it was lost, and says what went wrong in one line without a password."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
+
+from sagagraph.errors import InvalidInputError, StoreError
+
+T = TypeVar("T")
+
+RECONNECT_S = 5.0
+"""For how long a lost connection is tried to be made again."""
+_PAUSE_S = 0.05
+_LINK: dict[str, Any] = {
+    "application_name": "sagagraph",
+    "connect_timeout": 5,
+    "keepalives": 1,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""A server that vanished without a word is found out within some ten seconds. What a URL says goes before it."""
+SESSION = "SET statement_timeout = '30s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '10s'"
+_URL = re.compile(r"postgres(ql)?://([^:@/?#]*(:[^:@/?#]*)?@)?[^@]*")
+_SHUTTING_DOWN = frozenset({"57P01", "57P02", "57P03"})
+_PASSING = frozenset({"40001", "40P01"})
+"""Rolled back for reasons of concurrency only: the same again may succeed."""
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # unless somebody listens: what it tells is raised as well
+
+
+def parameters_of(url: str) -> dict[str, Any]:
+    """For `psycopg.connect`. Raises `InvalidInputError`, which never repeats the URL: who can tell what of it is a password."""
+    try:
+        if not _URL.fullmatch(url):
+            raise psycopg.ProgrammingError
+        given = conninfo_to_dict(url)
+        int(given.get("port") or 5432)
+    except (psycopg.Error, ValueError):
+        raise InvalidInputError(
+            "not a usable PostgreSQL address; use postgresql://USER:PASSWORD@HOST:PORT/DATABASE, and write special characters of"
+            " a password as %XX",
+            field="--store",
+        ) from None
+    return {**_LINK, **given}
+
+
+def name_of(url: str) -> str:
+    """The database as people may read it."""
+    given = parameters_of(url)
+    user = f"{given['user']}@" if given.get("user") else ""
+    port = f":{given['port']}" if given.get("port") else ""
+    return f"postgresql://{user}{given.get('host', '')}{port}/{given.get('dbname', '')}"
+
+
+def connect(url: str) -> psycopg.Connection:
+    """A connection in autocommit. Raises `InvalidInputError`, `StoreError`."""
+    try:
+        return _connected(parameters_of(url))
+    except psycopg.Error as exc:
+        raise StoreError(f"the store {name_of(url)} can not be opened: {why(exc)}") from exc
+
+
+def why(exc: psycopg.Error) -> str:
+    """What the database said, in one line."""
+    said = exc.diag.message_primary or " ".join(str(exc).split())
+    return said or type(exc).__name__
+
+
+class PostgresConnection:
+    """Used by one thread at a time. What psycopg raises is not translated here."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._parameters = parameters_of(url)
+        self._connection: psycopg.Connection | None = connect(url)
+
+    @property
+    def is_up(self) -> bool:
+        return self._connection is not None
+
+    @property
+    def is_in_transaction(self) -> bool:
+        open_one = self._connection
+        return open_one is not None and open_one.info.transaction_status is not TransactionStatus.IDLE
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def execute(self, statement: str, parameters: Sequence[Any] = (), *, prepare: bool | None = None) -> psycopg.Cursor[Any]:
+        """Placeholders are question marks."""
+        if self._connection is None:
+            self._connection = _connected(self._parameters)
+        return self._connection.execute(_with_percents(statement), parameters, prepare=prepare)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self.execute("BEGIN")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
+
+    def _roll_back(self) -> None:
+        with suppress(psycopg.Error):
+            if self._connection is not None:
+                self._connection.rollback()
+
+    def insist(self, work: Callable[[], T], again: Callable[[], T] | None = None) -> T:
+        """`work()`; after a lost connection `again()` (by default `work()` itself) on a new one, and again, for `RECONNECT_S`."""
+        give_up_at: float | None = None
+        while True:
+            try:
+                return work()
+            except psycopg.Error as exc:
+                give_up_at = give_up_at or time.monotonic() + RECONNECT_S
+                if not self.is_passing(exc) or time.monotonic() >= give_up_at:
+                    raise
+            work = again or work
+            if not self.is_up:
+                time.sleep(_PAUSE_S)
+
+    def is_passing(self, exc: psycopg.Error) -> bool:
+        """Whether the same may succeed on a new connection, or when it is tried again. Lets a lost connection go."""
+        if exc.sqlstate in _PASSING:
+            return True
+        lost = self._connection is None or self._connection.closed or exc.sqlstate in _SHUTTING_DOWN
+        if lost:
+            self.close()
+        return bool(lost)
+
+
+def _connected(parameters: dict[str, Any]) -> psycopg.Connection:
+    connection = psycopg.connect(**parameters, autocommit=True)
+    connection.execute(SESSION)
+    return connection
+
+
+@cache
+def _with_percents(statement: str) -> bytes:
+    return statement.replace("%", "%%").replace("?", "%s").encode()

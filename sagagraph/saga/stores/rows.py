@@ -1,0 +1,92 @@
+"""Events as rows: what the stores keep, and the check that they still are what was written.
+
+A checksum covers all of a row and the saga it belongs to; together with the head (how many there are, and of which epoch the
+last one is) a flipped byte, a missing event and a foreign one are told from a good journal.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from sagagraph.errors import JournalError, RetiredError, SupersededError
+from sagagraph.saga.codec import Record, decode, encode
+from sagagraph.saga.events import Entry
+
+
+class Row(NamedTuple):
+    version: int
+    epoch: int
+    at: float
+    type: str
+    schema_version: int
+    data: str
+    checksum: int
+
+
+def row_json(row: Sequence[object]) -> dict[str, object]:
+    """A row as an archive keeps it."""
+    return dict(zip(Row._fields, row, strict=True))
+
+
+class Head(NamedTuple):
+    """How far a journal has come: its fence."""
+
+    version: int
+    epoch: int
+
+
+def row_of(saga_id: str, entry: Entry) -> Row:
+    record = encode(entry.event)
+    return Row(entry.version, entry.epoch, entry.at, *record, checksum(saga_id, entry.version, entry.epoch, entry.at, *record))
+
+
+def checksum(saga_id: str, version: int, epoch: int, at: float, kind: str, schema_version: int, data: str) -> int:
+    """CRC-32: it finds every flipped byte; it is no protection against somebody who wants to deceive."""
+    numbers = struct.pack("<qqdq", version, epoch, at, schema_version)
+    return zlib.crc32(numbers + f"{saga_id}\0{kind}\0{data}".encode())
+
+
+def entries_of(saga_id: str, head: Head, rows: Iterable[Sequence[object]]) -> tuple[Entry, ...]:
+    """Raises `JournalError` for a journal that is not, row by row, what was appended to it."""
+    entries: list[Entry] = []
+    for number, each in enumerate(rows, 1):
+        row = Row(*each)  # type: ignore[arg-type]  # as the table declares them
+        if row.version != number:
+            raise _damaged(saga_id, f"event {number} is missing: version {row.version} follows")
+        if not _is_as_written(saga_id, row):
+            raise _damaged(saga_id, f"event {number} was changed after it was written, or is another saga's")
+        try:
+            event = decode(Record(row.type, row.schema_version, row.data), row.at)
+        except JournalError as exc:
+            raise JournalError(f"saga {saga_id!r}: event {number}: {exc}", saga_id=saga_id) from exc
+        entries.append(Entry(row.version, row.epoch, row.at, event))
+    if not entries or Head(entries[-1].version, entries[-1].epoch) != head:
+        found = f"version {entries[-1].version} of epoch {entries[-1].epoch}" if entries else "nothing"
+        raise _damaged(saga_id, f"it ends with {found}, but had come to version {head.version} of epoch {head.epoch}")
+    return tuple(entries)
+
+
+def retired(saga_id: str, at: float) -> RetiredError:
+    when = datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+    return RetiredError(
+        f"saga {saga_id!r} has no journal any more: it was archived or dropped at {when}; use another id", saga_id=saga_id
+    )
+
+
+def moved_on(saga_id: str) -> SupersededError:
+    return SupersededError(f"saga {saga_id!r} has moved on since it was looked at: look again", saga_id=saga_id)
+
+
+def _is_as_written(saga_id: str, row: Row) -> bool:
+    try:
+        return checksum(saga_id, *row[:-1]) == row.checksum
+    except (AttributeError, TypeError, UnicodeEncodeError, struct.error):  # not even the types are what they were
+        return False
+
+
+def _damaged(saga_id: str, what: str) -> JournalError:
+    return JournalError(f"saga {saga_id!r}: its journal is damaged: {what}; restore it from a backup", saga_id=saga_id)

@@ -1,0 +1,121 @@
+"""Where the engine tells what happens to its sagas. Costs next to nothing while nobody listens.
+
+What breaks in somebody's exporter or log processor is no reason for a saga to stop: that line or span is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any
+
+from opentelemetry.trace import Tracer, get_tracer
+
+from sagagraph.errors import JournalError, SagaGraphError, StoreError
+from sagagraph.saga.call import Call
+from sagagraph.saga.events import Entry
+from sagagraph.saga.model import Operation, Saga
+from sagagraph.saga.telemetry.log import SagaLog, logger
+from sagagraph.saga.telemetry.spans import UNRECORDED, Around, SagaSpans
+from sagagraph.validators.protocol import Validator
+
+
+class Telemetry:
+    """Of one engine. Who listens is looked at anew whenever the lease of a saga is taken."""
+
+    def __init__(self, tracer: Tracer | None = None) -> None:
+        self._tracer = tracer or get_tracer("sagagraph")
+        self._held: dict[str, Holding] = {}
+        """Those that somebody listens to."""
+        self._has_lost_database = False
+
+    def begin(self, saga: Saga, owner: str) -> Holding:
+        holding = Holding(self._ended, self._has_lost_database)
+        self._has_lost_database = False
+        with suppress(Exception):
+            holding.begin(self._tracer, saga, owner)
+        if holding.has_listeners:
+            self._held[saga.id] = holding
+        return holding
+
+    def _ended(self, saga_id: str, failure: SagaGraphError | None) -> None:
+        self._held.pop(saga_id, None)
+        if isinstance(failure, StoreError) and not isinstance(failure, JournalError):
+            self._has_lost_database = True
+
+    def call(self, operation: Operation, call: Call) -> Around:
+        """Around the call of an action, a probe, a void or a compensation."""
+        holding = self._held.get(call.saga_id)
+        return UNRECORDED if holding is None else holding.around(lambda spans: spans.call(operation, call))
+
+    def judging(self, saga: Saga, operation: Operation, validator: Validator) -> Around:
+        """Around the judgement of an operation's output."""
+        holding = self._held.get(saga.id)
+        if holding is None:
+            return UNRECORDED
+        return holding.around(lambda spans: spans.judging(operation, validator.name, validator.version))
+
+    def judging_plan(self, saga: Saga, validator: str) -> Around:
+        holding = self._held.get(saga.id)
+        return UNRECORDED if holding is None else holding.around(lambda spans: spans.judging_plan(validator))
+
+
+class Holding:
+    """One saga while this worker holds it."""
+
+    def __init__(self, on_end: Callable[[str, SagaGraphError | None], None], has_lost_database: bool) -> None:
+        self._on_end = on_end
+        self._finds_database_again = has_lost_database
+        self._log: SagaLog | None = None
+        self._spans: SagaSpans | None = None
+        self._entered: AbstractContextManager[Any] = nullcontext()
+        self._failure: SagaGraphError | None = None
+
+    def begin(self, tracer: Tracer, saga: Saga, owner: str) -> None:
+        spans = SagaSpans(tracer, saga)
+        self._entered = spans.entered()
+        self._spans = spans if spans.are_recorded else None
+        found = logger()
+        if found is not None:
+            self._log = SagaLog(found, saga)
+            if self._finds_database_again:
+                self._log.recovered()
+            self._log.begin(saga, owner)
+
+    @property
+    def has_listeners(self) -> bool:
+        return self._log is not None or self._spans is not None
+
+    def entered(self) -> AbstractContextManager[Any]:
+        """The saga's span is the current one inside; to be entered once."""
+        return self._entered
+
+    def observe(self, saga: Saga, entries: tuple[Entry, ...], /) -> None:
+        with suppress(Exception):
+            if self._spans is not None:
+                self._spans.observe(saga, entries)
+        with suppress(Exception):
+            if self._log is not None:
+                self._log.observe(saga, entries)
+
+    def around(self, begin: Callable[[SagaSpans], Around]) -> Around:
+        with suppress(Exception):
+            if self._spans is not None:
+                return begin(self._spans)
+        return UNRECORDED
+
+    def failed(self, exc: SagaGraphError) -> None:
+        """The work on the saga ended before the saga did."""
+        self._failure = exc
+        with suppress(Exception):
+            if self._log is not None:
+                self._log.failed(exc)
+
+    def end(self, saga: Saga) -> None:
+        self._on_end(saga.id, self._failure)
+        with suppress(Exception):
+            if self._spans is not None:
+                self._spans.end(saga, self._failure)
+        with suppress(Exception):
+            if self._log is not None and self._failure is None:
+                self._log.end(saga)

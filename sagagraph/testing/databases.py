@@ -1,0 +1,112 @@
+"""Fresh migrated databases for cases that must not see each other."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from sagagraph.errors import InvalidInputError, StoreError
+from sagagraph.saga.stores.migration import upgrade
+from sagagraph.saga.stores.opening import is_postgres
+from sagagraph.testing.postgres import postgres_server
+
+
+class Databases(ABC):
+    """Makes them of one kind; may be used from forked processes at once."""
+
+    @property
+    @abstractmethod
+    def server_url(self) -> str | None:
+        """Of the server whose connections can be cut; None where there is none."""
+
+    @abstractmethod
+    def fresh(self, folder: Path) -> Any:
+        """A context manager with the URL of an empty store, gone at its end."""
+
+
+class _SqliteDatabases(Databases):
+    server_url = None
+
+    def __init__(self, template: Path) -> None:
+        self._template = template
+        upgrade(f"sqlite:///{template}")
+
+    @contextmanager
+    def fresh(self, folder: Path) -> Iterator[str]:
+        yield f"sqlite:///{shutil.copy(self._template, folder / 'saga.db')}"
+
+
+class _PostgresDatabases(Databases):
+    def __init__(self, server_url: str) -> None:
+        self._url = server_url
+        self._template = _name()
+        self._execute(f'CREATE DATABASE "{self._template}"')
+        upgrade(self._of(self._template))
+
+    @property
+    def server_url(self) -> str:
+        return self._url
+
+    @contextmanager
+    def fresh(self, folder: Path) -> Iterator[str]:  # noqa: ARG002 - it needs none
+        name = _name()
+        self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{self._template}"')
+        try:
+            yield self._of(name)
+        finally:
+            self._drop(name)
+
+    def close(self) -> None:
+        self._drop(self._template)
+
+    def _drop(self, name: str) -> None:
+        self._execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+    def _of(self, name: str) -> str:
+        address, question, options = self._url.partition("?")
+        return f"{address.rpartition('/')[0]}/{name}{question}{options}"
+
+    def _execute(self, statement: str) -> None:
+        import psycopg
+
+        try:
+            with closing(psycopg.connect(self._url, autocommit=True)) as connection:
+                connection.execute(statement.encode())
+        except psycopg.Error as exc:
+            raise StoreError(f"no database can be made for a case: {str(exc).strip()}") from exc
+
+
+@contextmanager
+def databases(store: str) -> Iterator[Databases]:
+    """`sqlite`, `postgresql` (a server of our own), or the URL of a PostgreSQL server where databases may be made."""
+    if store == "sqlite":
+        with tempfile.TemporaryDirectory(prefix="sagagraph-", dir=memory_folder()) as folder:
+            yield _SqliteDatabases(Path(folder) / "template.db")
+    elif store == "postgresql":
+        with postgres_server(fsync=False) as server:
+            yield _PostgresDatabases(server.url())
+    elif is_postgres(store) and store.count("/") > 2:
+        made = _PostgresDatabases(store)
+        try:
+            yield made
+        finally:
+            made.close()
+    else:
+        raise InvalidInputError("sqlite, postgresql, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE", field="--store")
+
+
+def memory_folder() -> Path | None:
+    """Where files need not wait for a disk: processes die here, machines do not. None: the usual folder."""
+    memory = Path("/dev/shm")  # noqa: S108 - folders of random names are made in it
+    return memory if "TMPDIR" not in os.environ and os.access(memory, os.W_OK) else None
+
+
+def _name() -> str:
+    return f"sagagraph_{uuid4().hex[:12]}"

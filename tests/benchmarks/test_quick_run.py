@@ -1,0 +1,58 @@
+"""The benchmarks run, in their quick form: no time is held against anything here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.__main__ import main
+from benchmarks.field import Contender, ContenderError
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    main(["--quick", "--only", "cost", "growth", "--stores", "sqlite", "--folder", str(folder), "--out", str(folder / "out")])
+    assert [each.name for each in folder.iterdir()] == ["out"], "databases are removed"
+    return folder / "out"
+
+
+def test_everybody_took_part(report: Path) -> None:
+    found = json.loads((report / "results.json").read_text())
+    assert found["skipped"] == []
+    seen = found["cost"]["stores"]["sqlite"]
+    names = {"shared", "alone", "parallel", "langgraph", "langgraph-parallel", "dbos", "dbos-async", "dbos-parallel"}
+    assert set(seen) == names
+    assert all(figures for case in seen.values() for figures in case.values())
+    assert all(figure > 0 for case in seen.values() for figures in case.values() for figure in figures)
+
+
+def test_every_saga_came_to_its_end(report: Path) -> None:
+    growth = json.loads((report / "results.json").read_text())["growth"]
+    assert [(each["asked"], each["done"]) for each in growth["sagagraph"]] == [(20, 20), (100, 100)]
+
+
+def test_the_report_has_its_figures_and_plots(report: Path) -> None:
+    text = (report / "README.md").read_text()
+    assert "| k, in parallel | SQLite | ≤ 0.25 |" in text
+    for name in ("cost.svg", "growth.svg"):
+        assert f"({name})" in text
+        assert (report / name).read_text().startswith("<?xml")
+
+
+async def test_a_contender_that_can_not_open_says_why(tmp_path: Path) -> None:
+    with pytest.raises(ContenderError, match="InvalidInputError"):
+        await Contender.start("sagagraph", f"nonsense:{tmp_path}")
+
+
+async def test_a_command_that_fails_or_takes_too_long_is_an_error(tmp_path: Path) -> None:
+    floor = await Contender.start("floor", f"sqlite:///{tmp_path / 'floor.db'}")
+    try:
+        with pytest.raises(ContenderError, match="TypeError"):
+            await floor.ask("commits", within_s=30.0, nonsense=1)
+        with pytest.raises(ContenderError, match="no answer"):
+            await floor.ask("commits", within_s=0.001, count=1000, size=10)
+    finally:
+        await floor.stop()
