@@ -14,6 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from sagagraph.errors import StoreError
 from sagagraph.saga.stores.opening import is_postgres, sqlite_path
+from sagagraph.saga.stores.sqlite import BUSY_TIMEOUT_S
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,7 +44,7 @@ async def _in_memory() -> AsyncIterator[Saver]:
 async def _in_sqlite(store_url: str) -> AsyncIterator[Saver]:
     path = sqlite_path(store_url)
     try:
-        connection = await aiosqlite.connect(path)
+        connection = await aiosqlite.connect(path, timeout=BUSY_TIMEOUT_S)
     except aiosqlite.Error as exc:
         raise StoreError(f"the checkpoints of {path} can not be used: {exc}") from exc
     try:

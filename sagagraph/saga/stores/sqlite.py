@@ -24,6 +24,7 @@ BUSY_TIMEOUT_S = 30.0
 QUICK_S = 0.001
 """A commit may hold the event loop up for so long."""
 _FEW_JOBS = 16
+_BUSY_PAUSE_S = 0.01
 
 
 class SqliteSagaStore(SqlSagaStore):
@@ -133,7 +134,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         raise StoreError(f"the store {path} can not be opened: {exc}") from exc
     try:
         _migrate(path, connection)
-        connection.execute("PRAGMA journal_mode = WAL")
+        _turn_on_wal(connection)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
@@ -144,6 +145,20 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _turn_on_wal(connection: sqlite3.Connection) -> None:
+    """Here SQLite does not wait for a lock, and another process may be opening or closing the file at this moment."""
+    give_up = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as exc:
+            if exc.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                raise
+            time.sleep(_BUSY_PAUSE_S)
+        else:
+            return
 
 
 def _migrate(path: Path, connection: sqlite3.Connection) -> None:

@@ -42,6 +42,22 @@ async def test_what_is_appended_is_synced_to_the_disk(open_sqlite: OpenSqlite) -
     assert pragma(store, "foreign_keys") == 1
 
 
+async def test_opening_waits_for_whoever_reads_the_file_while_it_is_changed_to_wal(tmp_path: Path) -> None:
+    path = tmp_path / "saga.db"
+    await (await SqliteSagaStore.open(path)).close()
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("PRAGMA journal_mode = DELETE")
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM sqlite_master").fetchall()
+    opening = asyncio.create_task(SqliteSagaStore.open(path))
+    done, _ = await asyncio.wait([opening], timeout=0.2)
+    assert not done
+    reader.close()
+    store = await opening
+    assert pragma(store, "journal_mode") == "wal"
+    await store.close()
+
+
 class Connection:
     """A connection whose COMMITs go wrong, in turn, as `commits` says: after it, before it, or not (None)."""
 
