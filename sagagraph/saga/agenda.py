@@ -21,6 +21,7 @@ from sagagraph.saga.events import (
     Driver,
     OperationGivenUp,
     OperationSkipped,
+    PlanDisrupted,
     SagaCommitted,
     SagaCompensated,
     SagaTurnedBack,
@@ -76,29 +77,40 @@ def _due(saga: Saga) -> list[Operation]:
 
 
 def _going_forward(saga: Saga, now: float) -> tuple[Step, ...]:
-    if turn := _turning_back(saga):
+    if turn := _turn(saga):
         return (Record(turn),)
     if saga.cancel_by and saga.pivot_has_landed:
         return _finishing_before_reversal(saga, now)
     steps = tuple(_forward_steps(saga, now))
-    if steps or not _is_complete(saga):
+    if steps or saga.plan.disruption or not _is_complete(saga):
         return steps
     return (_verification(saga, committing=True),)
 
 
-def _turning_back(saga: Saga) -> SagaTurnedBack | None:
-    """Why the saga must compensate now, if it must: a cancel, a failure that nobody catches, a body that raised."""
+def is_ready_for_repair(saga: Saga) -> bool:
+    """Its plan was disrupted, and all that had begun has settled."""
+    is_settled = not saga.index.waiting_for_person and is_quiet(saga)
+    return saga.stage is Stage.RUNNING and bool(saga.plan.disruption) and is_settled
+
+
+def _turn(saga: Saga) -> SagaTurnedBack | PlanDisrupted | None:
+    """Why the saga must compensate now, if it must: a cancel, a failure that nobody catches, a body that raised.
+
+    A plan that may be repaired is only disrupted by a failure, unless it is its pivot that failed.
+    """
     if saga.pivot_is_open or saga.pivot_has_landed:
         return None
     if saga.cancel_by:
         return SagaTurnedBack(f"cancelled by {saga.cancel_by}")
     if saga.driver is Driver.BODY:
         return SagaTurnedBack(saga.body_fault.message) if saga.body_fault else None
-    if not saga.index.fatal:
+    if not saga.index.fatal or saga.plan.disruption:
         return None
     first, _ordinal = min(saga.index.fatal.items(), key=itemgetter(1))
     fault = saga.operations[first].fault
-    return SagaTurnedBack(f"{first}: {fault.message if fault else 'given up'}", first)
+    cause = f"{first}: {fault.message if fault else 'given up'}"
+    is_repairable = saga.plan.revisable and saga.pivot not in saga.index.fatal
+    return PlanDisrupted(cause, first) if is_repairable else SagaTurnedBack(cause, first)
 
 
 def _forward_steps(saga: Saga, now: float) -> Iterator[Step]:
@@ -136,7 +148,7 @@ def _must_give_way(saga: Saga, operation: Operation) -> bool:
 
 
 def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
-    if saga.cancel_by or saga.body_fault:
+    if saga.cancel_by or saga.body_fault or saga.plan.disruption:
         return None
     if not condition_holds(saga, operation):
         return Record(OperationSkipped(operation.id, "its condition does not hold"))

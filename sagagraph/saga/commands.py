@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -134,8 +134,11 @@ class ProposePlan:
 
 @dataclass(frozen=True, slots=True)
 class JudgePlan:
+    """`shown`: JSON that it was judged by, beside the request."""
+
     plan_hash: str
     verdict: Any
+    shown: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +168,22 @@ class RejectPlan:
 
 @dataclass(frozen=True, slots=True)
 class AcceptPlan:
-    """Mints the operations of an approved plan; `removed` ones of an earlier version are compensated."""
+    """Mints the operations of an approved plan; `removed` ones of an earlier version are compensated.
+
+    `replaced`: removed → new, where something that is kept depended on the removed one. `revisable`: what fails disrupts the plan.
+    """
 
     operations: tuple[OperationSpec, ...]
     removed: tuple[str, ...] = ()
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    revisable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUpRepair:
+    """No plan is left that keeps anything of the disrupted one."""
+
+    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +241,7 @@ Command = (
     | ApprovePlan
     | RejectPlan
     | AcceptPlan
+    | GiveUpRepair
     | BeginReversal
     | HoldReversal
     | EndReversal

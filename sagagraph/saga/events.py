@@ -91,6 +91,8 @@ class PlanJudged(Struct, frozen=True, omit_defaults=True):
     plan_hash: str
     verdict: Any
     """The verdict of the independent validators, with its certificates."""
+    shown: Any = None
+    """What they judged it by, beside the request: replaying shows them the same again."""
 
 
 class PlanFoundInfeasible(Struct, frozen=True, omit_defaults=True):
@@ -118,6 +120,23 @@ class PlanAccepted(Struct, frozen=True, omit_defaults=True):
     plan_version: int
     operations: tuple[OperationSpec, ...]
     removed: tuple[str, ...] = ()
+    replaced: dict[str, str] = {}
+    """Removed → new: what is kept and depended on the one depends on the other from now on (ADR-0009)."""
+    revisable: bool = False
+    """What fails before the pivot disrupts this plan; only when it can not be repaired, the saga turns back."""
+
+
+class PlanDisrupted(Struct, frozen=True, omit_defaults=True):
+    """Nothing further starts; once what is under way has settled, the plan is repaired or given up."""
+
+    cause: str
+    operation: str | None = None
+
+
+class RepairGivenUp(Struct, frozen=True, omit_defaults=True):
+    """The plan that was accepted last stays, and is not repaired any more."""
+
+    reasons: tuple[str, ...]
 
 
 class OperationPlanned(Struct, frozen=True, omit_defaults=True):
@@ -360,6 +379,8 @@ Event = (
     | PlanApproved
     | PlanRejected
     | PlanAccepted
+    | PlanDisrupted
+    | RepairGivenUp
     | OperationPlanned
     | AttemptStarted
     | OperationSucceeded

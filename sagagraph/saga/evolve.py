@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from sagagraph.errors import JournalError
 from sagagraph.saga import events as e
 from sagagraph.saga.index import index_of, with_changed, with_planned
-from sagagraph.saga.model import Operation, PlanState, Saga, Stage, Undo, UndoCall
+from sagagraph.saga.model import AcceptedPlan, Operation, PlanState, Saga, Stage, Undo, UndoCall
 from sagagraph.saga.status import OperationStatus
 from sagagraph.workflow.condition import operations_named
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.operation import OperationSpec
+from sagagraph.workflow.operation import OperationSpec, rebind
 
 
 def fold(saga_id: str, entries: Iterable[e.Entry]) -> Saga:
@@ -182,7 +182,7 @@ def _plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
         reasons=event.reasons,
         approved_by=None,
     )
-    return replace(saga, plan=plan)
+    return replace(saga, stage=Stage.PLANNING, plan=plan)
 
 
 def _plan_judged(saga: Saga, event: e.PlanJudged, _at: float) -> Saga:
@@ -191,6 +191,19 @@ def _plan_judged(saga: Saga, event: e.PlanJudged, _at: float) -> Saga:
 
 def _plan_found_infeasible(saga: Saga, event: e.PlanFoundInfeasible, _at: float) -> Saga:
     return replace(saga, stage=Stage.INFEASIBLE, plan=replace(saga.plan, infeasible=event.reasons))
+
+
+def _plan_disrupted(saga: Saga, event: e.PlanDisrupted, _at: float) -> Saga:
+    if event.operation is not None:
+        _planned(saga, event.operation)
+    return replace(saga, plan=replace(saga.plan, disruption=event.cause))
+
+
+def _repair_given_up(saga: Saga, event: e.RepairGivenUp, _at: float) -> Saga:
+    plan = replace(saga.plan, revisable=False, disruption="", infeasible=event.reasons)
+    if plan.accepted:
+        plan = replace(plan, hash=plan.accepted.hash, content=plan.accepted.content, cost=plan.accepted.cost)
+    return replace(saga, stage=Stage.RUNNING, plan=plan)
 
 
 def _approval_asked(saga: Saga, _event: e.ApprovalAsked, _at: float) -> Saga:
@@ -206,8 +219,15 @@ def _plan_rejected(saga: Saga, event: e.PlanRejected, _at: float) -> Saga:
 
 
 def _plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
-    saga = replace(saga, stage=Stage.RUNNING, plan=replace(saga.plan, version=event.plan_version))
-    return _with_planned(_with_removed(saga, event.removed), event.operations)
+    plan = replace(
+        saga.plan,
+        version=event.plan_version,
+        accepted=AcceptedPlan(saga.plan.hash, saga.plan.content, saga.plan.cost),
+        revisable=event.revisable,
+        disruption="",
+    )
+    saga = _with_removed(replace(saga, stage=Stage.RUNNING, plan=plan), event.removed)
+    return _with_replaced(_with_planned(saga, event.operations), event.replaced)
 
 
 def _operation_planned(saga: Saga, event: e.OperationPlanned, _at: float) -> Saga:
@@ -247,8 +267,30 @@ def _check_prerequisites(saga_id: str, spec: OperationSpec, planned: Container[s
 def _with_removed(saga: Saga, names: tuple[str, ...]) -> Saga:
     operations = saga.operations
     for name in names:
-        operations = operations.set(name, replace(_reconsidered(_planned(saga, name)), removed=True))
+        operations = operations.set(name, _removed(_planned(saga, name)))
     return replace(saga, operations=operations)
+
+
+def _removed(operation: Operation) -> Operation:
+    """What a validator had rejected, and what had not begun, is no concern of the new plan."""
+    removed = replace(_reconsidered(operation), removed=True, rejected=False)
+    if removed.status is OperationStatus.PLANNED:
+        return replace(removed, status=OperationStatus.SKIPPED, hold="a later plan does without it")
+    return removed
+
+
+def _with_replaced(saga: Saga, replaced: dict[str, str]) -> Saga:
+    """What is kept of what depended on a removed operation depends on what took its place."""
+    operations, dependents = saga.operations, saga.dependents
+    for old, new in replaced.items():
+        _planned(saga, new)
+        moved = tuple(each for each in dependents.get(old, ()) if not operations[each].removed)
+        for name in moved:
+            operation = _planned(saga, name)
+            operations = operations.set(name, replace(operations[name], spec=rebind(operation.spec, {old: new})))
+        dependents = dependents.set(old, tuple(each for each in dependents.get(old, ()) if each not in moved))
+        dependents = dependents.set(new, tuple(dict.fromkeys((*dependents.get(new, ()), *moved))))
+    return replace(saga, operations=operations, dependents=dependents)
 
 
 # -- forward ---------------------------------------------------------------------------------------------------------
@@ -546,6 +588,8 @@ _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.PlanApproved: _plan_approved,
     e.PlanRejected: _plan_rejected,
     e.PlanAccepted: _plan_accepted,
+    e.PlanDisrupted: _plan_disrupted,
+    e.RepairGivenUp: _repair_given_up,
     e.OperationPlanned: _operation_planned,
     e.CancelRequested: _cancel_requested,
     e.OperationResolved: _operation_resolved,

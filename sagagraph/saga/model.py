@@ -128,8 +128,14 @@ class Operation(Struct, frozen=True):
         return self.fault.code if self.fault else None
 
 
+class AcceptedPlan(Struct, frozen=True):
+    hash: str | None
+    content: Any
+    cost: Any
+
+
 class PlanState(Struct, frozen=True):
-    """What was proposed and decided. `version` counts accepted plans, from 1."""
+    """What was proposed last, and decided. `version` counts accepted plans, from 1."""
 
     version: int = 0
     hash: str | None = None
@@ -143,6 +149,13 @@ class PlanState(Struct, frozen=True):
     approved_by: str | None = None
     approved_in_advance_by: str = ""
     infeasible: tuple[str, ...] = ()
+    """Why there is no plan, or no repair of it."""
+    accepted: AcceptedPlan | None = None
+    """The one whose operations these are, whatever has been proposed since."""
+    revisable: bool = False
+    """It may be repaired, or so much of it as stands."""
+    disruption: str = ""
+    """Why nothing further of it is started until it is repaired, or that is given up."""
 
 
 class Index(Struct, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sagagraph.workflow.condition import Condition, value_at
 from sagagraph.workflow.kind import ActionKind
@@ -65,6 +65,13 @@ class Workflow:
 
     operations: tuple[OperationSpec, ...]
     meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+def rebind(spec: OperationSpec, replaced: Mapping[str, str]) -> OperationSpec:
+    """`spec` with what stands for an operation in `replaced` in the place of it."""
+    if not any(each in replaced for each in spec.depends_on):
+        return spec
+    return structs.replace(spec, depends_on=tuple(dict.fromkeys(replaced.get(each, each) for each in spec.depends_on)))
 
 
 def reference(operation: str, *path: str | int) -> dict[str, Any]:

@@ -31,6 +31,8 @@ class Case:
     profiles: tuple[Profile, ...]
     alternative_of: int | None = None
     """The last operation is not in the first plan; a replan may put it in the place of this one."""
+    revisable: bool = False
+    """What fails disrupts the plan, and the last operation may take the place of all that failed."""
     handler_of: int | None = None
     """The last operation handles the failure of this one, and runs only then."""
     driver: Driver = Driver.WORKFLOW

@@ -161,7 +161,7 @@ class Explorer:
         saga = evolve.begin("s", e.Entry(1, 1, 0.0, e.SagaBegun(case.driver, "exploration", None)))
         if case.driver is e.Driver.WORKFLOW:
             first_plan = case.count if case.alternative_of is None else case.count - 1
-            plan = e.PlanAccepted(1, tuple(case.spec(i) for i in range(first_plan)))
+            plan = e.PlanAccepted(1, tuple(case.spec(i) for i in range(first_plan)), revisable=case.revisable)
             saga = _appended(saga, (plan,), 1.0)
         return State(self._core(saga, 1.0), (Provider(),) * case.count, self.troubles, self.losses)
 
@@ -364,6 +364,8 @@ class Explorer:
             yield Move("cancel", self._tell(_spend(state), commands.Cancel("anna")))
         if self._may(state, "replan") and self.case.alternative_of is not None and saga.stage is Stage.RUNNING:
             yield from self._replan_moves(state)
+        if agenda.is_ready_for_repair(saga):
+            yield from self._repair_moves(state)
         if self._may(state, "resolve"):
             for operation in state.core.operations:
                 yield from self._resolve_moves(state, operation)
@@ -371,10 +373,28 @@ class Explorer:
     def _replan_moves(self, state: State) -> Iterator[Move]:
         """A replan at any time: the core itself must say when it may not be."""
         old, new = self.case.alternative_of, self.case.count - 1
-        command = commands.AcceptPlan((self.case.spec(new),), (str(old),))
+        command = commands.AcceptPlan((self.case.spec(new),), (str(old),), self._replaced(state))
         replanned = self._told(_spend(state), command, "replan")
         if replanned is not None:
             yield Move("replan", replanned)
+
+    def _repair_moves(self, state: State) -> Iterator[Move]:
+        """What a disruption asks for: another plan without what failed, or to be given up."""
+        yield Move("the repair is given up", self._tell(state, commands.GiveUpRepair(("no plan is left",))))
+        new = self.case.count - 1
+        if str(new) in state.saga.operations:
+            return
+        removed = {each.id for each in state.core.operations if each.status in GONE} | {str(self.case.alternative_of)}
+        command = commands.AcceptPlan((self.case.spec(new),), tuple(sorted(removed)), self._replaced(state), revisable=True)
+        repaired = self._told(state, command, "repair")
+        if repaired is not None:
+            yield Move("repair", repaired)
+
+    def _replaced(self, state: State) -> dict[str, str]:
+        """What is kept and depended on the operation that goes depends on the one that comes."""
+        old = str(self.case.alternative_of)
+        needed = any(not state.saga.operations[each].removed for each in state.saga.dependents.get(old, ()))
+        return {old: str(self.case.count - 1)} if needed else {}
 
     def _resolve_moves(self, state: State, operation: Operation) -> Iterator[Move]:
         """A person says the truth about what is held; about anything else whatever they like, which must change nothing."""

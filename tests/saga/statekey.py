@@ -36,7 +36,8 @@ def full_key(saga: Saga, now: float) -> tuple[Key, tuple[Key, ...]]:
 
 
 def _frame(saga: Saga) -> Key:
-    return (saga.stage, saga.cancel_by is None, saga.body_completed, saga.body_fault is None)
+    plan = (saga.plan.revisable, saga.plan.disruption == "")
+    return (saga.stage, saga.cancel_by is None, saga.body_completed, saga.body_fault is None, *plan)
 
 
 def _final_part(o: Operation, _now: float) -> Key:

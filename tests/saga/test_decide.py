@@ -14,6 +14,7 @@ from sagagraph.saga.status import OperationStatus
 from sagagraph.saga.step import CallAction, CallCompensation, CallVoid
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.operation import reference
 from tests.saga.story import FAULT, NO, Story, spec
 
 ABSENT, LANDED, UNDONE = e.ProbeAnswer.ABSENT, e.ProbeAnswer.LANDED, e.ProbeAnswer.UNDONE
@@ -273,8 +274,38 @@ def test_rule_8_what_a_kept_operation_depends_on_can_not_be_removed() -> None:
 def test_rule_8_a_pivot_that_landed_can_not_be_removed() -> None:
     story = Story(spec("pay", ActionKind.PIVOT))
     story.succeed("pay")
-    with pytest.raises(ConflictError, match="can not be undone"):
+    with pytest.raises(ConflictError, match="the pivot 'pay' can not be taken back"):
         decide(story.saga, c.AcceptPlan((), ("pay",)), story.now)
+
+
+def test_rule_5_once_the_pivot_is_under_way_no_plan_adds_what_may_have_to_be_undone() -> None:
+    story = Story(spec("pay", ActionKind.PIVOT))
+    story.call("pay")
+    with pytest.raises(ConflictError, match="'hotel' comes too late"):
+        decide(story.saga, c.AcceptPlan((spec("hotel"),)), story.now)
+
+
+def test_rule_8_what_is_kept_depends_on_what_took_the_place_of_a_removed_operation() -> None:
+    story = Story(spec("flight"), spec("hotel", ActionKind.COMPENSATABLE, "flight"))
+    story.succeed("flight", "hotel")
+    story.tell(c.AcceptPlan((spec("train"),), ("flight",), {"flight": "train"}))
+    assert story["hotel"].spec.depends_on == ("train",)
+    assert story.due() == (CallCompensation("flight"), CallAction("train"))
+
+
+def test_rule_8_what_has_still_to_be_called_with_an_outcome_keeps_the_operation_that_brings_it() -> None:
+    ticket = spec("ticket", ActionKind.COMPENSATABLE, "flight", inputs=reference("flight", "code"))
+    story = Story(spec("flight"), ticket)
+    story.succeed("flight")
+    story.lose("ticket")
+    with pytest.raises(ConflictError, match="'ticket' depends on it"):
+        decide(story.saga, c.AcceptPlan((spec("train"),), ("flight",), {"flight": "train"}), story.now)
+
+
+def test_rule_8_only_what_is_removed_can_be_replaced() -> None:
+    story = Story(spec("flight"), spec("hotel", ActionKind.COMPENSATABLE, "flight"))
+    with pytest.raises(ConflictError, match="'flight' is replaced without being removed"):
+        decide(story.saga, c.AcceptPlan((spec("train"),), (), {"flight": "train"}), story.now)
 
 
 def test_rule_8_the_id_of_a_removed_operation_is_not_given_again() -> None:

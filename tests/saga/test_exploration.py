@@ -117,6 +117,24 @@ def test_a_replan_behind_another_operation_keeps_what_it_keeps(profile: Profile,
     explore(case, 2, losses=1, limit=400_000 if FULL else 15_000)
 
 
+REPAIRED = [
+    ((COMPENSATABLE, COMPENSATABLE), ((), ())),
+    ((COMPENSATABLE, COMPENSATABLE, COMPENSATABLE), ((), (0,), ())),
+    ((COMPENSATABLE, PIVOT, COMPENSATABLE), ((), (0,), ())),
+    ((READ_ONLY, COMPENSATABLE, COMPENSATABLE), ((), (0,), ())),
+]
+
+
+@pytest.mark.parametrize("profile", USUAL, ids=str)
+@pytest.mark.parametrize("saga", REPAIRED, ids=name_of)
+def test_a_disrupted_plan_is_repaired_or_given_up(saga: tuple[Kinds, Edges], profile: Profile, explore: Explore) -> None:
+    """The last operation takes the place of the first, whatever depends on it, landed or not; troubles come before and after."""
+    kinds, edges = saga
+    case = Case(kinds, edges, (profile,) * len(kinds), alternative_of=0, revisable=True)
+    report = explore(case, 2, losses=1, eager=False, limit=400_000 if FULL else 15_000)
+    assert report.cut or report.endings == BOTH_ENDS
+
+
 @pytest.mark.parametrize("profile", USUAL, ids=str)
 def test_a_failure_may_be_handled_instead_of_compensated(profile: Profile, explore: Explore) -> None:
     case = Case((COMPENSATABLE, COMPENSATABLE), ((), (0,)), (profile,) * 2, handler_of=0)

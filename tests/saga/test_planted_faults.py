@@ -6,7 +6,7 @@ So no repair is there for nothing, and no invariant is a check that can not fail
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -213,8 +213,8 @@ def an_open_pivot_is_ignored(patch: Patch) -> None:
 
 
 def a_cancel_is_not_queued(patch: Patch) -> None:
-    real = agenda._turning_back
-    patch.setattr(agenda, "_turning_back", lambda saga: e.SagaTurnedBack("cancelled") if saga.cancel_by else real(saga))
+    real = agenda._turn
+    patch.setattr(agenda, "_turn", lambda saga: e.SagaTurnedBack("cancelled") if saga.cancel_by else real(saga))
 
 
 def a_pivot_gives_way_to_what_comes_after_it(patch: Patch) -> None:
@@ -262,11 +262,20 @@ def removed_operations_stay(patch: Patch) -> None:
 def what_is_in_doubt_may_be_removed(patch: Patch) -> None:
     real = decide._check_removable
 
-    def careless(saga: Saga, name: str, removed: set[str]) -> None:
+    def careless(saga: Saga, name: str, removed: set[str], replaced: Mapping[str, str]) -> None:
         if saga.operations[name].status is not OperationStatus.IN_DOUBT:
-            real(saga, name, removed)
+            real(saga, name, removed, replaced)
 
     patch.setattr(decide, "_check_removable", careless)
+    a_plan_changes_although_the_pivot_has_landed(patch)
+
+
+def a_plan_changes_although_the_pivot_has_landed(patch: Patch) -> None:
+    patch.setattr(decide, "_check_pivot_allows", lambda _saga, _command: None)
+
+
+def what_is_kept_rests_on_what_went(patch: Patch) -> None:
+    patch.setattr(evolve, "_with_replaced", lambda saga, _replaced: saga)
 
 
 def what_becomes_ready_is_not_noticed(patch: Patch) -> None:
@@ -322,6 +331,20 @@ PLANTED = [
         "a replan while in doubt",
         what_is_in_doubt_may_be_removed,
         Case((PIVOT, PIVOT), ((), ()), (PROBE, PROBE), alternative_of=0),
+        1,
+        "I7",
+    ),
+    Planted(
+        "a plan changes although the pivot has landed",
+        a_plan_changes_although_the_pivot_has_landed,
+        Case((COMPENSATABLE, PIVOT, COMPENSATABLE), ((), (0,), ()), (PROBE,) * 3, alternative_of=0, revisable=True),
+        1,
+        "I1",
+    ),
+    Planted(
+        "what is kept rests on what went",
+        what_is_kept_rests_on_what_went,
+        Case((COMPENSATABLE,) * 3, ((), (0,), ()), (PROBE,) * 3, alternative_of=0, revisable=True),
         1,
         "I7",
     ),

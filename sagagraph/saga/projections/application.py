@@ -107,6 +107,8 @@ _CAUSES: Mapping[type, str] = {
     e.PlanRejected: "plan rejected",
     e.PlanFoundInfeasible: "plan infeasible",
     e.PlanAccepted: "plan accepted",
+    e.PlanDisrupted: "plan disrupted",
+    e.RepairGivenUp: "repair given up",
     e.BodyCompleted: "body completed",
     e.SagaTurnedBack: "turned back",
     e.SagaCommitted: "committed",

@@ -72,6 +72,10 @@ def decision_in(step: Step) -> Decision | None:
             added = [each.id for each in event.operations]
             removed = list(event.removed)
             return decided("plan", plan, "accepted", ENGINE, plan_version=event.plan_version, added=added, removed=removed)
+        case e.PlanDisrupted():
+            return decided("plan", plan, "disrupted", ENGINE, event.cause)
+        case e.RepairGivenUp():
+            return decided("plan", plan, "repair given up", PLANNER, *event.reasons)
         case e.OperationRejected():
             return decided("operation", event.operation, "output rejected", VALIDATOR, event.fault.message, code=event.fault.code)
         case e.OperationGivenUp():

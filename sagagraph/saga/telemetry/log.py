@@ -32,6 +32,8 @@ LINES: Mapping[type[Any], _Line] = {
     e.PlanApproved: _Line("info", "plan approved"),
     e.PlanRejected: _Line("info", "plan rejected"),
     e.PlanAccepted: _Line("info", "plan accepted"),
+    e.PlanDisrupted: _Line("warning", "plan disrupted"),
+    e.RepairGivenUp: _Line("warning", "repair given up"),
     e.OperationPlanned: _Line("debug", "operation planned"),
     e.AttemptStarted: _Line("debug", "attempt started"),
     e.OperationSucceeded: _Line("info", "operation succeeded"),
