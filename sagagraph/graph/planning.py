@@ -1,4 +1,4 @@
-"""The prebuilt planning graph (door 3): intake → plan → validate → approve → execute → (compensate) → finish.
+"""The prebuilt planning graph (door 3): intake → plan → validate → approve → execute → (repair | compensate) → finish.
 
 The journal is authoritative: a node first looks there whether its work is done, so the graph may be run again from its start at
 any time, with or without its checkpoint. Its state holds an id and small references only (DESIGN section 4).
@@ -15,10 +15,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
-from sagagraph.planning.domain import Domain, Infeasible
+from sagagraph.planning.domain import Domain, Infeasible, Proposal, Revision
 from sagagraph.saga import commands as c
 from sagagraph.saga.action import to_json
-from sagagraph.saga.agenda import is_quiet, status_of
+from sagagraph.saga.agenda import is_quiet, is_ready_for_repair, status_of
 from sagagraph.saga.coordinator import Coordinator
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Driver, SagaBegun
@@ -30,7 +30,10 @@ from sagagraph.validators.verdict import VerdictStatus
 MAX_PROPOSALS = 3
 """How many plans may be judged before the request counts as infeasible."""
 
-Place = Literal["plan", "validate", "approve", "execute", "compensate", "finish"]
+MAX_REPAIRS = 12
+"""How often the plan of one saga may be repaired before it counts as beyond that."""
+
+Place = Literal["plan", "repair", "validate", "approve", "execute", "compensate", "finish"]
 
 
 class PlanningState(TypedDict, total=False):
@@ -120,13 +123,14 @@ def _build() -> StateGraph[PlanningState, PlanningContext, PlanningState, Planni
     graph = StateGraph(PlanningState, context_schema=PlanningContext)
     graph.add_node("intake", intake)
     graph.add_node("plan", plan)
+    graph.add_node("repair", repair)
     graph.add_node("validate", validate)
     graph.add_node("approve", approve)
     graph.add_node("execute", execute)
     graph.add_node("compensate", compensate)
     graph.add_node("finish", finish)
     graph.add_edge(START, "intake")
-    for name in ("intake", "plan", "validate", "approve", "execute", "compensate"):
+    for name in ("intake", "plan", "repair", "validate", "approve", "execute", "compensate"):
         graph.add_conditional_edges(name, _next_place)
     graph.add_edge("finish", END)
     return graph
@@ -144,11 +148,13 @@ def place_of(saga: Saga) -> Place:
         case Stage.PLANNING if saga.plan.verdict is None:
             return "validate"
         case Stage.PLANNING if saga.plan.verdict["verdict"] != VerdictStatus.VALID:
-            return "plan"
+            return "repair" if saga.plan.version else "plan"
         case Stage.PLANNING if saga.plan.approved_by:
             return "execute"
         case Stage.PLANNING | Stage.AWAITING_APPROVAL:
             return "approve"
+        case Stage.RUNNING if is_ready_for_repair(saga):
+            return "repair"
         case Stage.RUNNING if not is_quiet(saga):
             return "execute"
         case Stage.COMPENSATING if not is_quiet(saga):
@@ -176,10 +182,28 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     if not left or saga.plan.proposals >= MAX_PROPOSALS:
         await context.coordinator.tell(c.DeclareInfeasible(_objections(saga)))
         return _reference(context.coordinator.saga)
-    first, *others = left
-    alternatives = tuple(to_json(asdict(each)) for each in others)  # as the journal will read them again
-    await context.coordinator.tell(c.ProposePlan(first.plan_hash, first.plan, asdict(first.cost), alternatives, first.reasons))
+    await context.coordinator.tell(_proposing(*left))
     return _reference(context.coordinator.saga)
+
+
+async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    """Propose what keeps most of what stands; nothing that is the same again, and nothing that was judged INVALID."""
+    context = runtime.context
+    saga = context.coordinator.saga
+    proposed = await context.domain.repair(saga)
+    if isinstance(proposed, Infeasible):
+        await context.coordinator.tell(c.GiveUpRepair(proposed.reasons))
+    elif proposed.plan_hash == saga.plan.hash:
+        why = _objections(saga) if saga.stage is Stage.PLANNING else ("nothing but the same plan is left",)
+        await context.coordinator.tell(c.GiveUpRepair(why))
+    else:
+        await context.coordinator.tell(_proposing(proposed))
+    return _reference(context.coordinator.saga)
+
+
+def _proposing(first: Proposal, *others: Proposal) -> c.ProposePlan:
+    alternatives = tuple(to_json(asdict(each)) for each in others)  # as the journal will read them again
+    return c.ProposePlan(first.plan_hash, first.plan, asdict(first.cost), alternatives, first.reasons)
 
 
 def _objections(saga: Saga) -> tuple[str, ...]:
@@ -193,9 +217,10 @@ async def validate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     context = runtime.context
     saga = context.coordinator.saga
     with context.telemetry.judging_plan(saga, context.domain.name) as judging:
-        verdict = await context.domain.validate(saga.request, saga.plan.content)
+        shown = to_json(await context.domain.evidence(saga))
+        verdict = await context.domain.validate(saga.request, saga.plan.content, shown)
         judging.answered(verdict.verdict.value)
-    await context.coordinator.tell(c.JudgePlan(str(saga.plan.hash), verdict.model_dump(mode="json")))
+    await context.coordinator.tell(c.JudgePlan(str(saga.plan.hash), verdict.model_dump(mode="json"), shown))
     return _reference(context.coordinator.saga)
 
 
@@ -205,7 +230,7 @@ async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     if place_of(coordinator.saga) != "approve":  # the journal has the decision already
         return _reference(coordinator.saga)
     await coordinator.tell(c.AskApproval())
-    approver = context.approved_by or coordinator.saga.plan.approved_in_advance_by
+    approver = context.approved_by or coordinator.saga.plan.approved_in_advance_by or _approver_before(context)
     if approver:
         await coordinator.tell(c.ApprovePlan(approver))
         return _reference(coordinator.saga)
@@ -213,6 +238,14 @@ async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     decision: Approval = interrupt({"saga_id": saga.id, "plan_hash": saga.plan.hash, "cost": saga.plan.cost})
     await _tell_decision(coordinator, decision)
     return _reference(coordinator.saga)
+
+
+def _approver_before(context: PlanningContext) -> str:
+    """Whoever approved this plan in all that matters to people, when it was another one; nobody, if it costs them more."""
+    saga = context.coordinator.saga
+    if not saga.plan.version or context.domain.needs_approval(saga):
+        return ""
+    return "nobody new: neither money nor times change"
 
 
 async def _tell_decision(coordinator: Coordinator, decision: Approval) -> None:
@@ -225,13 +258,19 @@ def _command_of(decision: Approval) -> c.ApprovePlan | c.RejectPlan:
 
 
 async def execute(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
-    """Mint the operations once, then let the coordinator run them until nothing moves or the saga turns back."""
+    """Mint the operations of a plan once, then let the coordinator run them until nothing moves or the saga turns back."""
     context = runtime.context
     coordinator = context.coordinator
-    if coordinator.saga.plan.version == 0:
-        await coordinator.tell(c.AcceptPlan(context.domain.workflow(coordinator.saga.plan.content)))
+    if coordinator.saga.stage is Stage.PLANNING:
+        await coordinator.tell(_accepting(context.domain, coordinator.saga))
     turned_or_quiet = await _until(coordinator, Stage.RUNNING)
     return _reference(turned_or_quiet)
+
+
+def _accepting(domain: Domain, saga: Saga) -> c.AcceptPlan:
+    revision = domain.revision(saga) if saga.plan.version else Revision(domain.workflow(saga.plan.content))
+    revisable = saga.plan.version < MAX_REPAIRS
+    return c.AcceptPlan(revision.operations, revision.removed, revision.replaced, revisable=revisable)
 
 
 async def compensate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:

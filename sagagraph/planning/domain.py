@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sagagraph.saga.action import Action
@@ -31,6 +32,15 @@ class Infeasible:
     reasons: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What a new plan changes of a saga's operations; see `AcceptPlan`."""
+
+    operations: tuple[OperationSpec, ...]
+    removed: tuple[str, ...] = ()
+    replaced: Mapping[str, str] = field(default_factory=dict)
+
+
 class Domain(Protocol):
     name: str
 
@@ -41,8 +51,23 @@ class Domain(Protocol):
         """Plans for a JSON request, the preferred one first. Raises `ProviderError` when an outside part fails."""
         ...
 
-    async def validate(self, request: Any, plan: Any) -> Verdict:
-        """An independent judgement of `plan`, whoever made it."""
+    async def repair(self, saga: Saga) -> Proposal | Infeasible:
+        """For a disrupted saga: the plan that keeps most of what stands; `Infeasible` where none is left.
+
+        The saga is quiet: what it has done and what failed is in its operations, and its accepted plan beside them.
+        """
+        ...
+
+    async def evidence(self, saga: Saga) -> Any:
+        """What validators need to know of the world to judge the plan that is proposed: JSON, kept in the journal."""
+        ...
+
+    async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
+        """An independent judgement of `plan`, whoever made it, by what `evidence` has shown."""
+        ...
+
+    def needs_approval(self, saga: Saga) -> bool:
+        """Whether the plan that is proposed asks more of people than the accepted one did: other money, other times."""
         ...
 
     def title(self, plan: Any) -> str:
@@ -51,6 +76,10 @@ class Domain(Protocol):
 
     def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
         """The plan as executable operations."""
+        ...
+
+    def revision(self, saga: Saga) -> Revision:
+        """The way from the operations that there are to the plan that is proposed."""
         ...
 
     def account(self, saga: Saga) -> Account:

@@ -170,7 +170,7 @@ class RejectPlan:
 class AcceptPlan:
     """Mints the operations of an approved plan; `removed` ones of an earlier version are compensated.
 
-    `replaced`: removed → new, where something that is kept depended on the removed one. `revisable`: what fails disrupts the plan.
+    `replaced`: removed → new, where something that is kept depended on the removed one. `revisable`: a failure disrupts the plan.
     """
 
     operations: tuple[OperationSpec, ...]

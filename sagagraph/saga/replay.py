@@ -24,8 +24,8 @@ from sagagraph.saga.status import SagaStatus
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 
 Find = Callable[[str, int], Action]
-JudgePlan = Callable[[Any, Any], Awaitable[Verdict]]
-"""A domain's judgement of a plan, by the request and the plan."""
+JudgePlan = Callable[[Any, Any, Any], Awaitable[Verdict]]
+"""A domain's judgement: by the request, of the plan, and by what its validators were shown of the world."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +198,14 @@ async def _rejudge_plan(turn: Turn, judge_plan: JudgePlan | None, judged: _Judge
     if judge_plan is None:
         judged.unchecked.append(f"{where}: no validators of domain {saga.domain!r} are at hand")
         return
-    if is_redacted((saga.request, saga.plan.content)):
+    if is_redacted((saga.request, saga.plan.content, event.shown)):
         judged.unchecked.append(f"{where}: what its validators were shown is redacted")
         return
+    if event.shown is None:
+        judged.unchecked.append(f"{where}: the release that judged it did not keep what its validators were shown")
+        return
     try:
-        again = await judge_plan(saga.request, saga.plan.content)
+        again = await judge_plan(saga.request, saga.plan.content, event.shown)
     except SagaGraphError as exc:
         judged.unchecked.append(f"{where}: it could not be judged: {exc}")
         return

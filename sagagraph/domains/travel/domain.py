@@ -10,24 +10,24 @@ from typing import Any
 from sagagraph.domains.travel import planner
 from sagagraph.domains.travel.actions import travel_actions
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text
-from sagagraph.domains.travel.offers import Offer
-from sagagraph.domains.travel.plan import Itinerary, plan_hash
+from sagagraph.domains.travel.evidence import Evidence, gather_evidence
+from sagagraph.domains.travel.money import as_json_number, money_text
+from sagagraph.domains.travel.plan import Itinerary, moments, plan_hash
 from sagagraph.domains.travel.problem import TripRequest
 from sagagraph.domains.travel.provider import ReservationProvider
+from sagagraph.domains.travel.repair import Damage, repair
+from sagagraph.domains.travel.standing import BOOKINGS, amount, fee_of, fees_paid, refused, standing
 from sagagraph.domains.travel.validator import validate_itinerary
 from sagagraph.domains.travel.wording import headline
-from sagagraph.domains.travel.workflow import itinerary_workflow
-from sagagraph.planning.domain import Infeasible, Proposal
+from sagagraph.domains.travel.workflow import itinerary_workflow, revised_workflow
+from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.saga.action import Action
-from sagagraph.saga.model import Operation, Saga, Stage
-from sagagraph.saga.redaction import is_redacted
+from sagagraph.saga.model import Saga, Stage
 from sagagraph.saga.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
 NAME = "travel"
-BOOKINGS = frozenset({"book_flight", "book_hotel", "book_train"})
 
 
 class Travel:
@@ -56,14 +56,43 @@ class Travel:
             return Infeasible(proposed.reasons)
         return tuple(_proposal(itinerary) for itinerary in proposed)
 
-    async def validate(self, request: Any, plan: Any) -> Verdict:
-        """Judged against what the provider quotes now, by checks that share nothing with the planner."""
-        itinerary = Itinerary.model_validate(plan)
-        quoted = await asyncio.gather(*(self.provider.offer(leg.offer.offer_id) for leg in itinerary.legs))
-        quotes: dict[str, Offer] = {offer.offer_id: offer for offer in quoted if offer is not None}
-        now, wanted = await self.provider.now(), TripRequest.model_validate(request)
-        rates = None if wanted.currency == PRICE_CURRENCY else await self.provider.rates()
-        return validate_itinerary(itinerary, wanted, quotes, now=now, cities=self.cities, rates=rates)
+    async def repair(self, saga: Saga) -> Proposal | Infeasible:
+        accepted = _accepted(saga)
+        damage = Damage(
+            request=TripRequest.model_validate(saga.request),
+            itinerary=accepted,
+            stands=standing(saga, accepted),
+            refused=refused(saga),
+            paid=fees_paid(saga),
+            version=saga.plan.version,
+        )
+        repaired = await repair(damage, self.provider)
+        return Infeasible(repaired.reasons) if isinstance(repaired, planner.Infeasible) else _proposal(repaired)
+
+    async def evidence(self, saga: Saga) -> Any:
+        proposed = Itinerary.model_validate(saga.plan.content)
+        stands = standing(saga, _accepted(saga)) if saga.plan.accepted else ()
+        wanted = TripRequest.model_validate(saga.request)
+        shown = await gather_evidence(proposed, wanted, stands, fees_paid(saga), self.provider)
+        return shown.model_dump(mode="json")
+
+    async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
+        """By checks that share nothing with the planner, and by the evidence alone: nobody is asked again."""
+        evidence = Evidence.model_validate(shown)
+        return validate_itinerary(
+            Itinerary.model_validate(plan),
+            TripRequest.model_validate(request),
+            {offer.offer_id: offer for offer in evidence.quotes},
+            now=evidence.now,
+            cities=self.cities,
+            rates=evidence.rates,
+            fees=evidence.fees,
+        )
+
+    def needs_approval(self, saga: Saga) -> bool:
+        """Other money or other times: what is paid, or when something begins or ends."""
+        before, after = _accepted(saga), Itinerary.model_validate(saga.plan.content)
+        return _what_matters(before) != _what_matters(after)
 
     def title(self, plan: Any) -> str:
         return travel_title(plan)
@@ -71,8 +100,20 @@ class Travel:
     def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
         return itinerary_workflow(Itinerary.model_validate(plan), self._actions)
 
+    def revision(self, saga: Saga) -> Revision:
+        return revised_workflow(saga, Itinerary.model_validate(saga.plan.content), self._actions)
+
     def account(self, saga: Saga) -> Account:
         return account_of(saga)
+
+
+def _accepted(saga: Saga) -> Itinerary:
+    return Itinerary.model_validate(saga.plan.accepted and saga.plan.accepted.content)
+
+
+def _what_matters(itinerary: Itinerary) -> tuple[object, ...]:
+    times = [(leg.offer.kind, *moments(leg.offer)) for leg in itinerary.legs]
+    return itinerary.total + itinerary.fees, times
 
 
 def _proposal(itinerary: Itinerary) -> Proposal:
@@ -80,7 +121,7 @@ def _proposal(itinerary: Itinerary) -> Proposal:
         plan=itinerary.model_dump(mode="json"),
         plan_hash=plan_hash(itinerary),
         title=_title(itinerary),
-        cost=Cost(as_json_number(itinerary.total), itinerary.currency),
+        cost=Cost(as_json_number(itinerary.total), itinerary.currency, as_json_number(itinerary.fees)),
         reasons=itinerary.reasons,
         considered=itinerary.considered,
     )
@@ -98,22 +139,12 @@ def account_of(saga: Saga) -> Account:
     """What stands booked, what undoing has cost, and what can not be undone: fees, and a message that was sent."""
     plan = saga.plan.content or {}
     booked = [each for each in saga.in_order() if each.succeeded and each.spec.action in BOOKINGS]
-    undone = [each for each in saga.in_order() if _fee(each)]
-    planned = _amount(plan.get("total", 0))
+    undone = [each for each in saga.in_order() if fee_of(each)]
     if saga.stage in (Stage.PLANNING, Stage.AWAITING_APPROVAL):
-        total = planned
+        total = amount(plan.get("total", 0))
     else:
-        total = sum((_amount(each.output["price"]) for each in booked), Decimal(0))
+        total = sum((amount(each.output["price"]) for each in booked), Decimal(0))
     currency = plan.get("currency")
-    residue = tuple(f"{each.id}: a cancellation fee of {money_text(_fee(each))}" for each in undone)
-    fees = sum((_fee(each) for each in undone), Decimal(0))
+    residue = tuple(f"{each.id}: a cancellation fee of {money_text(fee_of(each))}" for each in undone)
+    fees = sum((fee_of(each) for each in undone), Decimal(0))
     return Account(Cost(as_json_number(total), currency, as_json_number(fees)), residue)
-
-
-def _fee(operation: Operation) -> Decimal:
-    output = operation.undo_output
-    return _amount(output.get("fee", 0)) if isinstance(output, dict) else Decimal(0)
-
-
-def _amount(value: Any) -> Decimal:
-    return Decimal(0) if is_redacted(value) else Decimal(str(value))

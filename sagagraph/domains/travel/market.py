@@ -41,6 +41,10 @@ class Market:
     """By stop and day of check-in."""
     rates: Rates | None = None
     """None: the budget is in the currency of the offers."""
+    is_for_repair: bool = False
+    """Something stands already: what would not be chosen from nothing may be what fits."""
+    fees_cents: int = 0
+    """What is to be paid besides the offers."""
 
 
 def journeys_of(request: TripRequest) -> tuple[tuple[str, str], ...]:

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from itertools import zip_longest
 from typing import Any, Self
@@ -16,6 +17,7 @@ from sagagraph.domains.travel.problem import TripRequest
 from sagagraph.domains.travel.rates import Converted
 
 HASH_DIGITS = 16
+_LABEL = re.compile(r"T[1-9]\d*(\.[1-9]\d*)?")
 
 
 class Alternative(BaseModel):
@@ -44,7 +46,7 @@ class Leg(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     label: str
-    """`T1`, `T2`, … in the order of travel, as in SagaLLM."""
+    """`T1`, `T2`, … in the order of travel, as in SagaLLM; what version 2 of the plan brought in ends in `.2`, and so on."""
     offer: Offer
     choice: Choice | None = None
 
@@ -68,8 +70,10 @@ class Itinerary(BaseModel):
     total: Price
     currency: str
     """Of the total and of every offer."""
+    fees: Price = Decimal(0)
+    """What cancelling has cost so far, and will cost to come to this plan from the one before; not part of the total."""
     converted: Converted | None = None
-    """The total in the currency of the budget, where that is another."""
+    """The total, with the fees, in the currency of the budget, where that is another."""
     reasons: tuple[str, ...] = ()
     """Why this one: what it is best at, and what that costs."""
     considered: tuple[str, ...] = ()
@@ -79,15 +83,19 @@ class Itinerary(BaseModel):
     @classmethod
     def _labelled_in_order(cls, legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
         labels, expected = [leg.label for leg in legs], [f"T{n}" for n in range(1, len(legs) + 1)]
+        is_revised = any("." in label for label in labels)
+        if is_revised and len(set(labels)) == len(labels) and all(map(_LABEL.fullmatch, labels)):
+            return legs
         if labels != expected:
             raise ValueError(f"the legs are labelled {', '.join(labels)}, not {', '.join(expected)}")
         return legs
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_converted(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Itineraries without another currency are still written as before there was one."""
+        """Itineraries without another currency, and without fees, are still written as before there were such."""
         fields: dict[str, Any] = serialise(self)
-        return fields if self.converted is not None else {name: value for name, value in fields.items() if name != "converted"}
+        unset = {name for name, value in (("converted", self.converted), ("fees", self.fees)) if not value}
+        return {name: value for name, value in fields.items() if name not in unset}
 
     @classmethod
     def of(
@@ -135,6 +143,7 @@ def plan_hash(itinerary: Itinerary) -> str:
             "total": f"{itinerary.total:.2f}",
             "currency": itinerary.currency,
             "legs": [_bookable(leg) for leg in itinerary.legs],
+            **({"fees": f"{itinerary.fees:.2f}"} if itinerary.fees else {}),
         },
         sort_keys=True,
         separators=(",", ":"),
@@ -142,9 +151,14 @@ def plan_hash(itinerary: Itinerary) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()[:HASH_DIGITS]
 
 
+def moments(offer: Offer) -> tuple[date, date] | tuple[datetime, datetime]:
+    """When it begins and ends: days of a stay, instants of a journey."""
+    return (offer.check_in, offer.check_out) if isinstance(offer, HotelOffer) else (offer.departs, offer.arrives)
+
+
 def _bookable(leg: Leg) -> dict[str, Any]:
     offer = leg.offer
-    begins, ends = (offer.check_in, offer.check_out) if isinstance(offer, HotelOffer) else (offer.departs, offer.arrives)
+    begins, ends = moments(offer)
     return {
         "label": leg.label,
         "kind": offer.kind,

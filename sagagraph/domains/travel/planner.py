@@ -77,8 +77,19 @@ def choose(request: TripRequest, offers: Market) -> Proposals:
 
 def _measures(request: TripRequest) -> dict[str, Weigh]:
     """What each proposal is best at; the preferred one first."""
+    direct = "direct flights where possible, then " if request.direct is Direct.PREFERRED else ""
+    return {
+        f"{direct}the best balance of price and time": balance(request),
+        "the cheapest": _price_alone,
+        "the fastest": _minutes,
+        "the most comfortable": _discomfort,
+    }
 
-    def balanced(offer: Offer) -> tuple[int, ...]:
+
+def balance(request: TripRequest) -> Weigh:
+    """What makes the preferred proposal the preferred one; see `choose`."""
+
+    def weigh(offer: Offer) -> tuple[int, ...]:
         if isinstance(offer, HotelOffer):
             return 0, cents(offer.price)
         changes_planes = isinstance(offer, FlightOffer) and not offer.is_direct
@@ -86,13 +97,7 @@ def _measures(request: TripRequest) -> dict[str, Weigh]:
         hardship = CENTS_PER_MINUTE * offer.duration_minutes + CENTS_PER_ODD_HOUR * _odd_hours(offer)
         return int(is_unwanted), cents(offer.price) + hardship * request.travellers
 
-    direct = "direct flights where possible, then " if request.direct is Direct.PREFERRED else ""
-    return {
-        f"{direct}the best balance of price and time": balanced,
-        "the cheapest": _price_alone,
-        "the fastest": _minutes,
-        "the most comfortable": _discomfort,
-    }
+    return weigh
 
 
 def _price_alone(_: Offer) -> tuple[int, ...]:

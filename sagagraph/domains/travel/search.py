@@ -17,7 +17,7 @@ from sagagraph.domains.travel.market import (
     keeps_hours,
     keeps_weekdays,
 )
-from sagagraph.domains.travel.offers import FlightOffer
+from sagagraph.domains.travel.offers import FlightOffer, TrainOffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -158,13 +158,16 @@ class Usable:
         self._request = request
         self._market = market
         self._wishes = wishes
-        self._most_cents = most_cents(request, market.rates) if Wish.BUDGET in wishes else None
+        most = most_cents(request, market.rates) if Wish.BUDGET in wishes else None
+        self._most_cents = most if most is None else most - market.fees_cents
 
     def transports(self, journey: int, day: date) -> tuple[Transport, ...]:
-        """Trains where there is a sensible one; flights otherwise."""
+        """Trains where there is a sensible one; flights otherwise; in a repair all that there is."""
         offered = [offer for offer in self._market.journeys.get((journey, day), ()) if self._can_be_taken(offer)]
         trains = tuple(offer for offer in offered if is_sensible_train(offer))
         flights = (offer for offer in offered if isinstance(offer, FlightOffer) and self._is_direct_enough(offer))
+        if self._market.is_for_repair:
+            return (*(offer for offer in offered if isinstance(offer, TrainOffer)), *flights)
         return trains or tuple(flights)
 
     def hotels(self, stop: int, check_in: date) -> tuple[HotelOffer, ...]:

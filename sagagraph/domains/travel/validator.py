@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from pydantic import ValidationError
@@ -13,6 +14,7 @@ from sagagraph.domains.travel.checks.money import (
     check_amounts,
     check_budget,
     check_converted,
+    check_fees,
     check_party,
     check_quotes,
     check_total,
@@ -40,10 +42,12 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.rates import Rates
 
+NO_FEES: Final = Decimal(0)
 CHECKS: Final[tuple[Check, ...]] = (
     check_amounts,
     check_total,
     check_budget,
+    check_fees,
     check_converted,
     check_quotes,
     check_party,
@@ -71,13 +75,15 @@ def validate_itinerary(
     now: datetime,
     cities: Gazetteer,
     rates: Rates | None = None,
+    fees: Decimal = NO_FEES,
 ) -> Verdict:
     """Judges by `request`, not by the request that the itinerary says it was made for.
 
     `quotes`: its offers as quoted now, by offer id; one that is missing is gone. None: prices and availability are
-    not compared with anything. `rates`: needed where the budget is in another currency than the prices.
+    not compared with anything. `rates`: needed where the budget is in another currency than the prices. `fees`: what
+    cancelling has cost, and what it costs now to cancel what is booked and not in the itinerary.
     """
-    case = Case(itinerary, request, quotes, now, cities, rates)
+    case = Case(itinerary, request, quotes, now, cities, rates, fees)
     return Verdict.of([violation for check in CHECKS for violation in check(case)])
 
 

@@ -13,7 +13,9 @@ from sagagraph.domains.travel.bookings import BookingRequest, PriceCheck, Quoted
 from sagagraph.domains.travel.offers import HotelOffer, Offer
 from sagagraph.domains.travel.plan import Choice, Itinerary, Leg
 from sagagraph.domains.travel.wording import headline
+from sagagraph.planning.domain import Revision
 from sagagraph.saga.action import Action
+from sagagraph.saga.model import Saga
 from sagagraph.workflow.operation import OperationSpec, reference
 
 CHECK, PAYMENT, SEND = "check", "payment", "itinerary"
@@ -21,8 +23,54 @@ CHECK, PAYMENT, SEND = "check", "payment", "itinerary"
 
 def itinerary_workflow(itinerary: Itinerary, actions: Mapping[str, Action]) -> tuple[OperationSpec, ...]:
     """`actions`: travel's, by name. Operations of legs are called as the legs are: T1, T2, …"""
+    return _workflow(itinerary, itinerary.legs, actions, "")
+
+
+def revised_workflow(saga: Saga, itinerary: Itinerary, actions: Mapping[str, Action]) -> Revision:
+    """Legs that the saga has operations for already are kept; all else is checked, booked, paid and sent under new names."""
+    known = {each.id for each in saga.in_order() if not each.removed}
+    kept = known & {leg.label for leg in itinerary.legs}
+    fresh = tuple(leg for leg in itinerary.legs if leg.label not in kept)
+    unbooked = tuple(leg for leg in itinerary.legs if leg.label not in kept or not saga.operations[leg.label].succeeded)
+    suffix = f".{saga.plan.version + 1}"
+    specs = _workflow(itinerary, unbooked, actions, suffix)
+    added = {leg.label for leg in fresh} | {name + suffix for name in (CHECK, PAYMENT, SEND)}
+    removed = tuple(sorted(known - kept - _checks_that_hold(saga)))
+    return Revision(tuple(each for each in specs if each.id in added), removed, _replaced(saga, itinerary, removed, suffix))
+
+
+def _checks_that_hold(saga: Saga) -> set[str]:
+    """What was booked on the strength of a check goes on depending on it."""
+    return {each.id for each in saga.in_order() if each.spec.action == "check_prices" and each.succeeded}
+
+
+def _replaced(saga: Saga, itinerary: Itinerary, removed: tuple[str, ...], suffix: str) -> dict[str, str]:
+    """For what is kept, by the journey (or the check) that it came after: the one that it comes after now."""
+    now = dict(_arrivals(itinerary.legs, CHECK + suffix))
+    replaced: dict[str, str] = {}
+    for label, after in now.items():
+        if label in saga.operations:
+            for before in saga.operations[label].spec.depends_on:
+                if before in removed:
+                    replaced.setdefault(before, after)
+    return replaced
+
+
+def _arrivals(legs: tuple[Leg, ...], first: str) -> Iterator[tuple[str, str]]:
+    """Each leg, and the journey that brings one there."""
+    arrived_by = first
+    for leg in legs:
+        yield leg.label, arrived_by
+        if not isinstance(leg.offer, HotelOffer):
+            arrived_by = leg.label
+
+
+def _workflow(
+    itinerary: Itinerary, to_book: tuple[Leg, ...], actions: Mapping[str, Action], suffix: str
+) -> tuple[OperationSpec, ...]:
     labels = tuple(leg.label for leg in itinerary.legs)
-    offers = tuple(Quoted(offer_id=leg.offer.offer_id, price=leg.offer.price) for leg in itinerary.legs)
+    offers = tuple(Quoted(offer_id=leg.offer.offer_id, price=leg.offer.price) for leg in to_book)
+    pay = PAYMENT + suffix
     payment = {
         "amount": itinerary.model_dump(mode="json")["total"],
         "currency": itinerary.currency,
@@ -31,18 +79,21 @@ def itinerary_workflow(itinerary: Itinerary, actions: Mapping[str, Action]) -> t
     sending = {
         "itinerary": itinerary.model_dump(mode="json", exclude={"legs": {"__all__": {"choice"}}}),
         "reservations": {label: reference(label, "reservation_id") for label in labels},
-        "captured_at": reference(PAYMENT, "captured_at"),
+        "captured_at": reference(pay, "captured_at"),
     }
     return (
-        actions["check_prices"].spec(CHECK, PriceCheck(offers=offers)),
-        *_booking_specs(itinerary, actions),
-        actions["capture_payment"].spec(PAYMENT, payment, labels, justification="; ".join(itinerary.reasons)),
-        actions["send_itinerary"].spec(SEND, sending, (*labels, PAYMENT)),
+        actions["check_prices"].spec(CHECK + suffix, PriceCheck(offers=offers)),
+        *_booking_specs(itinerary, actions, CHECK + suffix, also=(CHECK + suffix,) if suffix else ()),
+        actions["capture_payment"].spec(pay, payment, labels, justification="; ".join(itinerary.reasons)),
+        actions["send_itinerary"].spec(SEND + suffix, sending, (*labels, pay)),
     )
 
 
-def _booking_specs(itinerary: Itinerary, actions: Mapping[str, Action]) -> Iterator[OperationSpec]:
-    arrived_by = CHECK
+def _booking_specs(
+    itinerary: Itinerary, actions: Mapping[str, Action], check: str, *, also: tuple[str, ...]
+) -> Iterator[OperationSpec]:
+    """`also`: what each comes after besides; in a trip that nothing of is booked, the first one says so for all."""
+    arrived_by = dict(_arrivals(itinerary.legs, check))
     for leg in itinerary.legs:
         request = BookingRequest(
             kind=leg.offer.kind,
@@ -55,13 +106,11 @@ def _booking_specs(itinerary: Itinerary, actions: Mapping[str, Action]) -> Itera
         yield actions[f"book_{leg.offer.kind}"].spec(
             leg.label,
             request,
-            (arrived_by,),
+            tuple(dict.fromkeys((arrived_by[leg.label], *also))),
             justification=choice.why,
             alternatives=tuple(each.model_dump(mode="json") for each in choice.alternatives),
             resources=resources(leg.offer),
         )
-        if not isinstance(leg.offer, HotelOffer):
-            arrived_by = leg.label
 
 
 def _quantity(leg: Leg, itinerary: Itinerary) -> int:

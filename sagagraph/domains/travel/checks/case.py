@@ -52,6 +52,8 @@ class Case:
     cities: Gazetteer
     rates: Rates | None = None
     """None: nobody asked; a budget in another currency can not be kept then."""
+    fees: Decimal = Decimal(0)
+    """What cancelling has cost, and what it costs now to cancel what is booked and not in the itinerary."""
 
     @cached_property
     def transports(self) -> tuple[tuple[Leg, FlightOffer | TrainOffer], ...]:

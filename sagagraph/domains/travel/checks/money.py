@@ -42,17 +42,24 @@ def check_total(case: Case) -> Iterator[Violation]:
 
 
 def check_budget(case: Case) -> Iterator[Violation]:
-    """By the prices of the legs, whatever the total says."""
+    """By the prices of the legs, whatever the total says, and with all that cancelling costs."""
     prices, budget = _prices(case), case.request.budget
     if prices is None or budget is None:
         return
-    cost = _in_currency(sum(prices, Decimal(0)), case)
+    with_fees = sum(prices, case.fees)
+    cost = _in_currency(with_fees, case)
     if cost is None:
         currency = case.request.currency
         yield of_trip("BUDGET", f"no rate from {PRICE_CURRENCY} to {currency} is known", currency=currency, budget=budget)
     elif not is_amount(budget) or cost > Fraction(budget):
-        shown = sum(prices) if case.request.currency == PRICE_CURRENCY else f"{_rounded_up(cost)} {case.request.currency}"
+        shown = with_fees if case.request.currency == PRICE_CURRENCY else f"{_rounded_up(cost)} {case.request.currency}"
         yield of_trip("BUDGET", f"costs {shown}, and the budget is {budget}", cost=shown, budget=budget)
+
+
+def check_fees(case: Case) -> Iterator[Violation]:
+    if case.itinerary.fees != case.fees:
+        message = f"counts {case.itinerary.fees} for cancellations, and they cost {case.fees}"
+        yield of_trip("FEES", message, stated=case.itinerary.fees, fees=case.fees)
 
 
 def check_converted(case: Case) -> Iterator[Violation]:
@@ -60,7 +67,7 @@ def check_converted(case: Case) -> Iterator[Violation]:
     stated, prices = case.itinerary.converted, _prices(case)
     if prices is None or case.request.budget is None:
         return
-    cost = _in_currency(sum(prices, Decimal(0)), case)
+    cost = _in_currency(sum(prices, case.fees), case)
     if case.request.currency == PRICE_CURRENCY or cost is None:
         if stated is not None:
             yield of_trip("PRICE", f"shows a total in {stated.currency} that nothing is known of", currency=stated.currency)
