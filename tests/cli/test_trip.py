@@ -214,16 +214,46 @@ def test_the_same_id_again_resumes_what_waits(command: CommandLine) -> None:
     assert command.ledger().standing == (5, 1)
 
 
-def test_a_booking_that_is_refused_undoes_the_trip_and_says_why(command: CommandLine, open_service: OpenService) -> None:
-    with open_service([{"kind": "flight", "call": "book", "nth": 2, "fault": "refuse"}]) as service:
+def test_a_booking_that_is_refused_costs_another_booking(command: CommandLine, open_service: OpenService) -> None:
+    with open_service([{"kind": "hotel", "call": "book", "nth": 2, "fault": "refuse"}]) as service:
+        command.provider = service.url
+        words = ("trip", "--request", command.request_file(), "--saga-id", "mended", "--json")
+        shown = command(*words).json
+        again = command("approve", "mended", "--json")
+        assert (again.code, again.json["status"], again.json["plan_version"]) == (0, "awaiting_approval", 1)
+        assert again.json["plan_hash"] != shown["plan_hash"]
+        waiting = command("status", "mended")
+        assert "instead of what failed" in waiting.out
+        told = command("approve", "mended", "--plan", again.json["plan_hash"], "--json")
+        saga = saga_in(told.json)
+        assert (told.code, saga.status, told.json["plan_version"]) == (0, "committed", 2)
+        replaced = next(each for each in saga.operations if each.status == "failed")
+        assert f"{replaced.id}.2" in {each.id for each in saga.operations if each.status == "succeeded"}
+        assert (command.ledger().standing, command.ledger().repeated) == ((5, 1), [])
+        assert saga.cost.total == sum(row["amount"] for row in command.ledger().rows["payments"])
+
+
+def test_a_repair_that_is_rejected_undoes_what_stands(command: CommandLine, open_service: OpenService) -> None:
+    with open_service([{"kind": "hotel", "call": "book", "nth": 2, "fault": "refuse"}]) as service:
+        command.provider = service.url
+        command("trip", "--request", command.request_file(), "--saga-id", "no")
+        assert command("approve", "no", "--json").json["status"] == "awaiting_approval"
+        told = command("reject", "no", "--json")
+        assert told.json["status"] == "compensated"
+        assert "its repair was rejected by command line" in told.json["reason"]
+        assert (command.ledger().standing, command.ledger().repeated) == ((0, 0), [])
+
+
+def test_a_payment_that_is_refused_undoes_the_trip_and_says_why(command: CommandLine, open_service: OpenService) -> None:
+    with open_service([{"kind": "payment", "call": "capture", "fault": "refuse"}]) as service:
         command.provider = service.url
         told = command("trip", "--request", command.request_file(), "--saga-id", "bad", "--yes", "--json")
         saga = saga_in(told.json)
         assert (told.code, saga.status) == (1, "compensated")
         refused = next(each for each in saga.operations if each.status == "failed")
-        assert refused.id == "T5"
+        assert refused.id == "payment"
         assert refused.error["code"] == "refused"
-        assert "T5" in told.json["reason"]
+        assert "payment" in told.json["reason"]
         assert saga.cost.total == 0
         assert saga.cost.fees == sum(row["fee"] for row in command.ledger().rows["cancellations"]) > 0
         assert any("cancellation fee" in each for each in saga.residue)

@@ -147,12 +147,12 @@ async def test_a_single_fault_at_a_booking(tmp_path: Path, operation: str, fault
     async with a_trip(tmp_path, [{"kind": kind, "call": "book", "nth": nth, "fault": fault, "seconds": 1}]) as trip:
         view = await trip.book()
         assert_clean(view, await trip.ledger())
-        assert view.status == ("compensated" if fault in ("refuse", "price_up") else "committed")
+        assert view.status == "committed"
         assert_told(fault, await trip.faults())
-        if view.status == "compensated":
+        if fault in ("refuse", "price_up"):  # another one was booked instead
             failed = next(each for each in view.operations if each.status == "failed")
             assert failed.action == f"book_{kind}"
-            assert view.reason.startswith(f"{failed.id}: ")
+            assert f"{failed.id}.2" in {each.id for each in view.operations if each.status == "succeeded"}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -202,12 +202,12 @@ async def test_a_booking_that_never_succeeds_is_given_up_and_sealed(tmp_path: Pa
     faults = [{"kind": "train", "call": "book", "nth": n, "fault": 500} for n in range(1, 10)]
     async with a_trip(tmp_path, faults) as trip:
         view = await trip.book()
-        assert view.status == "compensated"
+        assert view.status == "committed"
         given_up = next(each for each in view.operations if each.id == "T3")
         assert (given_up.status, given_up.attempts) == ("voided", actions.POLICY.retry.max_attempts)
         ledger = await trip.ledger()
         assert_clean(view, ledger)
-        assert [(row.key, row.outcome) for row in ledger.voids] == [("trip/T3/1", "tombstone")]
+        assert ("trip/T3/1", "tombstone") in [(row.key, row.outcome) for row in ledger.voids]
 
 
 async def test_a_landing_nobody_heard_of_is_found_when_the_trip_is_given_up(tmp_path: Path) -> None:
