@@ -90,11 +90,17 @@ def _judged(saga: Saga, operation: Operation, output: Any, verdicts: tuple[Verdi
 
 
 def _action_refused(saga: Saga, command: c.ActionRefused, now: float) -> Events:
-    """A refusal is definite only if no earlier call of this generation can still land (PROTOCOL rule 3a)."""
+    """A refusal is definite only if no earlier call of this generation can still land (PROTOCOL rule 3a).
+
+    One that is only for now ("too many requests") is recorded by nobody: it says nothing about an earlier call.
+    """
     operation = saga.operations[command.operation]
     if not operation.in_flight:
         return ()
-    sealed = operation.lost == 0 or operation.spec.guarantees.refusals_final or not operation.has_effect
+    is_final = operation.spec.guarantees.refusals_final and not command.transient
+    sealed = operation.lost == 0 or is_final or not operation.has_effect
+    if not sealed and command.transient:
+        return _action_lost(saga, c.ActionLost(operation.id, command.fault, command.draw), now)
     if not sealed and comes_after_pivot(saga, operation.id):  # nothing is given up there: it is asked about, or held (rule 5)
         return _action_lost(saga, c.ActionLost(operation.id, command.fault, command.draw), now)
     if not sealed:
