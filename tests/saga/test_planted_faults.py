@@ -305,7 +305,7 @@ PLANTED = [
     Planted("absent closes when going back", absent_closes_when_going_back, case(ALONE, PROBE), 2, "I4"),
     Planted("giving up does not seal", giving_up_does_not_seal, case(ALONE, KEYED), 1, "I4"),
     Planted("a refusal of a later attempt is definite", a_later_refusal_is_definite, case(ALONE, KEYED), 1, "I4"),
-    Planted("a refusal for now is definite", a_refusal_for_now_is_definite, case(ALONE, KEYED_FINAL_NO), 2, "I1"),
+    Planted("a refusal for now is definite", a_refusal_for_now_is_definite, case(ALONE, KEYED_FINAL_NO), 2, "I2"),
     Planted("keys are remembered for ever", retention_is_eternal, case(ALONE, KEYED_BLIND), 1, "I2"),
     Planted("clocks are one clock", clocks_are_one, case(ALONE, DEADLINE), 1, "I4"),
     Planted("a probe before the deadline seals", a_probe_before_the_deadline_seals, case(ALONE, DEADLINE), 1, "I4"),

@@ -173,6 +173,16 @@ async def test_a_call_that_lands_long_after_the_trip_has_ended(tmp_path: Path, o
         assert_clean(await trip.book(), await trip.ledger())
 
 
+async def test_a_late_call_and_too_many_requests_book_one_flight(tmp_path: Path) -> None:
+    """A 429 is not on the provider's books: the call before it may still land under its key."""
+    late = {"kind": "flight", "call": "book", "nth": 1, "fault": "late", "seconds": LATER_S - 60}
+    busy = [{"kind": "flight", "call": "book", "nth": nth, "fault": 429} for nth in (2, 3)]
+    async with a_trip(tmp_path, [late, *busy]) as trip:
+        view = await trip.book()
+        assert view.status == "committed"
+        assert_clean(view, await trip.ledger())
+
+
 async def test_a_call_that_is_slow_is_waited_for(tmp_path: Path) -> None:
     async with a_trip(tmp_path, [{"kind": "train", "call": "book", "fault": "hang", "seconds": 0.5}]) as trip:
         view = await trip.book()
