@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -30,7 +31,7 @@ async def offers_answer_the_question(trial: Trial) -> None:
 async def offers_have_ids_of_their_own(trial: Trial) -> None:
     ids = [offer.offer_id for offer in await trial.offers()]
     expect(all(ids), "an offer has no id")
-    twice = sorted({each for each in ids if ids.count(each) > 1})
+    twice = _repeated(ids)
     expect(not twice, f"several offers are called {', '.join(twice)}")
 
 
@@ -82,7 +83,7 @@ async def the_clock_goes_forward(trial: Trial) -> None:
 @READS.add()
 async def cities_are_known_by_one_name(trial: Trial) -> None:
     names = [city.name for city in await trial.provider.cities()]
-    twice = sorted({each for each in names if names.count(each) > 1}) if len(set(names)) < len(names) else []
+    twice = _repeated(names)
     expect(not twice, f"several cities are called {', '.join(twice[:5])}")
     missing = [each for each in trial.question.cities if each not in names]
     expect(not missing, f"`cities()` does not know {', '.join(missing)}, where something is on offer")
@@ -139,6 +140,10 @@ def _of_stay(offer: HotelOffer, question: Stay) -> Iterator[str]:
 def _amounts(offer: Offer) -> Iterable[tuple[str, Decimal]]:
     each = offer.price_per_night if isinstance(offer, HotelOffer) else offer.price_per_person
     return (("the price", offer.price), ("the price of one", each), ("the cancellation fee", offer.cancellation.fee))
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    return sorted(name for name, times in Counter(names).items() if times > 1)
 
 
 def _expect_local(does: str, offer: Offer, moment: datetime, city: City | None) -> None:
