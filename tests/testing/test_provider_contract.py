@@ -10,7 +10,6 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 import sagagraph
@@ -22,6 +21,7 @@ from sagagraph.testing.providers import Bench, Journey, Stay
 from sagagraph.testing.providers.check import Promise, carry_out
 from sagagraph.testing.providers.contract import CHECKS, Connect, ProviderContract
 from sagagraph.testing.providers.trial import ContractBrokenError
+from tests.testing.lossy import LossyWire
 
 pytest_plugins = ["pytester"]
 
@@ -32,32 +32,10 @@ QUIETLY = ("-p", "no:cacheprovider", "-p", "no:asyncio")
 NOBODY = "http://127.0.0.1:9"
 
 
-class AnswersLost(httpx2.AsyncBaseTransport):
-    """Carries calls to the service, and on demand loses the answer to the next one that has an effect."""
-
-    def __init__(self) -> None:
-        self._wire = httpx2.AsyncHTTPTransport()
-        self._loses_next = False
-
-    async def lose_next(self) -> None:
-        self._loses_next = True
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = await self._wire.handle_async_request(request)
-        if request.method == "POST" and self._loses_next:
-            self._loses_next = False
-            await response.aread()
-            raise httpx2.ReadError("cut")
-        return response
-
-    async def aclose(self) -> None:
-        await self._wire.aclose()
-
-
 def connect_to(url: str) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncIterator[Bench]:
-        wire = AnswersLost()
+        wire = LossyWire()
         async with HttpReservationProvider(url, transport=wire) as provider, HttpReservationProvider(NOBODY) as nobody:
             yield Bench(
                 provider,

@@ -24,11 +24,13 @@ from sagagraph.testing.providers import Bench, Journey, Stay
 from sagagraph.testing.providers.check import carry_out
 from sagagraph.testing.providers.contract import CHECKS
 from sagagraph.testing.providers.trial import ContractBrokenError
+from tests.testing.lossy import LossyWire
 
 Method = Callable[..., Any]
 FLIGHT = Journey("San Francisco", "Berlin", date(2025, 6, 4), travellers=2)
 HOTEL = Stay("Cologne", date(2025, 6, 8), date(2025, 6, 10), rooms=2)
 A_DAY = timedelta(days=1)
+NOBODY = "http://127.0.0.1:9"
 
 
 class Adapter:
@@ -403,25 +405,14 @@ def urls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 @asynccontextmanager
 async def bench_of(broken: Fault, url: str) -> AsyncIterator[Bench]:
-    loses = Counter[str]()
-
-    async def lose_next_answer() -> None:
-        loses["next"] += 1
-
-    async def losing(good: Any, *words: Any, **named: Any) -> Any:
-        booked = await HttpReservationProvider.book(good, *words, **named)
-        if loses["next"]:
-            loses["next"] -= 1
-            raise ProviderAnswerLostError("the answer was lost")
-        return booked
-
-    class Losing(HttpReservationProvider):
-        book = losing
-
-    async with Losing(url) as good, HttpReservationProvider("http://127.0.0.1:9") as nobody:
+    wire = LossyWire()
+    async with (
+        HttpReservationProvider(url, transport=wire) as good,
+        HttpReservationProvider(NOBODY, transport=LossyWire()) as nobody,
+    ):
         adapter: Any = Adapter(good, broken.methods())
         away: Any = Adapter(nobody, broken.methods())
-        bench = Bench(adapter, ledger=good.ledger, lose_next_answer=lose_next_answer, unreachable=away)
+        bench = Bench(adapter, ledger=good.ledger, lose_next_answer=wire.lose_next, unreachable=away)
         yield replace(bench, hotel=HOTEL) if broken.sells == "hotel" else replace(bench, flight=FLIGHT)
 
 
