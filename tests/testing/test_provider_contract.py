@@ -210,6 +210,14 @@ def test_a_failure_names_the_check_and_says_what_the_provider_did(pytester: pyte
     )
 
 
+def test_the_example_of_the_document_keeps_the_contract(pytester: pytest.Pytester) -> None:
+    """As its reader would run it. That its program books a weekend is seen where all examples run, in test_readme.py."""
+    text = (Path(__file__).parents[2] / "docs" / "providers.md").read_text(encoding="utf-8")
+    pytester.makepyfile(test_rhine=text.split("```python\n")[1].split("```\n")[0])
+    skipped = sum(check.aid is not None or check.promise == "refusals_final" for check in CHECKS)
+    pytester.runpytest_inprocess(*QUIETLY).assert_outcomes(passed=len(CHECKS) - skipped, skipped=skipped)
+
+
 def test_pytest_is_imported_by_the_contract_alone() -> None:
     package = Path(sagagraph.__file__).parent
     importing = [
