@@ -160,6 +160,33 @@ def looks_before_it_books() -> dict[str, Method]:
     return {"guarantees": guarantees, "book": book}
 
 
+def calls_again(method: str) -> dict[str, Method]:
+    """Remembers its answers, gives the first one again, and calls the service nevertheless, without the key."""
+    known: dict[str, Any] = {}
+
+    async def broken(good: Any, *words: Any, key: str, **named: Any) -> Any:
+        if key not in known:
+            known[key] = await getattr(good, method)(*words, key=key, **named)
+        else:
+            await getattr(good, method)(*words, key=None, **named)
+        return known[key]
+
+    return {method: broken}
+
+
+def does_it_and_refuses(method: str, **changes: Any) -> dict[str, Method]:
+    """What is refused is asked for once more, changed so that it lands, and then told to be refused."""
+
+    async def broken(good: Any, *words: Any, **named: Any) -> Any:
+        try:
+            return await getattr(good, method)(*words, **named)
+        except Refused:
+            await getattr(good, method)(*words, **{**named, **changes})
+            raise
+
+    return {method: broken}
+
+
 def refuses_duplicates() -> dict[str, Method]:
     """Says no to a key that it knows: many services do, and then nobody learns what the first call made."""
     seen: set[str] = set()
@@ -185,6 +212,19 @@ def voids_again() -> dict[str, Method]:
     return {"void": void}
 
 
+def forgets_what_it_voided() -> dict[str, Method]:
+    voided: set[str] = set()
+
+    async def void(good: Any, kind: str, key: str, **labels: Any) -> VoidReceipt:
+        receipt: VoidReceipt = await good.void(kind, key, **labels)
+        if key in voided:
+            return VoidReceipt(key=key, outcome="tombstone", fee=Decimal(0))
+        voided.add(key)
+        return receipt
+
+    return {"void": void}
+
+
 async def cancels_without_tombstone(good: Any, kind: str, key: str, **labels: Any) -> VoidReceipt:
     found = (await good.find(kind, key)).matches
     fees = [(await good.cancel(landed.id, key=fresh_key(key), **labels)).fee for landed in found]
@@ -198,6 +238,41 @@ async def only_says_that_it_voids(good: Any, kind: str, key: str, **labels: Any)
 async def is_free_of_payments(good: Any, kind: str, key: str, **labels: Any) -> VoidReceipt:
     void = only_says_that_it_voids if kind == "payment" else HttpReservationProvider.void
     return await void(good, kind, key, **labels)
+
+
+async def sells_something_else(good: Any, kind: str, offer_id: str, *words: Any, **named: Any) -> Any:
+    if await good.offer(offer_id) is None:
+        other = (await good.flights(FLIGHT.origin, FLIGHT.destination, FLIGHT.day, FLIGHT.travellers))[0]
+        await good.book(kind, other.offer_id, *words, **{**named, "expected_price": None})
+        raise Refused("no such offer", code="unknown_offer")
+    return await good.book(kind, offer_id, *words, **named)
+
+
+async def says_lost_and_does_nothing(good: Any, *words: Any, **named: Any) -> Any:
+    raise ProviderAnswerLostError("no answer")
+
+
+async def is_silent_about_trouble(good: Any, offer_id: str) -> Any:
+    try:
+        return await good.offer(offer_id)
+    except ProviderError:
+        return None
+
+
+async def knows_one_key_for_all(good: Any, kind: str, key: str) -> Any:
+    return await good.find(kind, key.replace("T2", "T1"))
+
+
+async def finds_nothing(good: Any, kind: str, key: str) -> Found:
+    return Found(matches=(), voided=False)
+
+
+async def refunds_without_tombstone(good: Any, kind: str, key: str, **labels: Any) -> VoidReceipt:
+    if kind != "payment":
+        return await HttpReservationProvider.void(good, kind, key, **labels)
+    for landed in (await good.find(kind, key)).matches:
+        await good.refund(landed.id, key=fresh_key(key), **labels)
+    return VoidReceipt(key=key, outcome="tombstone", fee=Decimal(0))
 
 
 async def refuses_what_it_did(good: Any, *words: Any, expected_price: Decimal, **named: Any) -> Any:
@@ -320,7 +395,22 @@ FAULTS = (
     fault("rates_know_the_currency_of_prices", "no positive decimals", rates=answers("rates", changed(rates={"USD": 1.04}))),
     Fault("guarantees_do_not_change", "void=False", guarantees_that_change),
     fault("guarantees_do_not_change", "say None", guarantees=answers("guarantees", changed(dedup=timedelta(0)))),
+    fault("offers_have_ids_of_their_own", "has no id", flights=answers("flights", each(offer_id=""))),
+    fault(
+        "times_are_aware_and_local",
+        "arrives at .*, without an offset",
+        flights=answers("flights", each(arrives=lambda offer: offer.arrives.replace(tzinfo=None))),
+    ),
+    fault("offers_answer_the_question", "nothing is on offer for", flights=always(())),
+    fault("a_listed_offer_is_found_by_its_id", "has anything left", flights=answers("flights", each(left=0))),
     # bookings
+    fault("a_booking_is_confirmed_as_offered", "has no id", book=answers("book", changed(id=""))),
+    fault("a_booking_is_found_by_its_key", "for what was booked", find=answers("find", matches(state="cancelled"))),
+    fault("a_booking_is_found_by_its_key", "a key that was never used", find=knows_one_key_for_all),
+    fault("an_unknown_offer_is_refused", "and yet .* landed", book=sells_something_else),
+    fault("another_price_is_refused", "the books have", book=refuses_what_it_did, find=finds_nothing),
+    Fault("a_key_books_once", "the books have .*, where .* alone", lambda: calls_again("book")),
+    fault("a_key_is_for_one_booking", "where .* alone was expected", find=finds_nothing),
     fault("a_booking_is_confirmed_as_offered", "not a Decimal", book=answers("book", changed(price=as_float))),
     fault("a_booking_is_confirmed_as_offered", "is due", book=answers("book", changed(fee=Decimal(5)))),
     fault(
@@ -348,7 +438,26 @@ FAULTS = (
     fault("a_cancelled_booking_is_found_undone", "cost 0", find=answers("find", matches(fee=Decimal(0)))),
     fault("a_key_cancels_once", "under the same key gave", cancel=passes_on("cancel", key=fresh_key)),
     fault("an_unknown_reservation_is_refused", "raised ProviderError", cancel=instead("cancel", Refused, ProviderError("404"))),
+    Fault("a_key_cancels_once", "was due once", lambda: calls_again("cancel")),
+    Fault(
+        "a_key_cancels_once",
+        "the books have 2 cancellations",
+        lambda: {**calls_again("cancel"), "find": answers("find", matches(fee=lambda landed: landed.offer.cancellation.fee))},
+    ),
+    fault(
+        "a_cancellation_costs_what_the_offer_said",
+        "not a Decimal",
+        cancel=answers("cancel", changed(fee=lambda it: float(it.fee))),
+    ),
     # payments
+    Fault("a_key_captures_once", "the books have .*, where .* alone", lambda: calls_again("capture")),
+    Fault("a_key_refunds_once", "the books have 2 refunds", lambda: calls_again("refund")),
+    fault("a_payment_is_found_by_its_key", "for what was paid", find=answers("find", matches(state="refunded"))),
+    fault(
+        "a_payment_is_found_by_its_key",
+        "without an offset",
+        capture=answers("capture", changed(created_at=lambda made: made.created_at.replace(tzinfo=None))),
+    ),
     fault("a_payment_is_found_by_its_key", "is due", capture=answers("capture", changed(amount=Decimal(1)))),
     fault("a_payment_is_found_by_its_key", "shows nothing", find=knows_payments_by_nothing),
     fault("a_refund_pays_all_back", "is due", refund=passes_on("refund", amount=Decimal(1))),
@@ -358,6 +467,23 @@ FAULTS = (
     Fault("a_key_is_for_one_payment", "was taken for another amount", lambda: remembers_only_keys("capture")),
     fault("an_unknown_payment_is_refused", "raised KeyError", refund=instead("refund", Refused, KeyError("payment"))),
     # promises
+    fault("a_void_of_nothing_leaves_a_tombstone", "never landed says", void=answers("void", changed(outcome="cancelled"))),
+    fault(
+        "a_void_undoes_what_landed",
+        "and yet .* stands",
+        void=answers("void", changed()),
+        find=answers("find", matches(state="confirmed")),
+    ),
+    fault("a_void_undoes_what_landed", "the void cost", void=answers("void", changed(fee=Decimal(1)))),
+    Fault("a_void_repeated_changes_nothing", "and repeated", forgets_what_it_voided),
+    fault("a_void_holds_for_payments", "not 'tombstone'", void=answers("void", changed(outcome="cancelled"))),
+    fault("a_void_holds_for_payments", "a payment under a voided key was not refused", void=refunds_without_tombstone),
+    Fault("a_booking_that_comes_late_is_refused", "and yet .* landed", lambda: does_it_and_refuses("book", deadline=None)),
+    Fault(
+        "a_cancellation_that_comes_late_is_refused", "and yet .* cancelled", lambda: does_it_and_refuses("cancel", deadline=None)
+    ),
+    Fault("a_payment_that_comes_late_is_refused", "and yet .* landed", lambda: does_it_and_refuses("capture", deadline=None)),
+    Fault("a_refund_that_comes_late_is_refused", "and yet .* refunded", lambda: does_it_and_refuses("refund", deadline=None)),
     fault("a_void_of_nothing_leaves_a_tombstone", "does not say that the key is voided", void=only_says_that_it_voids),
     fault(
         "a_void_of_nothing_leaves_a_tombstone",
@@ -376,6 +502,8 @@ FAULTS = (
     fault("a_refund_that_comes_late_is_refused", "was not refused", refund=passes_on("refund", deadline=None)),
     Fault("a_refusal_stays_one", "was not refused", key_of_another_attempt),
     # trouble and books
+    fault("a_lost_answer_is_told_as_lost", "shows 0 under its key", book=says_lost_and_does_nothing),
+    fault("who_can_not_be_reached_is_a_provider_error", "was answered with None", offer=is_silent_about_trouble),
     fault("a_lost_answer_is_told_as_lost", "raised Refused", book=lost_as(Refused("no answer"))),
     fault("a_lost_answer_is_told_as_lost", "raised TimeoutError", book=lost_as(TimeoutError("no answer"))),
     Fault("a_lost_answer_is_given_again", "raised Refused", refuses_duplicates),
@@ -413,7 +541,13 @@ async def bench_of(broken: Fault, url: str) -> AsyncIterator[Bench]:
         adapter: Any = Adapter(good, broken.methods())
         away: Any = Adapter(nobody, broken.methods())
         bench = Bench(adapter, ledger=good.ledger, lose_next_answer=wire.lose_next, unreachable=away)
-        yield replace(bench, hotel=HOTEL) if broken.sells == "hotel" else replace(bench, flight=FLIGHT)
+        yield replace(bench, hotel=HOTEL) if broken.sells == "hotel" else replace(bench, flight=_flight_for(broken))
+
+
+def _flight_for(broken: Fault) -> Journey:
+    """Not all on one day: the planes would be full."""
+    days = FAULTS.index(broken) % 20 if broken in FAULTS else 20
+    return replace(FLIGHT, day=FLIGHT.day + days * A_DAY)
 
 
 @pytest.mark.parametrize("broken", FAULTS, ids=lambda broken: f"{broken.caught_by}-{broken.says}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from sagagraph.domains.travel.provider import ReservationProvider
-from sagagraph.domains.travel.receipts import Ledger
+from sagagraph.domains.travel.receipts import Ledger, ReservationKind
 
 
 @dataclass(frozen=True)
@@ -64,3 +64,9 @@ class Bench:
     """From its return on, the next booking lands and its answer gets lost."""
     unreachable: ReservationProvider | None = None
     """The same adapter, connected to where nobody answers."""
+
+    @property
+    def questions(self) -> dict[ReservationKind, Journey | Stay]:
+        """Those that are given, by what they ask for."""
+        every: dict[ReservationKind, Journey | Stay | None] = {"flight": self.flight, "train": self.train, "hotel": self.hotel}
+        return {kind: question for kind, question in every.items() if question is not None}

@@ -19,8 +19,8 @@ async def a_cancellation_costs_what_the_offer_said(trial: Trial) -> None:
     expect(receipt.reservation_id == booked.id, f"the receipt is for {receipt.reservation_id}, not for {booked.id}")
     is_free = terms.free_until is not None and receipt.created_at <= terms.free_until
     due = Decimal(0) if is_free else terms.fee
-    expect(receipt.fee == due, f"cancelling cost {receipt.fee}, and the offer said {due}")
     expect(isinstance(receipt.fee, Decimal), f"the fee is a {type(receipt.fee).__name__}, not a Decimal")
+    expect(receipt.fee == due, f"cancelling cost {receipt.fee}, and the offer said {due}")
 
 
 @CANCELLATIONS.add()

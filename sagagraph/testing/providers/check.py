@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Literal
 
-from sagagraph.domains.travel.receipts import ProviderGuarantees, ReservationKind
+from sagagraph.domains.travel.receipts import ProviderGuarantees
 from sagagraph.errors import SagaGraphError
 from sagagraph.testing.providers.bench import Bench
-from sagagraph.testing.providers.trial import ContractBrokenError, Trial, question_of
+from sagagraph.testing.providers.trial import ContractBrokenError, Trial
 
 Promise = Literal["dedup", "void", "deadline", "refusals_final"]
 Aid = Literal["ledger", "lose_next_answer", "unreachable"]
 Run = Callable[[Trial], Awaitable[None]]
-KINDS: Final[tuple[ReservationKind, ...]] = get_args(ReservationKind)
 
 
 @dataclass(frozen=True)
@@ -60,11 +59,11 @@ async def carry_out(check: Check, bench: Bench, name: str) -> str | None:
         return f"the provider does not declare {check.promise}"
     if check.aid is not None and getattr(bench, check.aid) is None:
         return f"the bench has no {check.aid}"
-    kinds = [kind for kind in KINDS if question_of(bench, kind) is not None]
-    if not kinds:
+    questions = list(bench.questions.items())
+    if not questions:
         raise ContractBrokenError("the bench names nothing to book: give it a flight, a train or a hotel")
-    for kind in kinds if check.of_each_kind else kinds[:1]:
-        await _carry_out(check, Trial(bench, promises, kind, f"{name}-{kind}"))
+    for kind, question in questions if check.of_each_kind else questions[:1]:
+        await _carry_out(check, Trial(bench, promises, kind, question, f"{name}-{kind}"))
     return None
 
 

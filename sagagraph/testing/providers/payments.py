@@ -41,6 +41,10 @@ async def a_key_captures_once(trial: Trial) -> None:
     second = await trial.capture(booked, trial.key("pay"))
     expect(second == first, f"the same payment under the same key gave {first!r}, then {second!r}")
     await trial.expect_one(trial.key("pay"), first.id, "payment")
+    books = await trial.books()
+    if books is not None:
+        rows = [row.id for row in books.payments if trial.made(row)]
+        expect(rows == [first.id], f"the books have {', '.join(rows)}, where {first.id} alone was expected")
 
 
 @PAYMENTS.add(promise="dedup", of_each_kind=False)

@@ -17,10 +17,12 @@ from sagagraph.domains.travel.receipts import (
     Landed,
     Ledger,
     Payment,
+    PaymentRow,
     ProviderGuarantees,
     RefundReceipt,
     Reservation,
     ReservationKind,
+    ReservationRow,
     VoidReceipt,
 )
 from sagagraph.errors import Refused
@@ -57,18 +59,13 @@ class Trial:
     bench: Bench
     promises: ProviderGuarantees
     kind: ReservationKind
+    question: Journey | Stay
+    """To which there are offers of this kind."""
     name: str
 
     @property
     def provider(self) -> ReservationProvider:
         return self.bench.provider
-
-    @property
-    def question(self) -> Journey | Stay:
-        question = question_of(self.bench, self.kind)
-        if question is None:
-            raise ContractBrokenError(f"the bench names no {self.kind} to ask for")
-        return question
 
     def key(self, operation: str = "T1") -> str:
         """As sagas make theirs."""
@@ -107,6 +104,10 @@ class Trial:
 
     async def books(self) -> Ledger | None:
         return None if self.bench.ledger is None else await self.bench.ledger()
+
+    def made(self, row: ReservationRow | PaymentRow) -> bool:
+        """Whether the books say that it was made in this trial: a call that lost its key may still have its label."""
+        return row.saga_id == self.name or (row.idempotency_key or "").startswith(f"{self.name}/")
 
     # -- effects, labelled as a saga's -------------------------------------------------------------------------------
 
@@ -171,11 +172,6 @@ class Trial:
         ids = [each.id for each in matches]
         expect(ids == [landed_id], f"`find` shows {_named(matches)} under the key, where {landed_id} alone was expected")
         return matches[0]
-
-
-def question_of(bench: Bench, kind: ReservationKind) -> Journey | Stay | None:
-    questions: dict[ReservationKind, Journey | Stay | None] = {"flight": bench.flight, "train": bench.train, "hotel": bench.hotel}
-    return questions[kind]
 
 
 def _named(matches: tuple[Landed, ...] | list[Landed]) -> str:
