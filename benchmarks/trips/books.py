@@ -1,0 +1,44 @@
+"""What the provider's ledger has to say of a saga: the plan's legs at the plan's prices, paid once; or nothing at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from sagagraph.domains.travel.provider import ReservationProvider
+from sagagraph.domains.travel.receipts import Ledger, Reservation, ReservationRow
+
+
+async def faults(provider: ReservationProvider, saga_id: str, plan: Mapping[str, Any] | None) -> list[str]:
+    """`plan`: of a saga that committed; None where nothing may stand. Empty where the ledger agrees."""
+    ledger = await provider.ledger()
+    rows = [row for row in ledger.reservations if row.saga_id == saga_id]
+    payments = [(row.state, row.amount) for row in ledger.payments if row.saga_id == saga_id]
+    if plan is None:
+        return [f"left {len(rows)} reservations and {len(payments)} payments"] if rows or payments else []
+    found = [f"{row.id} is {row.state}" for row in rows if row.state != "confirmed"]
+    booked = sorted([await _booked(provider, row) for row in rows])
+    planned = sorted((leg["offer"]["offer_id"], _amount(leg["offer"]["price"])) for leg in plan["legs"])
+    if booked != planned:
+        found.append(f"booked {booked}, and planned {planned}")
+    if payments != [("captured", _amount(plan["total"]))]:
+        found.append(f"paid {payments}, and the plan costs {plan['total']}")
+    return found
+
+
+def undone(ledger: Ledger) -> list[str]:
+    """Of the whole ledger: where no saga turned back, nothing has been cancelled, paid back or voided."""
+    counts = {"cancellations": ledger.cancellations, "refunds": ledger.refunds, "voids": ledger.voids}
+    return [f"{len(rows)} {name}" for name, rows in counts.items() if rows]
+
+
+async def _booked(provider: ReservationProvider, row: ReservationRow) -> tuple[str, Decimal]:
+    """Which offer it is, as the provider finds it by its key: a row says the price alone."""
+    landed = (await provider.find(row.kind, row.idempotency_key or "")).matches
+    offers = [each.offer.offer_id for each in landed if isinstance(each, Reservation) and each.id == row.id]
+    return " ".join(offers), row.price
+
+
+def _amount(value: Any) -> Decimal:
+    return Decimal(str(value))
