@@ -106,9 +106,7 @@ def _of_changes(rides: list[Mapping[str, Any]]) -> Iterator[str]:
             yield f"{later['offer_id']} leaves before one can change to it"
 
 
-def _of_money(
-    plan: Mapping[str, Any], offers: list[Mapping[str, Any]], body: Mapping[str, Any], world: World
-) -> Iterator[str]:
+def _of_money(plan: Mapping[str, Any], offers: list[Mapping[str, Any]], body: Mapping[str, Any], world: World) -> Iterator[str]:
     if {plan["currency"], *(offer["currency"] for offer in offers)} != {rules.PRICES_IN}:
         yield "is priced in several currencies"
     total = sum((_amount(offer["price"]) for offer in offers), Decimal(0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -27,10 +27,16 @@ async def faults(provider: ReservationProvider, saga_id: str, plan: Mapping[str,
     return found
 
 
-def undone(ledger: Ledger) -> list[str]:
-    """Of the whole ledger: where no saga turned back, nothing has been cancelled, paid back or voided."""
-    counts = {"cancellations": ledger.cancellations, "refunds": ledger.refunds, "voids": ledger.voids}
-    return [f"{len(rows)} {name}" for name, rows in counts.items() if rows]
+def strangers(ledger: Ledger, committed: Collection[str]) -> list[str]:
+    """What stands in the ledger beside the bookings of these sagas: where none turned back, nothing."""
+    rows = [*ledger.reservations, *ledger.payments]
+    counts = {
+        "cancellations": len(ledger.cancellations),
+        "refunds": len(ledger.refunds),
+        "voids": len(ledger.voids),
+        "reservations and payments of nobody": sum(row.saga_id not in committed for row in rows),
+    }
+    return [f"{count} {name}" for name, count in counts.items() if count]
 
 
 async def _booked(provider: ReservationProvider, row: ReservationRow) -> tuple[str, Decimal]:

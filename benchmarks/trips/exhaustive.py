@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from benchmarks.trips import rules
 from benchmarks.trips.supply import Ride, Supply
 from sagagraph.domains.travel.offers import HotelOffer
 
 Rank = tuple[int, int, int, tuple[str, ...]]
-"""Unwanted changes of plane, price and hardship in cents, price in cents, ids of the offers: small is good, from left to right."""
-PRICE = 2
+"""Unwanted changes of plane, price and hardship in cents, price in cents, ids of the offers: the smallest is the best."""
+PRICE: Final = 2
 """Where in a rank it stands."""
 
 _Where = tuple[int, date, str]
@@ -119,8 +119,8 @@ class Trips:
         fit = [ride for ride in self._supply.rides.get((journey, day), ()) if self._fits(ride)]
         if not self._by_rule:
             return fit
-        trains = [ride for ride in fit if ride.kind == "train" and ride.duration_minutes <= rules.LONGEST_TRAIN_MINUTES]
-        return trains or [ride for ride in fit if ride.kind == "flight"]
+        flights: list[Ride] = [ride for ride in fit if ride.kind == "flight"]
+        return [ride for ride in fit if ride.kind == "train" and _is_sensible(ride)] or flights
 
     def _fits(self, ride: Ride) -> bool:
         is_direct = ride.kind == "train" or not (ride.stops or ride.via)
@@ -143,8 +143,8 @@ class Trips:
         return _Step(ride, tuple(ranks), day) if ranks and not is_too_late else None
 
     def _suits(self, hotel: HotelOffer) -> bool:
-        fewest, most = self._body["stars"]
-        return fewest <= hotel.stars <= most and hotel.left >= self._body["rooms"]
+        fewest, most = map(int, self._body["stars"])
+        return fewest <= hotel.stars <= most and hotel.left >= int(self._body["rooms"])
 
     def _rank(self, ride: Ride) -> Rank:
         leaves_early = ride.departs.hour < 7
@@ -156,6 +156,10 @@ class Trips:
 
 def _sum(one: Rank, other: Rank) -> Rank:
     return one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3]
+
+
+def _is_sensible(train: Ride) -> bool:
+    return train.duration_minutes <= rules.LONGEST_TRAIN_MINUTES
 
 
 def _can_change(last: Ride | None, ride: Ride) -> bool:

@@ -9,7 +9,14 @@ from typing import Any
 
 CONTINENTS = ("Africa", "America", "Asia", "Europe", "Oceania")
 OF_EACH = 300
-_BY_ZONE = {"Africa": "Africa", "America": "America", "Asia": "Asia", "Europe": "Europe", "Australia": "Oceania", "Pacific": "Oceania"}
+_BY_ZONE = {
+    "Africa": "Africa",
+    "America": "America",
+    "Asia": "Asia",
+    "Europe": "Europe",
+    "Australia": "Oceania",
+    "Pacific": "Oceania",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class Asked:
 
 
 def requests(seed: int, count: int, places: Places, today: date, rates: Mapping[str, Decimal]) -> Iterator[Asked]:
-    """`rates`: what one unit of some base is worth, by currency. Continents and numbers of stops take turns; the rest is chance."""
+    """`rates`: what one unit of some base is worth, by currency. Continents and numbers of stops take turns."""
     for number in range(count):
         random = Random(f"{seed} trip {number}")  # noqa: S311 - chance, not a secret
         yield _Drawing(random, places, today, rates).request(number)
@@ -142,5 +142,3 @@ class _Drawing:
         slept = nights * 60 * (0.4 + 0.35 * body["stars"][0])
         dollars = Decimal(round((flown * body["travellers"] + slept * body["rooms"]) * factor))
         return {"currency": currency, "budget": max(1, int(dollars * self._rates[currency] / self._rates[PRICES_IN]))}
-
-

@@ -1,4 +1,4 @@
-"""All that is on offer for a request, fetched without the planner: trains and flights alike, for every day that can be reached."""
+"""All that is on offer for a request, fetched without the planner: trains and flights, for every day within reach."""
 
 from __future__ import annotations
 
