@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import StrEnum
-from typing import Any
 
-from benchmarks.trips import rules
 from benchmarks.trips.exhaustive import PRICE, Rank, Trips
-from benchmarks.trips.supply import Supply
 
 
 class Check(StrEnum):
@@ -34,15 +29,16 @@ class Comparison:
     fault: str = ""
 
 
-def compare(
-    body: Mapping[str, Any], chosen: tuple[str, ...] | None, supply: Supply, rates: Mapping[str, Decimal], most_trips: int
-) -> Comparison:
-    """`chosen`: the offers of the preferred trip, by id; None where the planner said that there is none."""
-    trips, most = Trips(body, supply, by_rule=True), rules.most_cents(body, rates)
+def compare(chosen: tuple[str, ...] | None, trips: Trips, more: Trips, most: int | None, most_trips: int) -> Comparison:
+    """`chosen`: the offers of the preferred trip, by id; None where the planner said that there is none.
+
+    `trips`: by the rule of trains. `more`: whatever is on offer. `most`: the budget, in cents of prices.
+    """
     if chosen is None:
-        return _of_nothing(trips, Trips(body, supply, by_rule=False), most)
+        return _of_nothing(trips, more, most)
     if trips.count <= most_trips:
-        best, check = trips.best(rates), Check.EACH
+        [best] = trips.best_within([most])
+        check = Check.EACH
     elif _is_within(most, trips.best_of_any_price):
         best, check = trips.best_of_any_price, Check.SHORTEST
     else:

@@ -5,10 +5,9 @@ Nothing is left out for being worse than something else: what only looks worse o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import Decimal
 from functools import cached_property
 from typing import Any, Final
 
@@ -56,11 +55,16 @@ class Trips:
     def count(self) -> int:
         return sum(self._count(0, day, None) for day in rules.first_days(self._body))
 
-    def best(self, rates: Mapping[str, Decimal]) -> Rank | None:
-        """Of those within the budget, the one that should be preferred: each is looked at."""
-        most = rules.most_cents(self._body, rates)
-        every = (rank for day in rules.first_days(self._body) for rank in self._walk(0, day, None, _NOTHING))
-        return min((rank for rank in every if most is None or rank[PRICE] <= most), default=None)
+    def best_within(self, limits: Sequence[int | None]) -> list[Rank | None]:
+        """Of all that cost at most so many cents, the one that should be preferred, for each limit: each trip is looked at."""
+        best: list[Rank | None] = [None] * len(limits)
+        for day in rules.first_days(self._body):
+            for rank in self._walk(0, day, None, _NOTHING):
+                for n, most in enumerate(limits):
+                    leader = best[n]
+                    if (leader is None or rank < leader) and (most is None or rank[PRICE] <= most):
+                        best[n] = rank
+        return best
 
     @cached_property
     def best_of_any_price(self) -> Rank | None:

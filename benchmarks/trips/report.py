@@ -95,11 +95,23 @@ def _best(found: dict[str, Any]) -> str:
         "odd hour; ties go to the lower price, then by the ids of the offers. It is compared offer by offer. One by one,",
         f"{each:,} trips were looked at, up to {most:,} for one request (the limit is {found['most_trips']:,}).",
     )
-    return f"## Is it the best?\n\n{told}\n\n{table(('', 'requests', 'the planner differs'), rows)}{_on_rule(counts)}"
+    compared = table(("", "requests", "the planner differs"), rows)
+    return "\n\n".join(filter(None, ("## Is it the best?", told, compared, _on_edges(trips), _on_rule(counts))))
 
 
 def _differs(trip: Trip) -> bool:
     return any(fault.startswith(("prefers ", "finds no trip")) for fault in trip["faults"])
+
+
+def _on_edges(trips: list[Trip]) -> str:
+    asked = [trip for trip in trips if trip["edges"]]
+    differ = sum(fault.startswith("with ") for trip in asked for fault in trip["faults"])
+    return prose(
+        f"Most budgets leave room for the best trip. So {len(asked)} requests, all of which each trip can be looked at, were",
+        "planned again with budgets that bind: half-way from the cheapest trip to the preferred one, exactly what the cheapest",
+        f"costs, and a cent less. Of these {sum(trip['edges'] for trip in asked)} answers {differ} differ from the best of all,",
+        "or from there being none.",
+    )
 
 
 def _on_rule(counts: Counter[str]) -> str:
@@ -108,7 +120,7 @@ def _on_rule(counts: Counter[str]) -> str:
         "request is infeasible",
         "by that rule alone, a person would rather fly than stay at home: a shortcoming of the planner.",
     )
-    return f"\n\n{told}" if counts[Check.NONE_BY_RULE] else ""
+    return told if counts[Check.NONE_BY_RULE] else ""
 
 
 def _time(found: dict[str, Any]) -> str:

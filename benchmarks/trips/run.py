@@ -10,9 +10,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks.trips import audit, books
+from benchmarks.trips import audit, books, edges, rules
 from benchmarks.trips.audit import World
 from benchmarks.trips.comparison import compare
+from benchmarks.trips.exhaustive import Trips
 from benchmarks.trips.places import Places
 from benchmarks.trips.requests import Asked, requests
 from benchmarks.trips.scale import Scale
@@ -101,9 +102,14 @@ async def _compared(bench: _Bench, world: World, asked: Asked, plan: Mapping[str
     """While nothing of it has been booked."""
     chosen = None if plan is None else tuple(leg["offer"]["offer_id"] for leg in plan["legs"])
     supply = await fetch(asked.body, bench.onlooker)
-    compared = compare(asked.body, chosen, supply, world.rates, scale.most_trips)
+    trips = Trips(asked.body, supply, by_rule=True)
+    most = rules.most_cents(asked.body, world.rates)
+    compared = compare(chosen, trips, Trips(asked.body, supply, by_rule=False), most, scale.most_trips)
     trip.possible, trip.check = compared.possible, compared.check.value
     trip.faults += [compared.fault] if compared.fault else []
+    if 0 < trips.count <= scale.most_trips:
+        trip.edges = len(edges.limits(trips))
+        trip.faults += await edges.faults(_checked(asked, bench, world), trips, bench.travel)
 
 
 async def _booked(bench: _Bench, plan: Mapping[str, Any], trip: Trip) -> None:

@@ -34,6 +34,8 @@ class Trip:
     """Complete trips that keep every wish but the budget."""
     check: str = ""
     """A `Check`."""
+    edges: int = 0
+    """With so many other budgets, that bind, it was planned again and compared with each possible trip."""
     faults: list[str] = field(default_factory=list)
 
     @classmethod

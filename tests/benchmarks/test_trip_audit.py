@@ -18,7 +18,7 @@ from sagagraph.domains.travel.receipts import Found, Ledger
 from tests.domains.travel.world import CITIES, NOW, RATES, flight, hotel, train
 
 Json = dict[str, Any]
-Change = Callable[[Json, Json], None]
+Change = Callable[[Json, Json], object]
 
 BODY: Json = {
     "origin": "San Francisco",

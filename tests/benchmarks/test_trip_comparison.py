@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 
 from benchmarks.trips.comparison import Check, compare
+from benchmarks.trips.edges import faults, limits
 from benchmarks.trips.exhaustive import Trips
+from benchmarks.trips.rules import most_cents
 from benchmarks.trips.supply import Ride, Supply, fetch
 from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.planning.domain import Infeasible, Proposal
+from sagagraph.saga.view import Cost
 from tests.domains.travel.world import NOW, flight, hotel, train
 
 Json = dict[str, Any]
@@ -54,7 +58,7 @@ def trips(body: Json = BODY, offers: Supply = ALL, *, by_rule: bool = True) -> T
 
 
 def best(body: Json = BODY, offers: Supply = ALL) -> tuple[str, ...] | None:
-    found = trips(body, offers).best(RATES)
+    [found] = trips(body, offers).best_within([most_cents(body, RATES)])
     return found[-1] if found else None
 
 
@@ -75,7 +79,7 @@ def test_the_best_is_the_best_of_all_combinations() -> None:
     ]
     least = min(ways, key=lambda way: weight(*way))
     assert best() == tuple(offer.offer_id for offer in least)
-    assert trips().best_of_any_price == trips().best(RATES)
+    assert trips().best_of_any_price == trips().best_within([None])[0]
 
 
 def test_for_those_who_prefer_it_a_direct_flight_goes_before_any_price() -> None:
@@ -149,7 +153,7 @@ def test_the_budget_is_kept_to_the_cent_in_its_own_currency() -> None:
 
 
 def checked(chosen: tuple[str, ...] | None, body: Json = BODY, offers: Supply = ALL, most: int = 1000) -> tuple[Check, bool]:
-    found = compare(body, chosen, offers, RATES, most)
+    found = compare(chosen, trips(body, offers), trips(body, offers, by_rule=False), most_cents(body, RATES), most)
     return found.check, bool(found.fault)
 
 
@@ -184,6 +188,33 @@ def test_a_trip_where_there_is_none_is_a_fault() -> None:
 def test_what_only_the_rule_of_trains_excludes_is_called_so() -> None:
     offers = supply(MORNING, train("Boston", "London", "06-02 08:00", 300, 5000))
     assert checked(None, BODY | {"budget": 1200}, offers) == (Check.NONE_BY_RULE, False)
+
+
+class Planner:
+    """Always of the same opinion, as long as it fits the budget."""
+
+    def __init__(self, *ids: str, cents: int) -> None:
+        self.plan = {"legs": [{"offer": {"offer_id": each}} for each in ids]}
+        self.cents = cents
+
+    async def propose(self, request: Json) -> Infeasible | tuple[Proposal, ...]:
+        if self.cents > round(request["budget"] * 100):
+            return Infeasible(("too dear",))
+        return (Proposal(self.plan, "hash", "title", Cost()),)
+
+
+async def test_a_planner_is_asked_again_at_the_edges_of_the_budget() -> None:
+    cheapest, preferred = trips().cheapest, trips().best_of_any_price
+    assert cheapest
+    assert preferred
+    assert limits(trips()) == [(cheapest[2] + preferred[2]) // 2, cheapest[2], cheapest[2] - 1]
+    half_way, *_ = trips().best_within(limits(trips()))
+    stubborn = Planner(*cheapest[-1], cents=cheapest[2])
+    said = await faults(BODY, trips(), stubborn)  # type: ignore[arg-type]
+    assert half_way not in (cheapest, None)
+    assert [fault.split(" prefers ")[0] for fault in said] == [f"with {limits(trips())[0] / 100:g}"]
+    too_soon_content = Planner(*cheapest[-1], cents=0)
+    assert len(await faults(BODY, trips(), too_soon_content)) == 2  # type: ignore[arg-type]
 
 
 class Provider:
