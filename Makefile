@@ -74,7 +74,7 @@ explore: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(BENCH)
 
-# TRIPS=--quick, --requests, --seed, --out. No request begins after 25 minutes; it takes about eight.
+# TRIPS=--quick, --requests, --seed, --out. No request begins after 25 minutes; it takes about five.
 bench-trips: $(STAMP)
 	$(BIN)/python -m benchmarks.trips $(TRIPS)
 
