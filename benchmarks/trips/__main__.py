@@ -63,7 +63,7 @@ def _as_text(found: dict[str, Any]) -> str:
 def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.trips", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="only show that everything runs, in a few seconds")
-    parser.add_argument("--requests", type=int, help="so many instead of 200")
+    parser.add_argument("--requests", type=_count, help="so many instead of 200")
     parser.add_argument("--seed", type=int, default=SEED, help="of the requests")
     parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"), help="where to write the report")
     return parser.parse_args(arguments)
@@ -72,6 +72,12 @@ def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _say(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"must be a number of requests, not {text!r}")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -73,3 +73,10 @@ def test_shares_are_of_what_there_is() -> None:
     assert share([4.0], 9) == 4.0
     assert share([1.0, 2.0, 3.0], 5) == 2.0
     assert share([float(n) for n in range(11)], 9) == 9.0
+
+
+@pytest.mark.parametrize("count", ["0", "-3", "many"])
+def test_a_number_of_requests_is_a_number(count: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([f"--requests={count}"])
+    assert f"must be a number of requests, not {count!r}" in capsys.readouterr().err
