@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from sagagraph.bootstrap import DOMAINS, Settings, check_url, open_engine, open_travel, title_of
 from sagagraph.cli import output
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.problem import parse_request
+from sagagraph.domains.travel.problem import TripRequest, parse_request
 from sagagraph.domains.travel.reading import PartialRequest, read_request
 from sagagraph.errors import (
     BusyError,
@@ -161,6 +161,19 @@ async def trip(
     return door.show(view)
 
 
+async def change(door: Door, saga_id: str, text: str | None, request: Path | None, *, approved: bool) -> int:
+    if (text is None) is (request is None):
+        raise InvalidInputError("say what is wished otherwise, or give --request FILE.json, one of them", field="TEXT")
+    with _interruptible(saga_id):
+        async with _acting(door, await _domain_of(door, saga_id)) as opened:
+            current = TripRequest.model_validate((await opened.engine.load(saga_id)).request)
+            wanted = await _wanted(opened.domain, text, request, PartialRequest.of(current))
+            view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=f"{PERSON}, --yes" if approved else None)
+            if view.status is SagaStatus.AWAITING_APPROVAL and not door.as_json:
+                _show_waiting(await opened.engine.load(saga_id))
+    return door.show(view)
+
+
 async def _plan_only(door: Door, text: str | None, request: Path | None) -> int:
     async with open_travel(door.settings) as travel:
         proposed = await travel.propose(await _wanted(travel, text, request))
@@ -182,14 +195,14 @@ def _infeasible(door: Door, found: Infeasible) -> int:
     return _VERDICT_AGAINST
 
 
-async def _wanted(travel: Travel, text: str | None, request: Path | None) -> Any:
-    """The request as JSON; what is missing is asked for on a terminal, and named otherwise."""
+async def _wanted(travel: Travel, text: str | None, request: Path | None, known: PartialRequest | None = None) -> Any:
+    """The request as JSON; what is missing is asked for on a terminal, and named otherwise. `known`: what was wished before."""
     today = (await travel.provider.now()).date()
     if request is not None:
         return parse_request(_json_file(request, "--request"), cities=travel.cities, today=today).model_dump(mode="json")
     if not (text or "").strip():
         raise InvalidInputError("say where the trip goes, or give --request FILE.json", field="TEXT")
-    partial = read_request(text or "", cities=travel.cities, today=today)
+    partial = read_request(text or "", cities=travel.cities, today=today, known=known)
     while (questions := partial.missing()) and sys.stdin.isatty() and sys.stdout.isatty():
         _name_what_was_not_understood(partial)
         answer = await _asked(f"{questions[0].text} ")

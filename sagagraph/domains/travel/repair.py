@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sagagraph.domains.travel import explanation
 from sagagraph.domains.travel.exchange import converted
-from sagagraph.domains.travel.market import Market, gather
+from sagagraph.domains.travel.market import Market, gather, journeys_of
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
@@ -52,14 +52,32 @@ class Damage:
     version: int
     """Of the accepted plan."""
 
+    @property
+    def fitting(self) -> tuple[Leg, ...]:
+        """What was planned for as many people as travel now: all of it, or nothing."""
+        planned = self.itinerary.request
+        has_same_party = (planned.travellers, planned.rooms) == (self.request.travellers, self.request.rooms)
+        return self.itinerary.legs if has_same_party else ()
+
+    @property
+    def usable(self) -> tuple[Standing, ...]:
+        return self.stands if self.fitting else ()
+
+    @property
+    def has_same_route(self) -> bool:
+        planned = self.itinerary.request
+        return (journeys_of(planned), planned.stops) == (journeys_of(self.request), self.request.stops)
+
 
 async def repair(damage: Damage, provider: ReservationProvider) -> Itinerary | Infeasible:
     """The best way on from what stands. Raises `ProviderError` when the offers could not be read."""
     now = await provider.now()
     rates = await _rates(damage.request, provider)
     quoted = await _still_to_be_had(damage, provider)
-    narrow = await _beside_what_failed(damage, quoted, provider)
-    path = _best(damage, Market(now, _first_day(damage), *narrow, rates), now)
+    path = None
+    if damage.has_same_route:
+        narrow = await _beside_what_failed(damage, quoted, provider)
+        path = _best(damage, Market(now, _first_day(damage), *narrow, rates), now)
     if path is None:
         wide = _with(await gather(damage.request, provider), damage, quoted)
         path = _best(damage, wide, now)
@@ -77,10 +95,10 @@ async def _rates(request: TripRequest, provider: ReservationProvider) -> Rates |
 
 async def _still_to_be_had(damage: Damage, provider: ReservationProvider) -> dict[str, Offer]:
     """By label, the legs that are as they were planned: booked, or offered at the same price."""
-    booked = {each.leg.label for each in damage.stands}
-    asked = [leg for leg in damage.itinerary.legs if leg.label not in booked]
+    booked = {each.leg.label for each in damage.usable}
+    asked = [leg for leg in damage.fitting if leg.label not in booked]
     quotes = await asyncio.gather(*(provider.offer(leg.offer.offer_id) for leg in asked))
-    found: dict[str, Offer] = {each.leg.label: _as_booked(each) for each in damage.stands}
+    found: dict[str, Offer] = {each.leg.label: _as_booked(each) for each in damage.usable}
     for leg, quote in zip(asked, quotes, strict=True):
         if quote is not None and quote.price == leg.offer.price and _may_be_had(damage, quote):
             found[leg.label] = quote
@@ -139,17 +157,14 @@ def _with(market: Market, damage: Damage, quoted: Mapping[str, Offer]) -> Market
     """All that is offered, and all that is booked; nothing that was refused."""
     journeys = {slot: [each for each in offers if _may_be_had(damage, each)] for slot, offers in market.journeys.items()}
     stays = {slot: [each for each in offers if _may_be_had(damage, each)] for slot, offers in market.stays.items()}
-    journey = stop = 0
-    for leg in damage.itinerary.legs:
-        offer = quoted.get(leg.label)
-        if isinstance(leg.offer, HotelOffer):
-            if isinstance(offer, HotelOffer):
+    route, stops = journeys_of(damage.request), damage.request.stops
+    for offer in quoted.values():
+        if isinstance(offer, HotelOffer):
+            for stop in (n for n, each in enumerate(stops) if (each.city, each.nights) == (offer.city, offer.nights)):
                 _put(stays.setdefault((stop, offer.check_in), []), offer)
-            stop += 1
         else:
-            if offer is not None and not isinstance(offer, HotelOffer):
+            for journey in (n for n, each in enumerate(route) if each == (offer.origin_city, offer.destination_city)):
                 _put(journeys.setdefault((journey, offer.departs.date()), []), offer)
-            journey += 1
     days = tuple(sorted({*market.departure_days, *_first_day(damage)}))
     if damage.request.depart is not None:
         days = (damage.request.depart,)
@@ -171,13 +186,13 @@ def _put(offers: list[AnyOffer], offer: AnyOffer) -> None:
 
 def _best(damage: Damage, market: Market, now: datetime) -> Path | None:
     """Fees are counted as if all that stands were cancelled, and each that is taken brings its own back."""
-    fees = {each.leg.offer.offer_id: each.fee(now) for each in damage.stands}
-    planned = {leg.offer.offer_id for leg in damage.itinerary.legs}
+    fees = {each.leg.offer.offer_id: each.fee(now) for each in damage.usable}
+    planned = {leg.offer.offer_id for leg in damage.fitting}
     weigh_trip = balance(damage.request)
     reckoned = replace(
         market,
         is_for_repair=True,
-        fees_cents=cents(damage.paid + sum(fees.values(), Decimal(0))),
+        fees_cents=cents(sum((each.fee(now) for each in damage.stands), damage.paid)),
         journeys={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.journeys.items()},
         stays={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.stays.items()},
     )
@@ -201,12 +216,11 @@ def _why_not(damage: Damage, market: Market) -> tuple[str, ...]:
 
 
 def _itinerary(damage: Damage, path: Path, now: datetime, rates: Rates | None) -> Itinerary:
-    known = {leg.offer.offer_id: leg for leg in damage.itinerary.legs}
-    booked = {each.leg.offer.offer_id: each for each in damage.stands}
+    known = {leg.offer.offer_id: leg for leg in damage.fitting}
     version = damage.version + 1
     legs = tuple(_leg(offer, f"T{n}.{version}", known, damage) for n, offer in enumerate(path.offers, start=1))
-    kept = {leg.offer.offer_id for leg in legs}
-    gone = [each for offer_id, each in booked.items() if offer_id not in kept]
+    kept = {leg.label for leg in legs}
+    gone = [each for each in damage.stands if each.leg.label not in kept]
     total = sum((leg.offer.price for leg in legs), Decimal(0))
     fees = damage.paid + sum((each.fee(now) for each in gone), Decimal(0))
     return Itinerary(
@@ -239,7 +253,7 @@ def _was_refused(leg: Leg, damage: Damage) -> bool:
 def _reasons(damage: Damage, legs: tuple[Leg, ...], gone: list[Standing], total: Decimal, fees: Decimal) -> tuple[str, ...]:
     before = {leg.label for leg in damage.itinerary.legs}
     fresh = [leg for leg in legs if leg.label not in before]
-    said = [f"instead of what failed: {'; '.join(headline(leg.offer) for leg in fresh)}"]
+    said = [f"new: {'; '.join(headline(leg.offer) for leg in fresh) or 'nothing'}"]
     kept = len(damage.stands) - len(gone)
     said.append(f"{count_text(kept, 'reservation')} of {len(damage.stands)} kept")
     if gone:

@@ -77,6 +77,27 @@ class PartialRequest(BaseModel):
     doubts: tuple[Question, ...] = ()
     """What was said, but could mean more than one thing, or nothing that can be done."""
 
+    @classmethod
+    def of(cls, request: TripRequest) -> Self:
+        """All that is known of a request that is complete, for wishes that are said later."""
+        return cls(
+            origin=request.origin,
+            stops=tuple(PartialStop(said=stop.city, city=stop.city, nights=stop.nights) for stop in request.stops),
+            return_to=request.return_to,
+            one_way=request.return_to is None,
+            first=request.window and request.window.first,
+            last=request.window and request.window.last,
+            depart=request.depart,
+            travellers=request.travellers,
+            rooms=request.rooms,
+            budget=request.budget,
+            currency=request.currency,
+            stars=request.stars,
+            direct=request.direct,
+            hours=request.hours,
+            not_on=request.not_on or None,
+        )
+
     def missing(self) -> tuple[Question, ...]:
         """Everything that has to be answered before `complete`; what is in doubt first."""
         in_doubt = {doubt.field for doubt in self.doubts}
