@@ -153,12 +153,20 @@ async def trip(
             else:
                 wanted = await _wanted(opened.domain, text, request)
             view = await opened.graph.start(name, wanted, approved_by=f"{PERSON}, --yes" if approved else None)
-            if view.status is SagaStatus.AWAITING_APPROVAL:
-                if _is_conversation(door):
-                    view = await _ask(opened, view)
-                elif not door.as_json:
-                    _show_waiting(await opened.engine.load(view.saga_id))
+            view = await _approved_or_not(door, opened, view)
     return door.show(view)
+
+
+async def _approved_or_not(door: Door, opened: Opened, view: SagaView) -> SagaView:
+    """A person at a terminal is asked, and asked again about what becomes of it; anybody else is told what to do."""
+    while view.status is SagaStatus.AWAITING_APPROVAL and _is_conversation(door):
+        decided = await _ask(opened, view)
+        if decided is None:
+            return view
+        view = decided
+    if view.status is SagaStatus.AWAITING_APPROVAL and not door.as_json:
+        _show_waiting(await opened.engine.load(view.saga_id))
+    return view
 
 
 async def change(door: Door, saga_id: str, text: str | None, request: Path | None, *, approved: bool) -> int:
@@ -169,8 +177,7 @@ async def change(door: Door, saga_id: str, text: str | None, request: Path | Non
             current = TripRequest.model_validate((await opened.engine.load(saga_id)).request)
             wanted = await _wanted(opened.domain, text, request, PartialRequest.of(current))
             view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=f"{PERSON}, --yes" if approved else None)
-            if view.status is SagaStatus.AWAITING_APPROVAL and not door.as_json:
-                _show_waiting(await opened.engine.load(saga_id))
+            view = await _approved_or_not(door, opened, view)
     return door.show(view)
 
 
@@ -262,12 +269,13 @@ def _is_conversation(door: Door) -> bool:
     return not door.as_json and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-async def _ask(opened: Opened, view: SagaView) -> SagaView:
+async def _ask(opened: Opened, view: SagaView) -> SagaView | None:
+    """None where nobody answers."""
     saga = await opened.engine.load(view.saga_id)
     _show_plan(saga)
     answer = await _asked("Book it? [y/N] ")
     if answer is None:
-        return view
+        return None
     approved = answer.strip().lower() in ("y", "yes")
     decided: SagaView = await opened.graph.decide(view.saga_id, approved=approved, by=PERSON, plan_hash=saga.plan.hash)
     return decided
@@ -290,6 +298,7 @@ async def settle_plan(door: Door, saga_id: str, plan_hash: str | None, *, approv
     with _interruptible(saga_id):
         async with _acting(door, await _domain_of(door, saga_id)) as opened:
             view = await opened.graph.decide(saga_id, approved=approved, by=PERSON, plan_hash=plan_hash)
+            view = await _approved_or_not(door, opened, view)
     code = door.show(view)
     return 0 if view.status is SagaStatus.REJECTED and not approved else code
 
