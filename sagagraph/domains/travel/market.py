@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from sagagraph.domains.travel.cities import City
-    from sagagraph.domains.travel.problem import Hours, TripRequest
+    from sagagraph.domains.travel.problem import Hours, Stop, TripRequest
     from sagagraph.domains.travel.provider import ReservationProvider
     from sagagraph.domains.travel.rates import Rates
 
 CALLS_AT_ONCE: Final = 8
 MOST_DEPARTURE_DAYS: Final = 31
+DAYS_AROUND: Final = 3
+"""Where nothing can be had on the day asked for, as many days before and after it are looked at."""
+DAYS_BEYOND: Final = 7
+"""Where nothing can be had within the window, as many later days of departure are looked at."""
 FARTHEST_BY_TRAIN_KM: Final = 1000
 SENSIBLE_BY_TRAIN: Final = timedelta(hours=6)
 """A train up to this long is taken instead of a flight."""
@@ -31,22 +35,37 @@ Transports = tuple[Transport, ...]
 
 @dataclass(frozen=True)
 class Market:
-    """The offers of one moment. Journeys and stops are counted from 0 in the order of travel."""
+    """The offers of one moment."""
 
     now: datetime
     departure_days: tuple[date, ...]
-    journeys: Mapping[tuple[int, date], Transports]
-    """By journey and local day of departure."""
-    stays: Mapping[tuple[int, date], tuple[HotelOffer, ...]]
-    """By stop and day of check-in."""
+    """That were asked about: those of the request, and more where the market was gathered widely."""
+    journeys: Mapping[tuple[str, str, date], Transports]
+    """By city of departure, city of arrival and local day of departure."""
+    stays: Mapping[tuple[str, int, date], tuple[HotelOffer, ...]]
+    """By city, nights and day of check-in."""
     rates: Rates | None = None
     """None: the budget is in the currency of the offers."""
+
+    def with_trains_first(self, request: TripRequest) -> Market:
+        """Without the flights of a day on which a train that keeps every wish is quick enough."""
+
+        def chosen(offers: Transports) -> Transports:
+            has_train = any(is_good_train(request, offer, self.now) for offer in offers)
+            return tuple(offer for offer in offers if isinstance(offer, TrainOffer)) if has_train else offers
+
+        return replace(self, journeys={key: chosen(offers) for key, offers in self.journeys.items()})
 
 
 def journeys_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
     """From city to city, in the order of travel."""
     cities = [request.origin, *(stop.city for stop in request.stops)]
     return tuple(pairwise(cities if request.return_to is None else [*cities, request.return_to]))
+
+
+def pairs_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
+    """Every journey that a trip may have, once."""
+    return tuple(dict.fromkeys(journeys_of(request)))
 
 
 def can_be_boarded(offer: TransportOffer, travellers: int, now: datetime) -> bool:
@@ -72,16 +91,27 @@ def is_sensible_train(offer: TransportOffer) -> bool:
     return isinstance(offer, TrainOffer) and timedelta(minutes=offer.duration_minutes) <= SENSIBLE_BY_TRAIN
 
 
-async def gather(request: TripRequest, provider: ReservationProvider) -> Market:
+def is_good_train(request: TripRequest, offer: TransportOffer, now: datetime) -> bool:
+    """So good that nobody looks for flights on its day."""
+    is_wanted = keeps_hours(request, offer) and keeps_weekdays(request, offer)
+    return is_wanted and is_sensible_train(offer) and can_be_boarded(offer, request.travellers, now)
+
+
+async def gather(request: TripRequest, provider: ReservationProvider, *, widely: bool = False) -> Market:
     """Asks for every day that can be reached: what arrives on a day decides what is asked next.
+
+    `widely`: for flights beside good trains too, and for days of departure a little beyond the wishes: to see
+    whether there is any trip at all, and what it would need.
 
     Raises:
         ProviderError: a question was not answered.
     """
     now, cities = await asyncio.gather(provider.now(), provider.cities())
     rates = None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
-    gathering = _Gathering(request, provider, cities, now)
-    days = _spread(request.departure_days(now.astimezone(UTC).date()))
+    gathering = _Gathering(request, provider, cities, now, widely=widely)
+    today = now.astimezone(UTC).date()
+    days = _spread(request.departure_days(today))
+    days = _beyond(request, days, today) if widely and days else days
     try:
         async with asyncio.TaskGroup() as tasks:
             await gathering.follow(days, tasks)
@@ -97,10 +127,21 @@ def _spread(days: tuple[date, ...]) -> tuple[date, ...]:
     return tuple(days[n * (len(days) - 1) // (MOST_DEPARTURE_DAYS - 1)] for n in range(MOST_DEPARTURE_DAYS))
 
 
+def _beyond(request: TripRequest, days: tuple[date, ...], today: date) -> tuple[date, ...]:
+    """A few days around an exact day of departure; a week more, where the window alone sets the last day."""
+    before, after = (0, DAYS_BEYOND) if request.depart is None else (DAYS_AROUND, DAYS_AROUND)
+    earliest = today if request.window is None else max(today, request.window.first)
+    around = {days[0] - timedelta(days=n) for n in range(before + 1)} | {days[-1] + timedelta(days=n) for n in range(after + 1)}
+    return tuple(sorted(set(days) | {day for day in around if day >= earliest}))
+
+
 class _Gathering:
-    def __init__(self, request: TripRequest, provider: ReservationProvider, cities: Iterable[City], now: datetime) -> None:
-        self.journeys: dict[tuple[int, date], Transports] = {}
-        self.stays: dict[tuple[int, date], tuple[HotelOffer, ...]] = {}
+    def __init__(
+        self, request: TripRequest, provider: ReservationProvider, cities: Iterable[City], now: datetime, *, widely: bool
+    ) -> None:
+        self.journeys: dict[tuple[str, str, date], Transports] = {}
+        self.stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = {}
+        self._widely = widely
         self._request = request
         self._provider = provider
         self._cities = {city.name: city for city in cities}
@@ -110,37 +151,31 @@ class _Gathering:
     async def follow(self, days: Iterable[date], tasks: asyncio.TaskGroup) -> None:
         """Journey by journey; the hotels of a stop are asked for while the next journey is."""
         for journey, (here, there) in enumerate(journeys_of(self._request)):
-            asked = [tasks.create_task(self._transports(journey, here, there, day)) for day in days]
+            asked = [tasks.create_task(self._transports(here, there, day)) for day in days]
             arrivals = {offer.arrives.date() for task in asked for offer in await task}
             if journey == len(self._request.stops):
                 return
             stop = self._request.stops[journey]
             for check_in in sorted(arrivals):
-                tasks.create_task(self._hotels(journey, check_in))
+                tasks.create_task(self._hotels(stop, check_in))
             days = [check_in + timedelta(days=stop.nights) for check_in in sorted(arrivals)]
 
-    async def _transports(self, journey: int, here: str, there: str, day: date) -> Transports:
+    async def _transports(self, here: str, there: str, day: date) -> Transports:
         party = self._request.travellers
         found: Transports = ()
         async with self._turn:
             if self._may_have_a_train(here, there):
                 found = await self._provider.trains(here, there, day, party)
-            if not any(self._can_be_taken(train) for train in found):
+            if self._widely or not any(is_good_train(self._request, train, self._now) for train in found):
                 found += await self._provider.flights(here, there, day, party)
-        self.journeys[journey, day] = found
+        self.journeys[here, there, day] = found
         return found
 
-    def _can_be_taken(self, train: Transport) -> bool:
-        """Where none can, flights are looked for."""
-        request = self._request
-        is_wanted = keeps_hours(request, train) and keeps_weekdays(request, train)
-        return is_wanted and is_sensible_train(train) and can_be_boarded(train, request.travellers, self._now)
-
-    async def _hotels(self, stop: int, check_in: date) -> None:
-        city, nights = self._request.stops[stop].city, self._request.stops[stop].nights
-        check_out = check_in + timedelta(days=nights)
+    async def _hotels(self, stop: Stop, check_in: date) -> None:
+        check_out = check_in + timedelta(days=stop.nights)
         async with self._turn:
-            self.stays[stop, check_in] = await self._provider.hotels(city, check_in, check_out, self._request.rooms)
+            found = await self._provider.hotels(stop.city, check_in, check_out, self._request.rooms)
+        self.stays[stop.city, stop.nights, check_in] = found
 
     def _may_have_a_train(self, here: str, there: str) -> bool:
         ends = self._cities.get(here), self._cities.get(there)

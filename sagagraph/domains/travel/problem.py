@@ -154,6 +154,7 @@ class JourneyHours(BaseModel):
 
 
 ANY_JOURNEY_HOURS: Final = JourneyHours()
+ANY_STARS: Final = (1, 5)
 
 
 class TripRequest(BaseModel):
@@ -176,7 +177,7 @@ class TripRequest(BaseModel):
     """For the whole trip and everybody on it; None: no limit."""
     currency: str = PRICE_CURRENCY
     """Of the budget. Offers have a currency of their own."""
-    stars: tuple[StarCount, StarCount] = (1, 5)
+    stars: tuple[StarCount, StarCount] = ANY_STARS
     """Fewest and most stars of every hotel."""
     direct: Direct = Direct.ANY
     hours: JourneyHours = ANY_JOURNEY_HOURS

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from sagagraph.domains.travel.market import Market, gather, journeys_of
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
+from sagagraph.domains.travel.market import gather, journeys_of
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.planner import Infeasible, choose, propose
 from sagagraph.domains.travel.problem import Direct, Hours, JourneyHours, Stop, Weekday, Window
 from sagagraph.domains.travel.rates import Converted
 from sagagraph.domains.travel.validator import validate_itinerary
 
+from .markets import market_of, problems
 from .world import GAZETTEER, NOW, RATES, OfferBook, day, flight, hotel, sample_offers, train, trip
 
 if TYPE_CHECKING:
@@ -27,23 +28,6 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.problem import TripRequest
 
 BERLIN: dict[str, Any] = {"stops": (Stop(city="Berlin", nights=4),)}
-
-
-def market_of(request: TripRequest, offers: Iterable[Offer], now: datetime = NOW) -> Market:
-    """As if everything had been asked."""
-    journeys: dict[tuple[int, Any], tuple[FlightOffer | TrainOffer, ...]] = {}
-    stays: dict[tuple[int, Any], tuple[HotelOffer, ...]] = {}
-    for offer in offers:
-        if isinstance(offer, HotelOffer):
-            for n, stop in enumerate(request.stops):
-                if (stop.city, stop.nights) == (offer.city, offer.nights):
-                    stays[n, offer.check_in] = (*stays.get((n, offer.check_in), ()), offer)
-        else:
-            for n, ends in enumerate(journeys_of(request)):
-                if ends == (offer.origin_city, offer.destination_city):
-                    key = n, offer.departs.date()
-                    journeys[key] = (*journeys.get(key, ()), offer)
-    return Market(now, request.departure_days(now.date()), journeys, stays, RATES)
 
 
 def chosen(request: TripRequest, offers: Iterable[Offer], now: datetime = NOW) -> tuple[Itinerary, ...]:
@@ -182,12 +166,15 @@ async def test_at_most_so_many_are_proposed_the_preferred_one_first() -> None:
 
 
 def test_a_budget_that_nothing_fits_names_the_nearest_miss() -> None:
-    assert refused(trip(budget=Decimal(800)), sample_offers()) == ("the cheapest trip costs $1,169 more than the budget of $800",)
+    assert refused(trip(budget=Decimal(800)), sample_offers()) == (
+        "no trip keeps this wish: budget 800 USD",
+        "the cheapest trip costs $1,969, $1,169 more than the budget of $800",
+    )
 
 
 def test_a_cent_over_the_budget_is_too_much() -> None:
-    assert refused(trip(budget=Decimal("1968.99")), sample_offers()) == (
-        "the cheapest trip costs $0.01 more than the budget of $1,968.99",
+    assert refused(trip(budget=Decimal("1968.99")), sample_offers())[1:] == (
+        "the cheapest trip costs $1,969, $0.01 more than the budget of $1,968.99",
     )
     assert chosen(trip(budget=Decimal(1969)), sample_offers())
 
@@ -204,26 +191,29 @@ def test_a_budget_in_another_currency_is_compared_by_the_rate_and_shown_in_both(
 
 def test_a_cent_over_a_budget_in_another_currency_is_too_much() -> None:
     assert chosen(trip(budget=Decimal("1891.27"), currency="EUR"), sample_offers())
-    assert refused(trip(budget=Decimal("1891.26"), currency="EUR"), sample_offers()) == (
-        "the cheapest trip costs 0.01 EUR ($0.01) more than the budget of 1,891.26 EUR",
+    assert refused(trip(budget=Decimal("1891.26"), currency="EUR"), sample_offers())[1:] == (
+        "the cheapest trip costs 1,891.27 EUR, 0.01 EUR ($0.01) more than the budget of 1,891.26 EUR",
     )
 
 
 def test_a_currency_without_a_rate_is_named() -> None:
-    assert refused(trip(currency="THB"), sample_offers()) == (
+    assert refused(trip(currency="THB"), sample_offers())[1:] == (
         "no rate for THB is known, and the budget is in it; the cheapest trip costs $1,969",
     )
 
 
 def test_hours_that_nothing_keeps_are_named() -> None:
     wanted = JourneyHours(depart=Hours(earliest=time(11)))
-    assert refused(trip(hours=wanted), sample_offers()) == (
-        "no journeys at the hours asked for (leave 11:00 or later) fit together on the days in question",
+    assert refused(trip(hours=wanted), sample_offers())[1:] == (
+        "not every journey can leave at 11:00 or later: leave at 10:00 or later would do",
     )
 
 
 def test_weekdays_that_every_trip_travels_on_are_named() -> None:
-    assert refused(trip(not_on=(Weekday.SUNDAY,)), sample_offers()) == ("every trip on the days in question travels on Sunday",)
+    assert refused(trip(not_on=(Weekday.SUNDAY,)), sample_offers()) == (
+        "no trip keeps this wish: not on sunday",
+        "there is a trip that travels on Sunday",
+    )
 
 
 def test_a_flight_at_the_hours_asked_for_is_taken_where_the_train_is_too_early() -> None:
@@ -233,29 +223,22 @@ def test_a_flight_at_the_hours_asked_for_is_taken_where_the_train_is_too_early()
 
 
 def test_stars_that_no_hotel_has_name_the_nearest() -> None:
-    assert refused(trip(stars=(5, 5)), sample_offers()) == ("no hotel with 5 stars has room in Berlin; the nearest has 3",)
+    assert refused(trip(stars=(5, 5)), sample_offers())[1:] == (
+        "no trip has hotels with 5 stars everywhere: it needs 3 to 5 stars",
+    )
 
 
 def test_direct_flights_that_do_not_exist_name_the_pair() -> None:
-    assert refused(trip(direct=Direct.REQUIRED), sample_offers()) == (
-        "no direct flight from Cologne to San Francisco has seats on the days in question; others do",
+    assert refused(trip(direct=Direct.REQUIRED), sample_offers())[1:] == (
+        "direct flights alone do not do: it needs a change of plane from Cologne to San Francisco",
     )
 
 
 def test_a_window_that_ends_too_early_names_the_earliest_end() -> None:
     request = trip(window=Window(first=day("06-10"), last=day("06-16")))
-    assert refused(request, sample_offers()) == (
+    assert refused(request, sample_offers())[1:] == (
         "the earliest end of the trip is 17 June 2025, 1 day after the window ends on 16 June 2025",
     )
-
-
-def test_each_wish_that_fails_is_named() -> None:
-    request = trip(stars=(5, 5), direct=Direct.REQUIRED, budget=Decimal(1000))
-    assert [reason.split(" ")[0:2] for reason in refused(request, sample_offers())] == [
-        ["no", "direct"],
-        ["no", "hotel"],
-        ["the", "cheapest"],
-    ]
 
 
 @pytest.mark.parametrize(
@@ -332,67 +315,6 @@ def test_too_few_rooms_are_no_rooms() -> None:
 
 
 # -- against exhaustive search -------------------------------------------------------------------------------------------------
-
-PRICES = st.integers(min_value=0, max_value=400).map(lambda cents: Decimal(cents) / 4)
-TIMES = st.sampled_from(["00:20", "05:45", "09:00", "13:30", "22:40", "23:30"])
-HOURS = st.just(Hours()) | st.builds(
-    Hours,
-    earliest=st.none() | st.sampled_from([time(5, 45), time(9)]),
-    latest=st.none() | st.sampled_from([time(9), time(22, 40)]),
-)
-FIRST, LAST = 10, 17
-
-
-@st.composite
-def problems(draw: st.DrawFn) -> tuple[TripRequest, list[Offer]]:
-    """A short trip through Europe or over an ocean, with a handful of offers, some of them useless."""
-    cities = draw(
-        st.sampled_from(
-            [("San Francisco", "Berlin", "Cologne"), ("Tokyo", "London", "Paris"), ("Auckland", "Honolulu", "Boston")]
-        )
-    )
-    stops = tuple(Stop(city=city, nights=draw(st.integers(1, 2))) for city in cities[1 : draw(st.integers(2, 3))])
-    request = trip(
-        origin=cities[0],
-        stops=stops,
-        return_to=draw(st.sampled_from([cities[0], None])),
-        window=Window(first=day(f"06-{FIRST}"), last=day(f"06-{LAST}")),
-        budget=draw(st.none() | st.integers(100, 600).map(Decimal)),
-        direct=draw(st.sampled_from(Direct)),
-        travellers=draw(st.integers(1, 2)),
-        currency=draw(st.sampled_from(["USD", "USD", "EUR", "JPY"])),
-        hours=draw(st.builds(JourneyHours, depart=HOURS, arrive=HOURS)),
-        not_on=draw(st.lists(st.sampled_from(Weekday), max_size=2).map(tuple)),
-    )
-    offers: list[Offer] = []
-    for n, (here, there) in enumerate(journeys_of(request)):
-        earliest = FIRST + sum(stop.nights for stop in stops[:n])
-        by_train = draw(st.booleans()) and here != cities[0] and there != cities[0]
-        count = draw(st.integers(4, 10))
-        offers += [draw(journeys(here, there, request.travellers, earliest, by_train=by_train)) for _ in range(count)]
-    for stop in request.stops:
-        for check_in in range(FIRST, LAST):
-            offers += [draw(stays(stop, check_in)) for _ in range(draw(st.integers(0, 3)))]
-    return request, list({offer.offer_id: offer for offer in offers}.values())
-
-
-@st.composite
-def journeys(
-    draw: st.DrawFn, here: str, there: str, travellers: int, earliest: int, *, by_train: bool
-) -> FlightOffer | TrainOffer:
-    leaves = f"06-{draw(st.integers(earliest, earliest + 2))} {draw(TIMES)}"
-    facts: dict[str, Any] = {"travellers": travellers, "left": draw(st.sampled_from([0, 1, 2, 9, 9, 9, 9, 9]))}
-    if by_train:
-        return train(here, there, leaves, draw(st.integers(60, 360)), draw(PRICES), **facts)
-    if draw(st.sampled_from([True, False, False])):
-        facts |= {"stops": 1, "via": ("FRA",)}
-    return flight(here, there, leaves, draw(st.sampled_from([70, 300, 600, 1000])), draw(PRICES), **facts)
-
-
-@st.composite
-def stays(draw: st.DrawFn, stop: Stop, check_in: int) -> HotelOffer:
-    facts = {"stars": draw(st.sampled_from([2, 3, 3, 4, 4, 5])), "left": draw(st.sampled_from([0, 1, 5, 5]))}
-    return hotel(stop.city, f"06-{check_in}", stop.nights, draw(PRICES), **facts)
 
 
 def every_valid_trip(request: TripRequest, offers: list[Offer]) -> Iterator[Itinerary]:
