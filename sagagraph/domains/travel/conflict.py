@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from sagagraph.domains.travel.relaxation import least_change, no_weight
+from sagagraph.domains.travel.measures import price_alone
+from sagagraph.domains.travel.relaxation import least_change
 from sagagraph.domains.travel.search import best_path
 from sagagraph.domains.travel.wishes import ALL_WISHES, Wish, in_words, wishes_of
 from sagagraph.domains.travel.wording import listed
@@ -45,7 +46,7 @@ class Conflict:
             return True
         if any(refused <= wishes for refused in self._refused):
             return False
-        is_kept = best_path(self._request, self._market, no_weight, wishes | (ALL_WISHES - set(self._wishes))) is not None
+        is_kept = best_path(self._request, self._market, price_alone, wishes | (ALL_WISHES - set(self._wishes))) is not None
         (self._kept if is_kept else self._refused).append(wishes)
         return is_kept
 

@@ -14,13 +14,14 @@ from sagagraph.domains.travel.market import (
     keeps_weekdays,
     pairs_of,
 )
+from sagagraph.domains.travel.measures import discomfort_of
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
 from sagagraph.domains.travel.plan import Alternative, Choice
 from sagagraph.domains.travel.problem import Direct, Stop
 from sagagraph.domains.travel.search import Usable
 from sagagraph.domains.travel.wishes import ALL_WISHES, stars_text
-from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline
+from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,17 +41,36 @@ _ALTERNATIVES = 3
 
 def reasons(request: TripRequest, market: Market, path: Path, titles: list[str], others: tuple[Path, ...]) -> tuple[str, ...]:
     """`others`: every path that is proposed, this one among them."""
-    cheapest = min(other.cents for other in others)
-    fastest = min(_minutes_of(other) for other in others)
     said = [f"{', '.join(titles)}: {_money(path.cents)}, {duration_text(_minutes_of(path))} under way"]
-    if path.cents > cheapest:
-        said.append(f"{_money(path.cents - cheapest)} more than the cheapest")
-    if _minutes_of(path) > fastest:
-        said.append(f"{duration_text(_minutes_of(path) - fastest)} longer under way than the fastest")
+    said += _against(path, others)
     said += _on_budget(request, market, path)
     if request.direct is not Direct.ANY:
         said += _on_directness(request, market, path)
     return tuple(said)
+
+
+def _against(path: Path, others: tuple[Path, ...]) -> Iterator[str]:
+    """What it costs against each of the best in money, time and comfort."""
+    more = path.cents - min(other.cents for other in others)
+    if more:
+        yield f"{_money(more)} more than the cheapest"
+    longer = _minutes_of(path) - min(map(_minutes_of, others))
+    if longer:
+        yield f"{duration_text(longer)} longer under way than the fastest"
+    comfortable = min(others, key=lambda other: discomfort_of(other.offers))
+    worse = list(_less_comfort(discomfort_of(path.offers), discomfort_of(comfortable.offers)))
+    if worse:
+        yield f"{listed(worse)} than the most comfortable"
+
+
+def _less_comfort(mine: tuple[int, ...], best: tuple[int, ...]) -> Iterator[str]:
+    changes, odd_hours, missing_stars = (ours - theirs for ours, theirs in zip(mine[:3], best[:3], strict=True))
+    if changes > 0:
+        yield f"{changes} more {'change' if changes == 1 else 'changes'} on the way"
+    if odd_hours > 0:
+        yield f"{odd_hours} more {'departure or arrival' if odd_hours == 1 else 'departures or arrivals'} at night"
+    if missing_stars > 0:
+        yield f"{count_text(missing_stars, 'star')} fewer over all nights"
 
 
 def _on_budget(request: TripRequest, market: Market, path: Path) -> Iterator[str]:

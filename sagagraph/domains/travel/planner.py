@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sagagraph.domains.travel import explanation
 from sagagraph.domains.travel.conflict import Conflict
 from sagagraph.domains.travel.exchange import converted
 from sagagraph.domains.travel.market import Market, gather
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer
+from sagagraph.domains.travel.measures import measures
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.problem import Direct
-from sagagraph.domains.travel.search import best_path, cents
+from sagagraph.domains.travel.search import best_path
 
 if TYPE_CHECKING:
-    from sagagraph.domains.travel.offers import Offer, Transport
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.provider import ReservationProvider
-    from sagagraph.domains.travel.search import Path, Weigh
+    from sagagraph.domains.travel.search import Path
     from sagagraph.planning.domain import Relaxation
-
-CENTS_PER_MINUTE: Final = 50
-"""What a minute under way is worth to a traveller when price and time are weighed: $30 an hour."""
-CENTS_PER_ODD_HOUR: Final = 60_00
-"""What it is worth to a traveller not to leave before 7:00 once, or not to arrive between 23:00 and 6:00."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +35,7 @@ Proposals = tuple[Itinerary, ...] | Infeasible
 """The preferred trip first."""
 
 
-async def propose(request: TripRequest, provider: ReservationProvider, *, limit: int = 3) -> Proposals:
+async def propose(request: TripRequest, provider: ReservationProvider, *, limit: int = 4) -> Proposals:
     """At most `limit` trips.
 
     Raises:
@@ -72,7 +65,7 @@ def choose(request: TripRequest, offers: Market) -> Proposals:
 def _best_of(request: TripRequest, market: Market) -> dict[str, Path]:
     """By what it is best at; empty, where there is no trip at all."""
     found = {}
-    for title, weigh in _measures(request).items():
+    for title, weigh in measures(request).items():
         path = best_path(request, market, weigh)
         if path is None:
             return {}
@@ -103,44 +96,3 @@ def _infeasible(request: TripRequest, offers: Market) -> Infeasible:
     relaxations = tuple(conflict.relaxations())
     reasons = explanation.why_not(request, offers, conflict.in_words, relaxations)
     return Infeasible(reasons, conflict.in_words, relaxations)
-
-
-def _measures(request: TripRequest) -> dict[str, Weigh]:
-    """What each proposal is best at; the preferred one first."""
-
-    def balanced(offer: Offer) -> tuple[int, ...]:
-        if isinstance(offer, HotelOffer):
-            return 0, cents(offer.price)
-        changes_planes = isinstance(offer, FlightOffer) and not offer.is_direct
-        is_unwanted = changes_planes and request.direct is Direct.PREFERRED
-        hardship = CENTS_PER_MINUTE * offer.duration_minutes + CENTS_PER_ODD_HOUR * _odd_hours(offer)
-        return int(is_unwanted), cents(offer.price) + hardship * request.travellers
-
-    direct = "direct flights where possible, then " if request.direct is Direct.PREFERRED else ""
-    return {
-        f"{direct}the best balance of price and time": balanced,
-        "the cheapest": _price_alone,
-        "the fastest": _minutes,
-        "the most comfortable": _discomfort,
-    }
-
-
-def _price_alone(_: Offer) -> tuple[int, ...]:
-    return ()
-
-
-def _minutes(offer: Offer) -> tuple[int, ...]:
-    return (0 if isinstance(offer, HotelOffer) else offer.duration_minutes,)
-
-
-def _discomfort(offer: Offer) -> tuple[int, ...]:
-    """Changes, then departures and arrivals at odd hours, then stars (more is better), then minutes."""
-    if isinstance(offer, HotelOffer):
-        return 0, 0, -offer.stars * offer.nights, 0
-    return offer.stops, _odd_hours(offer), 0, offer.duration_minutes
-
-
-def _odd_hours(offer: Transport) -> int:
-    leaves_early = offer.departs.hour < 7
-    arrives_at_night = offer.arrives.hour >= 23 or offer.arrives.hour < 6
-    return leaves_early + arrives_at_night

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from sagagraph.domains.travel.exchange import converted, most_cents, worth
+from sagagraph.domains.travel.measures import price_alone
 from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text, plain_amount
 from sagagraph.domains.travel.offers import FlightOffer
 from sagagraph.domains.travel.problem import ANY_STARS, Direct
@@ -32,11 +33,6 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.offers import Offer
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.search import Path, Weigh
-
-
-def no_weight(_: Offer) -> tuple[int, ...]:
-    """Only the price counts."""
-    return ()
 
 
 def least_change(request: TripRequest, market: Market, wish: Wish) -> Relaxation:
@@ -71,7 +67,7 @@ def _nearest_day(request: TripRequest, market: Market) -> Relaxation:
 
 
 def _earliest_end(request: TripRequest, market: Market) -> Relaxation:
-    trips = paths_by_last_day(request, market, no_weight, ALL_WISHES - {Wish.WINDOW})
+    trips = paths_by_last_day(request, market, price_alone, ALL_WISHES - {Wish.WINDOW})
     day = min(day for day, paths in trips.items() if paths)
     other = ending_by(request, day)
     last = request.window.last if request.window else day
@@ -153,7 +149,7 @@ def _hours_beyond(request: TripRequest, market: Market, wish: Wish) -> list[time
     return sorted(moment for moment in moments if asked and moment > asked)
 
 
-def _path(request: TripRequest, market: Market, given_up: Wish, weigh: Weigh = no_weight) -> Path:
+def _path(request: TripRequest, market: Market, given_up: Wish, weigh: Weigh = price_alone) -> Path:
     path = best_path(request, market, weigh, ALL_WISHES - {given_up})
     if path is None:
         raise AssertionError(f"giving up {given_up} does not help")
@@ -161,4 +157,4 @@ def _path(request: TripRequest, market: Market, given_up: Wish, weigh: Weigh = n
 
 
 def _has_trip(request: TripRequest, market: Market) -> bool:
-    return best_path(request, market, no_weight) is not None
+    return best_path(request, market, price_alone) is not None
