@@ -18,7 +18,7 @@ from sagagraph.domains.travel.measures import discomfort_of
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
 from sagagraph.domains.travel.plan import Alternative, Choice
-from sagagraph.domains.travel.problem import Direct, Stop
+from sagagraph.domains.travel.problem import Direct, Order, Stop
 from sagagraph.domains.travel.search import Usable
 from sagagraph.domains.travel.wishes import ALL_WISHES, stars_text
 from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline, listed
@@ -236,19 +236,41 @@ def why_not(
 
 def _on_what_is_missing(request: TripRequest, market: Market) -> Iterator[str]:
     """The first thing on the way that can not be had at all: beyond it nothing was asked for."""
+    if request.order is Order.ANY:
+        yield from _on_what_is_out_of_reach(request, market)
+        return
     for journey, (here, there) in enumerate(journeys_of(request)):
         if not _boardable(request, market, here, there):
             seats = count_text(request.travellers, "seat")
             yield f"no flight or train from {here} to {there} has {seats} on the days in question"
             return
-        if journey < len(request.stops) and not any(
-            hotel.left >= request.rooms for hotel in _hotels_of(market, request.stops[journey])
-        ):
-            stop = request.stops[journey]
-            rooms, nights = count_text(request.rooms, "room"), count_text(stop.nights, "night")
-            yield f"no hotel in {there} has {rooms} left for {nights} on the days in question"
+        if journey < len(request.stops) and not _has_room(request, market, request.stops[journey]):
+            yield _without_room(request, request.stops[journey])
             return
     yield "the journeys and hotels that can be had do not fit together"
+
+
+def _on_what_is_out_of_reach(request: TripRequest, market: Market) -> Iterator[str]:
+    """Where the order of the stops is free: what no order can do without."""
+    reached = {there for here, there in pairs_of(request) if _boardable(request, market, here, there)}
+    missing = [there for _, there in pairs_of(request) if there not in reached]
+    full = [stop for stop in request.stops if stop.city in reached and not _has_room(request, market, stop)]
+    if missing:
+        seats = count_text(request.travellers, "seat")
+        yield f"no flight or train to {' or '.join(dict.fromkeys(missing))} has {seats} on the days in question"
+    for stop in full:
+        yield _without_room(request, stop)
+    if not missing and not full:
+        yield "the journeys and hotels that can be had do not fit together in any order"
+
+
+def _has_room(request: TripRequest, market: Market, stop: Stop) -> bool:
+    return any(hotel.left >= request.rooms for hotel in _hotels_of(market, stop))
+
+
+def _without_room(request: TripRequest, stop: Stop) -> str:
+    rooms, nights = count_text(request.rooms, "room"), count_text(stop.nights, "night")
+    return f"no hotel in {stop.city} has {rooms} left for {nights} on the days in question"
 
 
 # -- reading the market ----------------------------------------------------------------------------------------------

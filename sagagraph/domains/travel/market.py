@@ -6,11 +6,11 @@ import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY
 from sagagraph.domains.travel.offers import HotelOffer, TrainOffer, Transport, TransportOffer
-from sagagraph.domains.travel.problem import NIGHT_ENDS, Weekday
+from sagagraph.domains.travel.problem import NIGHT_ENDS, Order, Weekday
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -65,7 +65,12 @@ def journeys_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
 
 def pairs_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
     """Every journey that a trip may have, once."""
-    return tuple(dict.fromkeys(journeys_of(request)))
+    if request.order is Order.GIVEN:
+        return tuple(dict.fromkeys(journeys_of(request)))
+    stops = tuple(dict.fromkeys(stop.city for stop in request.stops))
+    last = () if request.return_to is None else (request.return_to,)
+    pairs = dict.fromkeys((here, there) for here in (request.origin, *stops) for there in (*stops, *last))
+    return tuple((here, there) for here, there in pairs if here != there and (here, there) != (request.origin, request.return_to))
 
 
 def can_be_boarded(offer: TransportOffer, travellers: int, now: datetime) -> bool:
@@ -135,6 +140,16 @@ def _beyond(request: TripRequest, days: tuple[date, ...], today: date) -> tuple[
     return tuple(sorted(set(days) | {day for day in around if day >= earliest}))
 
 
+class _Place(NamedTuple):
+    """Where a trip may be, and when."""
+
+    visited: int
+    """A bit for every stop that has been come to."""
+    stop: int
+    """The last of them, by its place in the request; -1 at the origin."""
+    day: date
+
+
 class _Gathering:
     def __init__(
         self, request: TripRequest, provider: ReservationProvider, cities: Iterable[City], now: datetime, *, widely: bool
@@ -142,6 +157,7 @@ class _Gathering:
         self.journeys: dict[tuple[str, str, date], Transports] = {}
         self.stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = {}
         self._widely = widely
+        self._journeys: dict[tuple[str, str, date], asyncio.Task[Transports]] = {}
         self._request = request
         self._provider = provider
         self._cities = {city.name: city for city in cities}
@@ -150,15 +166,48 @@ class _Gathering:
 
     async def follow(self, days: Iterable[date], tasks: asyncio.TaskGroup) -> None:
         """Journey by journey; the hotels of a stop are asked for while the next journey is."""
-        for journey, (here, there) in enumerate(journeys_of(self._request)):
-            asked = [tasks.create_task(self._transports(here, there, day)) for day in days]
-            arrivals = {offer.arrives.date() for task in asked for offer in await task}
-            if journey == len(self._request.stops):
-                return
-            stop = self._request.stops[journey]
-            for check_in in sorted(arrivals):
-                tasks.create_task(self._hotels(stop, check_in))
-            days = [check_in + timedelta(days=stop.nights) for check_in in sorted(arrivals)]
+        places = {_Place(0, -1, day) for day in days}
+        for _ in self._request.stops:
+            routes = [(place, stop) for place in sorted(places) for stop in self._next_stops(place)]
+            cities = [(self._city(place), self._request.stops[stop].city) for place, stop in routes]
+            asked = [self._asked(*ends, place.day, tasks) for ends, (place, _) in zip(cities, routes, strict=True)]
+            places = set()
+            for (place, number), task in zip(routes, asked, strict=True):
+                for check_in in sorted({offer.arrives.date() for offer in await task}):
+                    stop = self._request.stops[number]
+                    self._ask_for_beds(stop, check_in, tasks)
+                    places.add(_Place(place.visited | 1 << number, number, check_in + timedelta(days=stop.nights)))
+            places = {place for place in places if self._has_time_left(place)}
+        if self._request.return_to is not None:
+            for place in sorted(places):
+                self._asked(self._city(place), self._request.return_to, place.day, tasks)
+
+    def _next_stops(self, place: _Place) -> Iterable[int]:
+        if self._request.order is Order.GIVEN:
+            return (place.stop + 1,)
+        here, stops = self._city(place), self._request.stops
+        return (stop for stop in range(len(stops)) if not place.visited & 1 << stop and stops[stop].city != here)
+
+    def _city(self, place: _Place) -> str:
+        return self._request.origin if place.stop < 0 else self._request.stops[place.stop].city
+
+    def _has_time_left(self, place: _Place) -> bool:
+        """For the nights that are left to sleep; over the date line, one can win a day."""
+        window, stops = self._request.window, self._request.stops
+        left = sum(stop.nights for n, stop in enumerate(stops) if not place.visited & 1 << n)
+        return self._widely or window is None or place.day + timedelta(days=left - 1) <= window.last
+
+    def _asked(self, here: str, there: str, day: date, tasks: asyncio.TaskGroup) -> asyncio.Task[Transports]:
+        key = here, there, day
+        if key not in self._journeys:
+            self._journeys[key] = tasks.create_task(self._transports(here, there, day))
+        return self._journeys[key]
+
+    def _ask_for_beds(self, stop: Stop, check_in: date, tasks: asyncio.TaskGroup) -> None:
+        key = stop.city, stop.nights, check_in
+        if key not in self.stays:
+            self.stays[key] = ()
+            tasks.create_task(self._hotels(stop, check_in))
 
     async def _transports(self, here: str, there: str, day: date) -> Transports:
         party = self._request.travellers

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from sagagraph.domains.travel.exchange import most_cents
 from sagagraph.domains.travel.market import Market, can_be_boarded, is_sensible_train, keeps_hours, keeps_weekdays
 from sagagraph.domains.travel.offers import FlightOffer
-from sagagraph.domains.travel.problem import Direct
+from sagagraph.domains.travel.problem import Direct, Order
 from sagagraph.domains.travel.wishes import ALL_WISHES, Wish, without
 
 if TYPE_CHECKING:
@@ -144,7 +144,9 @@ class _Search:
         return after
 
     def _next_stops(self, place: _Place) -> Iterable[int]:
-        return (place.stop + 1,)
+        if self._request.order is Order.GIVEN:
+            return (place.stop + 1,)
+        return (stop for stop in range(len(self._request.stops)) if not place.visited & 1 << stop)
 
     def _stayed(self, frontier: _Frontier) -> _Frontier:
         after: _Frontier = defaultdict(list)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from fractions import Fraction
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
@@ -15,10 +16,13 @@ from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
 from .world import RATES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sagagraph.domains.travel.offers import Offer
     from sagagraph.domains.travel.problem import Stop, TripRequest
+
+    _Predicate = Callable[["Trip"], bool]
+    _Measure = Callable[[TripRequest, "Trip"], tuple[float, ...]]
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,10 @@ def every_trip(request: TripRequest, offers: list[Offer]) -> list[Trip]:
 
 
 def _orders(request: TripRequest) -> Iterator[tuple[Stop, ...]]:
-    yield request.stops
+    if request.order == "any":
+        yield from permutations(request.stops)
+    else:
+        yield request.stops
 
 
 def _along(request: TripRequest, stops: tuple[Stop, ...], offers: list[Offer]) -> Iterator[Trip]:
@@ -183,7 +190,38 @@ def _never_on(weekday: str) -> _Predicate:
     )
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+# -- measures ----------------------------------------------------------------------------------------------------------
 
-    _Predicate = Callable[[Trip], bool]
+
+def _balance(request: TripRequest, trip: Trip) -> tuple[Fraction | int, ...]:
+    """Unwanted changes of plane, then dollars: $30 an hour and $60 an odd hour for everybody."""
+    changes = sum(leg.kind == "flight" and leg.stops > 0 for leg in trip.transports)
+    hardship = Fraction(trip.minutes, 2) + 60 * _odd(trip)
+    return changes if request.direct == "preferred" else 0, trip.price + hardship * request.travellers
+
+
+def _comfort(_: TripRequest, trip: Trip) -> tuple[Fraction | int, ...]:
+    stars = sum(hotel.stars * (hotel.check_out - hotel.check_in).days for hotel in trip.hotels)
+    return sum(leg.stops for leg in trip.transports), _odd(trip), -stars, trip.minutes
+
+
+def _odd(trip: Trip) -> int:
+    early = [leg for leg in trip.transports if leg.departs.time() < time(7)]
+    late = [leg for leg in trip.transports if not time(6) <= leg.arrives.time() < time(23)]
+    return len(early) + len(late)
+
+
+MEASURES: dict[str, _Measure] = {
+    "the best balance of price and time": _balance,
+    "the cheapest": lambda _, trip: (trip.price,),
+    "the fastest": lambda _, trip: (trip.minutes,),
+    "the most comfortable": _comfort,
+}
+
+
+def best_of(request: TripRequest, trips: list[Trip]) -> dict[str, tuple[str, ...]]:
+    """The offers of the best trip by each measure; ties go to the lower price, then to the first in the alphabet."""
+    return {
+        title: min(trips, key=lambda trip: (*measure(request, trip), trip.price, trip.ids)).ids
+        for title, measure in MEASURES.items()
+    }

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
-from sagagraph.domains.travel.market import journeys_of
 from sagagraph.domains.travel.planner import Infeasible, choose, propose
 from sagagraph.domains.travel.problem import Direct, Hours, JourneyHours, TripRequest, Weekday, Window
 
 from .exhaustive import Trip, broken, every_trip, keeps_all, wishes
-from .markets import FIRST, LAST, PRICES, market_of, problems
+from .markets import FIRST, LAST, connected, market_of, problems
 from .world import OfferBook, day, flight, hotel, sample_offers, train, trip
 
 if TYPE_CHECKING:
@@ -132,21 +131,6 @@ def strict_problems(draw: st.DrawFn) -> tuple[TripRequest, list[Offer]]:
     if free and draw(st.booleans()):
         fields["depart"] = day(f"06-{draw(st.sampled_from(free))}")
     return TripRequest.model_validate({**request.model_dump(), **fields}), offers
-
-
-@st.composite
-def connected(draw: st.DrawFn, request: TripRequest) -> list[Offer]:
-    """A trip that can be had, whether or not anybody wants it."""
-    on, offers = day(f"06-{draw(st.integers(FIRST, FIRST + 2))}"), []
-    for n, (here, there) in enumerate(journeys_of(request)):
-        facts = draw(st.sampled_from([{}, {"stops": 1, "via": ("FRA",)}]))
-        leaves = f"{on} {draw(st.sampled_from(['05:45', '09:00', '13:30', '18:00']))}"
-        offers.append(flight(here, there, leaves, draw(st.sampled_from([70, 300])), draw(PRICES), **facts))
-        if n < len(request.stops):
-            check_in, nights = offers[-1].arrives.date(), request.stops[n].nights
-            offers.append(hotel(there, f"{check_in}", nights, draw(PRICES), stars=draw(st.integers(1, 5))))
-            on = offers[-1].check_out
-    return offers
 
 
 def can_keep(kept: Iterable[str], trips: list[frozenset[str]]) -> bool:
