@@ -11,7 +11,7 @@ from sagagraph.domains.travel.measures import price_alone
 from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text, plain_amount
 from sagagraph.domains.travel.offers import FlightOffer
 from sagagraph.domains.travel.problem import ANY_STARS, Direct
-from sagagraph.domains.travel.search import best_path, paths_by_last_day
+from sagagraph.domains.travel.search import best_path
 from sagagraph.domains.travel.wishes import (
     ALL_WISHES,
     Wish,
@@ -67,10 +67,12 @@ def _nearest_day(request: TripRequest, market: Market) -> Relaxation:
 
 
 def _earliest_end(request: TripRequest, market: Market) -> Relaxation:
-    trips = paths_by_last_day(request, market, price_alone, ALL_WISHES - {Wish.WINDOW})
-    day = min(day for day, paths in trips.items() if paths)
+    last = request.window.last if request.window else market.departure_days[-1]
+    ends = {offer.arrives.date() for offers in market.journeys.values() for offer in offers}
+    ends |= {hotel.check_out for hotels in market.stays.values() for hotel in hotels}
+    days = sorted(day for day in ends | set(market.departure_days) if day > last)
+    day = days[bisect_left(days, True, key=lambda day: _has_trip(ending_by(request, day), market))]
     other = ending_by(request, day)
-    last = request.window.last if request.window else day
     late = f"{count_text((day - last).days, 'day')} after the window ends on {day_text(last)}"
     sentence = f"the earliest end of the trip is {day_text(day)}, {late}"
     change = other.model_dump(mode="json", include={"window"})
@@ -135,7 +137,7 @@ def _nearest_hour(request: TripRequest, market: Market, wish: Wish) -> Relaxatio
     ]
     other = with_limit(request, wish, nearest)
     sentence = f"not every journey can {hour_text(request, wish)}: {hour_text(other, wish)} would do"
-    return _relaxed(request, wish, other, sentence, other.model_dump(mode="json", include={"hours"}))
+    return _relaxed(request, wish, other, sentence, {"hours": other.hours.model_dump(mode="json")})
 
 
 def _hours_beyond(request: TripRequest, market: Market, wish: Wish) -> list[time]:

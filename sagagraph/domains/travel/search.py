@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from heapq import heappop, heappush
+from operator import add
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sagagraph.domains.travel.exchange import most_cents
 from sagagraph.domains.travel.market import Market, can_be_boarded, is_sensible_train, keeps_hours, keeps_weekdays
@@ -14,7 +16,7 @@ from sagagraph.domains.travel.problem import Direct, Order
 from sagagraph.domains.travel.wishes import ALL_WISHES, Wish, without
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator
     from decimal import Decimal
 
     from sagagraph.domains.travel.offers import HotelOffer, Offer, Transport
@@ -29,7 +31,7 @@ FROM_TRAIN_TO_FLIGHT: Final = timedelta(minutes=60)
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Offers in the order of travel, from the origin up to some point of the trip."""
+    """Offers in the order of travel: a whole trip, or what begins or ends one."""
 
     offers: tuple[Offer, ...] = ()
     ids: tuple[str, ...] = ()
@@ -37,9 +39,10 @@ class Path:
     cents: int = 0
     weight: tuple[int, ...] = ()
 
-    def then(self, step: _Step) -> Path:
-        summed = tuple(map(sum, zip(self.weight, step.weight, strict=True))) if self.weight else step.weight
-        return Path((*self.offers, step.offer), (*self.ids, step.offer.offer_id), self.cents + step.cents, summed)
+    def then(self, later: Path) -> Path:
+        return Path(
+            (*self.offers, *later.offers), (*self.ids, *later.ids), self.cents + later.cents, _sum(self.weight, later.weight)
+        )
 
     @property
     def rank(self) -> tuple[tuple[int, ...], int, tuple[str, ...]]:
@@ -65,151 +68,164 @@ class _Place(NamedTuple):
     stop: int
     """The last of them, by its place in the request; -1 at the origin."""
     day: date
+    needs_bed: bool = False
+    is_back: bool = False
     late: _Late | None = None
 
 
 class _Step(NamedTuple):
     """An offer that can be taken, and what it leads to."""
 
-    offer: Offer
-    weight: tuple[int, ...]
-    cents: int
+    path: Path
     day: date
     late: _Late | None
 
-    @property
-    def rank(self) -> tuple[tuple[int, ...], int, str]:
-        return self.weight, self.cents, self.offer.offer_id
 
-
-_Frontier = dict[_Place, list[Path]]
-_Ranked = TypeVar("_Ranked", Path, _Step)
+_Move = tuple[Path, _Place]
 
 
 def cents(amount: Decimal) -> int:
     return int(amount * 100)
 
 
+def _sum(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(add, some, others)) if some and others else some or others
+
+
 def best_path(request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish] = ALL_WISHES) -> Path | None:
     """The path of least weight, then least price, then first in the alphabet; None where no path keeps the wishes."""
-    best = _least(request, market, weigh, wishes - {Wish.BUDGET})  # quick: no path is kept only because it is cheaper
+    best = _Search(request, market, weigh, wishes)
+    free = best.path()
     most = most_cents(without(request, ALL_WISHES - wishes), market.rates)
-    if best is None or most is None or best.cents <= most:
-        return best
-    return _least(request, market, weigh, wishes)
-
-
-def _least(request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish]) -> Path | None:
-    paths = (path for group in paths_by_last_day(request, market, weigh, wishes).values() for path in group)
-    return min(paths, key=lambda path: path.rank, default=None)
-
-
-def paths_by_last_day(request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish]) -> Mapping[date, list[Path]]:
-    """Every complete path that none beats in both weight and price, by the day on which the trip ends.
-
-    What follows a place depends on the place alone, so worse ways to reach it are dropped as soon as they are seen:
-    the number of paths stays small, and none that could become the best is lost.
-    """
-    return _Search(request, market, weigh, wishes).run()
+    if free is None or most is None or free.cents <= most:
+        return free
+    return best.path_within(most, _Search(request, market, lambda _: (), wishes))
 
 
 class _Search:
+    """A dynamic programme: what is best to do from a place depends on the place alone, so it is found once."""
+
     def __init__(self, request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish]) -> None:
         self._request = request
         self._usable = Usable(request, market, wishes)
         self._weigh = weigh
-        self._most_cents = most_cents(without(request, ALL_WISHES - wishes), market.rates)
-        self._journeys: dict[tuple[str, str, date], list[_Step]] = {}
-        self._stays: dict[tuple[Stop, date], list[_Step]] = {}
+        self._all_visited = (1 << len(request.stops)) - 1
+        self._steps: dict[tuple[object, ...], list[_Step]] = {}
+        self._completions: dict[_Place, Path | None] = {}
 
-    def run(self) -> Mapping[date, list[Path]]:
-        frontier: _Frontier = {_Place(0, -1, day): [Path()] for day in self._usable.departure_days}
-        for _ in self._request.stops:
-            frontier = self._unbeaten(self._stayed(self._unbeaten(self._travelled(frontier))))
-        if self._request.return_to is not None:
-            frontier = self._unbeaten(self._returned(frontier, self._request.return_to))
-        ended: dict[date, list[Path]] = defaultdict(list)
-        for place, paths in frontier.items():
-            if self._usable.ends_in_time(place.day):
-                ended[place.day] += paths
-        return ended
+    def path(self) -> Path | None:
+        """The best one, whatever it costs."""
+        found = (self.completion(place) for place in self._starts())
+        return min((path for path in found if path is not None), key=lambda path: path.rank, default=None)
 
-    def _travelled(self, frontier: _Frontier) -> _Frontier:
-        after: _Frontier = defaultdict(list)
-        for place, paths in frontier.items():
-            for stop in self._next_stops(place):
-                visited = place.visited | 1 << stop
-                for step in self._journeys_from(place, self._request.stops[stop].city):
-                    after[_Place(visited, stop, step.day, step.late)] += [path.then(step) for path in paths]
-        return after
+    def path_within(self, most: int, cheapest: _Search) -> Path | None:
+        """The best that costs no more than `most` cents: the first to be complete, when what looks best goes first.
+
+        No path is better than it looks, because its completion is the best one; those whose cheapest completion
+        (says `cheapest`) costs too much are dropped, and so is what is worse and dearer than another at the same place.
+        """
+        ways: list[tuple[tuple[object, ...], Path, _Place]] = []
+        least_cents: dict[_Place, int] = {}
+
+        def consider(path: Path, place: _Place) -> None:
+            best, least = self.completion(place), cheapest.completion(place)
+            if best is not None and least is not None and path.cents + least.cents <= most:
+                heappush(ways, (path.then(best).rank, path, place))
+
+        for start in self._starts():
+            consider(Path(), start)
+        while ways:
+            _, path, place = heappop(ways)
+            if self._is_over(place):
+                return path
+            if path.cents < least_cents.get(place, most + 1):
+                least_cents[place] = path.cents
+                for step, there in self._moves(place, cheaper_too=True):
+                    consider(path.then(step), there)
+        return None
+
+    def completion(self, place: _Place) -> Path | None:
+        """The best rest of the trip; None where no trip can be ended."""
+        if place not in self._completions:
+            self._completions[place] = self._completed(place)
+        return self._completions[place]
+
+    def _completed(self, place: _Place) -> Path | None:
+        if self._is_over(place):
+            return Path() if self._usable.ends_in_time(place.day) else None
+        best: Path | None = None
+        for step, there in self._moves(place):
+            rest = self.completion(there)
+            if rest is None:
+                continue
+            whole = step.then(rest)
+            if best is None or whole.rank < best.rank:
+                best = whole
+        return best
+
+    def _starts(self) -> Iterator[_Place]:
+        return (_Place(0, -1, day) for day in self._usable.departure_days)
+
+    def _is_over(self, place: _Place) -> bool:
+        has_seen_all = place.visited == self._all_visited and not place.needs_bed
+        return place.is_back or (has_seen_all and self._request.return_to is None)
+
+    def _moves(self, place: _Place, *, cheaper_too: bool = False) -> Iterator[_Move]:
+        """`cheaper_too`: also those that are worse than another to the same place, but cheaper."""
+        if place.needs_bed:
+            stop = self._request.stops[place.stop]
+            for step in self._stays(stop, place.day, cheaper_too):
+                yield step.path, place._replace(day=step.day, needs_bed=False)
+        elif place.visited == self._all_visited:
+            for step in self._journeys(place, str(self._request.return_to), False, cheaper_too):
+                # Over the date line one arrives on the day before: the trip has lasted until it set out.
+                yield step.path, place._replace(day=max(place.day, step.day), is_back=True, late=None)
+        else:
+            for number in self._next_stops(place):
+                stop, visited = self._request.stops[number], place.visited | 1 << number
+                for step in self._journeys(place, stop.city, stop.nights == 1, cheaper_too):
+                    yield step.path, _Place(visited, number, step.day, needs_bed=True, late=step.late)
 
     def _next_stops(self, place: _Place) -> Iterable[int]:
         if self._request.order is Order.GIVEN:
             return (place.stop + 1,)
         return (stop for stop in range(len(self._request.stops)) if not place.visited & 1 << stop)
 
-    def _stayed(self, frontier: _Frontier) -> _Frontier:
-        after: _Frontier = defaultdict(list)
-        for place, paths in frontier.items():
-            for step in self._stays_at(self._request.stops[place.stop], place.day):
-                after[place._replace(day=step.day)] += [path.then(step) for path in paths]
-        return after
-
-    def _returned(self, frontier: _Frontier, home: str) -> _Frontier:
-        after: _Frontier = defaultdict(list)
-        for place, paths in frontier.items():
-            for step in self._journeys_from(place, home):
-                last_day = max(place.day, step.day)  # over the date line, one arrives on the day before
-                after[place._replace(day=last_day, late=None)] += [path.then(step) for path in paths]
-        return after
-
-    def _journeys_from(self, place: _Place, there: str) -> list[_Step]:
-        """Where every journey can be reached, only those that none beats are of interest."""
+    def _journeys(self, place: _Place, there: str, is_short: bool, cheaper_too: bool) -> list[_Step]:
+        """`is_short`: one leaves again on the next day."""
         here = self._request.origin if place.stop < 0 else self._request.stops[place.stop].city
-        if place.late is not None:
+        key = here, there, place.day, place.late, is_short, cheaper_too
+        if key not in self._steps:
             offers = self._usable.transports(here, there, place.day)
-            return [self._journey(offer) for offer in offers if place.late.leaves_time_for(offer)]
-        key = here, there, place.day
-        if key not in self._journeys:
-            self._journeys[key] = self._unbeaten_steps(map(self._journey, self._usable.transports(*key)))
-        return self._journeys[key]
+            in_time = (offer for offer in offers if place.late is None or place.late.leaves_time_for(offer))
+            steps = (self._step(offer, offer.arrives.date(), _lateness(offer) if is_short else None) for offer in in_time)
+            self._steps[key] = _unbeaten(steps, cheaper_too)
+        return self._steps[key]
 
-    def _stays_at(self, stop: Stop, check_in: date) -> list[_Step]:
-        key = stop, check_in
-        if key not in self._stays:
-            self._stays[key] = self._unbeaten_steps(map(self._stay, self._usable.hotels(stop, check_in)))
-        return self._stays[key]
+    def _stays(self, stop: Stop, check_in: date, cheaper_too: bool) -> list[_Step]:
+        key = stop.city, stop.nights, check_in, cheaper_too
+        if key not in self._steps:
+            steps = (self._step(offer, offer.check_out, None) for offer in self._usable.hotels(stop, check_in))
+            self._steps[key] = _unbeaten(steps, cheaper_too)
+        return self._steps[key]
 
-    def _journey(self, offer: Transport) -> _Step:
-        can_miss_the_next_day = (offer.arrives + AFTER_A_FLIGHT).date() > offer.arrives.date()
-        late = _Late(offer.arrives, isinstance(offer, FlightOffer)) if can_miss_the_next_day else None
-        return _Step(offer, self._weigh(offer), cents(offer.price), offer.arrives.date(), late)
+    def _step(self, offer: Offer, day: date, late: _Late | None) -> _Step:
+        return _Step(Path((offer,), (offer.offer_id,), cents(offer.price), self._weigh(offer)), day, late)
 
-    def _stay(self, offer: HotelOffer) -> _Step:
-        return _Step(offer, self._weigh(offer), cents(offer.price), offer.check_out, None)
 
-    def _unbeaten_steps(self, steps: Iterable[_Step]) -> list[_Step]:
-        alike: dict[tuple[date, _Late | None], list[_Step]] = defaultdict(list)
-        for step in steps:
-            alike[step.day, step.late].append(step)
-        return [step for group in alike.values() for step in self._front(group)]
+def _lateness(offer: Transport) -> _Late | None:
+    can_miss_the_next_day = (offer.arrives + AFTER_A_FLIGHT).date() > offer.arrives.date()
+    return _Late(offer.arrives, isinstance(offer, FlightOffer)) if can_miss_the_next_day else None
 
-    def _unbeaten(self, frontier: _Frontier) -> _Frontier:
-        affordable = {place: [path for path in paths if self._is_affordable(path)] for place, paths in frontier.items()}
-        return {place: self._front(paths) for place, paths in affordable.items() if paths}
 
-    def _is_affordable(self, path: Path) -> bool:
-        return self._most_cents is None or path.cents <= self._most_cents
-
-    def _front(self, choices: list[_Ranked]) -> list[_Ranked]:
-        """Of paths or steps to one place: the best, and with a budget every worse one that is cheaper than all better ones."""
-        if self._most_cents is None:
-            return [min(choices, key=lambda choice: choice.rank)]
-        best: list[_Ranked] = []
-        for choice in sorted(choices, key=lambda choice: choice.rank):
-            if not best or choice.cents < best[-1].cents:
-                best.append(choice)
-        return best
+def _unbeaten(steps: Iterable[_Step], cheaper_too: bool) -> list[_Step]:
+    """Of those that lead to the same place the best, and with `cheaper_too` every worse one that is cheaper than all better."""
+    alike: dict[tuple[date, _Late | None], list[_Step]] = defaultdict(list)
+    for step in sorted(steps, key=lambda step: step.path.rank):
+        group = alike[step.day, step.late]
+        if not group or (cheaper_too and step.path.cents < group[-1].path.cents):
+            group.append(step)
+    return [step for group in alike.values() for step in group]
 
 
 class Usable:

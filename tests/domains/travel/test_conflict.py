@@ -77,6 +77,11 @@ def test_what_can_not_be_had_at_all_is_no_conflict_of_wishes() -> None:
             {"hours": {"depart": {"earliest": "10:00", "latest": None}, "arrive": {"earliest": None, "latest": None}}},
             id="too late an hour",
         ),
+        pytest.param(
+            {"hours": JourneyHours(arrive=Hours(latest=time(12)))}, "arrive at 12:00 or earlier", "arrive at 19:50 or earlier",
+            {"hours": {"depart": {"earliest": None, "latest": None}, "arrive": {"earliest": None, "latest": "19:50"}}},
+            id="too early an hour",
+        ),
         pytest.param({"not_on": (Weekday.MONDAY, Weekday.SUNDAY)}, "not on sunday", "on sunday too", {"not_on": ["monday"]},
                      id="a weekday"),
         pytest.param({"stars": (5, 5)}, "5 stars", "3 to 5 stars", {"stars": [3, 5]}, id="stars"),
@@ -93,6 +98,16 @@ def test_one_wish_alone_says_what_it_would_need(wanted: dict[str, Any], conflict
     found = refused(trip(**wanted), sample_offers())
     assert found.conflict == (conflict,)
     assert [(each.wish, each.needs, each.change, each.together) for each in found.relaxations] == [(conflict, needs, change, ())]
+
+
+def test_where_only_the_night_is_left_no_latest_hour_would_do() -> None:
+    offers = sample_offers()
+    offers[0] = flight("San Francisco", "Berlin", "06-10 07:00", 695, 653)
+    offers[1] = hotel("Berlin", "06-11", 4, 123)
+    found = refused(trip(hours=JourneyHours(arrive=Hours(latest=time(20)))), offers)
+    assert [each.needs for each in found.relaxations] == ["arrive at any hour"]
+    nothing = {"earliest": None, "latest": None}
+    assert found.relaxations[0].change == {"hours": {"depart": nothing, "arrive": nothing}}
 
 
 async def test_days_beyond_the_wishes_are_looked_at_where_there_is_no_trip() -> None:
