@@ -196,7 +196,7 @@ async def _plan_only(door: Door, text: str | None, request: Path | None) -> int:
 
 def _infeasible(door: Door, found: Infeasible) -> int:
     if door.as_json:
-        output.print_json({"plans": [], "verdict": "INVALID", "reasons": list(found.reasons)})
+        output.print_json({"plans": [], "verdict": "INVALID", **asdict(found)})
     for reason in found.reasons if not door.as_json else ():
         output.stdout.print(f"no plan: {reason}", markup=False)
     return _VERDICT_AGAINST

@@ -8,33 +8,32 @@ the best of all that keep as much, so growing it is only needed where it holds n
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING
 
-from sagagraph.domains.travel import explanation
 from sagagraph.domains.travel.exchange import converted
-from sagagraph.domains.travel.market import Market, gather, journeys_of
+from sagagraph.domains.travel.market import AnyOffer, Market, gather, journeys_of
+from sagagraph.domains.travel.measures import balance
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
-from sagagraph.domains.travel.planner import Infeasible, balance
+from sagagraph.domains.travel.planner import Infeasible, infeasible
 from sagagraph.domains.travel.search import best_path, cents
 from sagagraph.domains.travel.wording import count_text, headline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
+    from datetime import date, datetime
 
-    from sagagraph.domains.travel.offers import FlightOffer, Offer, TrainOffer, Transport
+    from sagagraph.domains.travel.offers import Offer, Transport
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.provider import ReservationProvider
     from sagagraph.domains.travel.rates import Rates
     from sagagraph.domains.travel.search import Path
     from sagagraph.domains.travel.standing import Standing
-
-    AnyOffer = TypeVar("AnyOffer", FlightOffer | TrainOffer, HotelOffer)
 
 
 @dataclass(frozen=True)
@@ -72,22 +71,15 @@ class Damage:
 async def repair(damage: Damage, provider: ReservationProvider) -> Itinerary | Infeasible:
     """The best way on from what stands. Raises `ProviderError` when the offers could not be read."""
     now = await provider.now()
-    rates = await _rates(damage.request, provider)
     quoted = await _still_to_be_had(damage, provider)
-    path = None
-    if damage.has_same_route:
-        narrow = await _beside_what_failed(damage, quoted, provider)
-        path = _best(damage, Market(now, _first_day(damage), *narrow, rates), now)
+    market = await _beside_what_failed(damage, quoted, provider, now)
+    path = _best(damage, market, now) if damage.has_same_route else None
     if path is None:
-        wide = _with(await gather(damage.request, provider), damage, quoted)
-        path = _best(damage, wide, now)
-        if path is None:
-            return Infeasible(("what stands can not be kept together, nor anything else", *_why_not(damage, wide)))
-    return _itinerary(damage, path, now, rates)
-
-
-async def _rates(request: TripRequest, provider: ReservationProvider) -> Rates | None:
-    return None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
+        market = await _everything(damage, quoted, provider)
+        path = _best(damage, market, now)
+    if path is None:
+        return _nothing_left(damage, market, now)
+    return _itinerary(damage, path, now, market.rates)
 
 
 # -- what there is ---------------------------------------------------------------------------------------------------
@@ -115,24 +107,20 @@ def _may_be_had(damage: Damage, offer: Offer) -> bool:
     return offer.left >= needed and (offer.offer_id, offer.price) not in damage.refused
 
 
-_Journeys = dict[tuple[int, date], tuple["Transport", ...]]
-_Stays = dict[tuple[int, date], tuple[HotelOffer, ...]]
-
-
 async def _beside_what_failed(
-    damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider
-) -> tuple[_Journeys, _Stays]:
+    damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider, now: datetime
+) -> Market:
     """The smallest neighbourhood: what else there is on the day, or for the nights, of a leg that failed; the rest as it is."""
-    found = await asyncio.gather(*(_instead(damage, leg, quoted, provider) for leg in damage.itinerary.legs))
-    journeys: _Journeys = {}
-    stays: _Stays = {}
-    for leg, offers in zip(damage.itinerary.legs, found, strict=True):
-        if isinstance(leg.offer, HotelOffer):
-            stays[len(stays), leg.offer.check_in] = tuple(each for each in offers if isinstance(each, HotelOffer))
+    legs = damage.itinerary.legs
+    found = await asyncio.gather(*(_instead(damage, leg, quoted, provider) for leg in legs))
+    journeys: dict[tuple[str, str, date], tuple[Transport, ...]] = defaultdict(tuple)
+    stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = defaultdict(tuple)
+    for offer in chain.from_iterable(found):
+        if isinstance(offer, HotelOffer):
+            stays[offer.city, offer.nights, offer.check_in] += (offer,)
         else:
-            transports = tuple(each for each in offers if not isinstance(each, HotelOffer))
-            journeys[len(journeys), leg.offer.departs.date()] = transports
-    return journeys, stays
+            journeys[offer.origin_city, offer.destination_city, offer.departs.date()] += (offer,)
+    return Market(now, (legs[0].begins,), journeys, stays, await _rates(damage.request, provider))
 
 
 async def _instead(damage: Damage, leg: Leg, quoted: Mapping[str, Offer], provider: ReservationProvider) -> list[Offer]:
@@ -149,36 +137,18 @@ async def _instead(damage: Damage, leg: Leg, quoted: Mapping[str, Offer], provid
     return [each for each in offered if _may_be_had(damage, each)]
 
 
-def _first_day(damage: Damage) -> tuple[date, ...]:
-    return (damage.itinerary.legs[0].begins,)
+async def _rates(request: TripRequest, provider: ReservationProvider) -> Rates | None:
+    return None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
 
 
-def _with(market: Market, damage: Damage, quoted: Mapping[str, Offer]) -> Market:
+async def _everything(damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider) -> Market:
     """All that is offered, and all that is booked; nothing that was refused."""
-    journeys = {slot: [each for each in offers if _may_be_had(damage, each)] for slot, offers in market.journeys.items()}
-    stays = {slot: [each for each in offers if _may_be_had(damage, each)] for slot, offers in market.stays.items()}
-    route, stops = journeys_of(damage.request), damage.request.stops
-    for offer in quoted.values():
-        if isinstance(offer, HotelOffer):
-            for stop in (n for n, each in enumerate(stops) if (each.city, each.nights) == (offer.city, offer.nights)):
-                _put(stays.setdefault((stop, offer.check_in), []), offer)
-        else:
-            for journey in (n for n, each in enumerate(route) if each == (offer.origin_city, offer.destination_city)):
-                _put(journeys.setdefault((journey, offer.departs.date()), []), offer)
-    days = tuple(sorted({*market.departure_days, *_first_day(damage)}))
-    if damage.request.depart is not None:
-        days = (damage.request.depart,)
+    market = await gather(damage.request, provider, known=tuple(quoted.values()))
     return replace(
         market,
-        departure_days=days,
-        journeys={slot: tuple(offers) for slot, offers in journeys.items()},
-        stays={slot: tuple(offers) for slot, offers in stays.items()},
+        journeys={slot: tuple(each for each in offers if _may_be_had(damage, each)) for slot, offers in market.journeys.items()},
+        stays={slot: tuple(each for each in offers if _may_be_had(damage, each)) for slot, offers in market.stays.items()},
     )
-
-
-def _put(offers: list[AnyOffer], offer: AnyOffer) -> None:
-    offers[:] = [each for each in offers if each.offer_id != offer.offer_id]
-    offers.insert(0, offer)
 
 
 # -- what is best ----------------------------------------------------------------------------------------------------
@@ -191,7 +161,7 @@ def _best(damage: Damage, market: Market, now: datetime) -> Path | None:
     weigh_trip = balance(damage.request)
     reckoned = replace(
         market,
-        is_for_repair=True,
+        has_slow_trains=True,
         fees_cents=cents(sum((each.fee(now) for each in damage.stands), damage.paid)),
         journeys={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.journeys.items()},
         stays={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.stays.items()},
@@ -208,8 +178,11 @@ def _less(offer: AnyOffer, fees: Mapping[str, Decimal]) -> AnyOffer:
     return offer if fee is None else offer.model_copy(update={"price": offer.price - fee})
 
 
-def _why_not(damage: Damage, market: Market) -> tuple[str, ...]:
-    return explanation.why_not(damage.request, replace(market, fees_cents=cents(damage.paid)))
+def _nothing_left(damage: Damage, market: Market, now: datetime) -> Infeasible:
+    """In the planner's words, of what is on offer now and of the fees that are due whatever is done."""
+    stands = sum((each.fee(now) for each in damage.stands), damage.paid)
+    found = infeasible(damage.request, replace(market, has_slow_trains=True, fees_cents=cents(stands)))
+    return replace(found, reasons=("nothing is left, whatever is kept of what stands", *found.reasons))
 
 
 # -- the plan that comes of it ---------------------------------------------------------------------------------------

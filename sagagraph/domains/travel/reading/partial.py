@@ -8,7 +8,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from sagagraph.domains.travel.money import Money
-from sagagraph.domains.travel.problem import Direct, Hours, JourneyHours, TripRequest, Weekday, checked_request
+from sagagraph.domains.travel.problem import Direct, Hours, JourneyHours, Order, TripRequest, Weekday, checked_request
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.errors import InvalidInputError
 
@@ -70,6 +70,7 @@ class PartialRequest(BaseModel):
     direct: Direct | None = None
     hours: JourneyHours | None = None
     not_on: tuple[Weekday, ...] | None = None
+    order: Order | None = None
     total_nights: int | None = None
     """Of all stops together, where nobody said how they are shared."""
     unread: tuple[str, ...] = ()
@@ -148,6 +149,7 @@ class PartialRequest(BaseModel):
             "currency": self.currency,
             "hours": self.hours,
             "not_on": self.not_on,
+            "order": self.order,
             "stars": self.stars,
             "direct": self.direct,
         }
