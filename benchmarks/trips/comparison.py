@@ -15,8 +15,6 @@ class Check(StrEnum):
     """There are too many to look at each, but the best of any price is within the budget."""
     NONE = "none exists"
     """Not even with every flight and train on offer."""
-    NONE_BY_RULE = "none exists by the rule"
-    """Only with a flight where a train can be taken, or with a longer train."""
     NOT = "not checked"
 
 
@@ -32,10 +30,13 @@ class Comparison:
 def compare(chosen: tuple[str, ...] | None, trips: Trips, more: Trips, most: int | None, most_trips: int) -> Comparison:
     """`chosen`: the offers of the preferred trip, by id; None where the planner said that there is none.
 
-    `trips`: by the rule of trains. `more`: whatever is on offer. `most`: the budget, in cents of prices.
+    `trips`: by the rule of trains. `more`: whatever is on offer, which counts where no trip by the rule keeps the budget.
+    `most`: the budget, in cents of prices.
     """
     if chosen is None:
-        return _of_nothing(trips, more, most)
+        return _of_nothing(more, most)
+    if not _is_within(most, trips.cheapest):
+        trips = more
     if trips.count <= most_trips:
         [best] = trips.best_within([most])
         check = Check.EACH
@@ -48,13 +49,11 @@ def compare(chosen: tuple[str, ...] | None, trips: Trips, more: Trips, most: int
     return Comparison(trips.count, check, fault)
 
 
-def _of_nothing(trips: Trips, more: Trips, most: int | None) -> Comparison:
+def _of_nothing(more: Trips, most: int | None) -> Comparison:
     if not _is_within(most, more.cheapest):
-        return Comparison(trips.count, Check.NONE)
-    if not _is_within(most, trips.cheapest):
-        return Comparison(trips.count, Check.NONE_BY_RULE)
-    found = trips.cheapest[-1] if trips.cheapest else ()
-    return Comparison(trips.count, Check.NONE, f"finds no trip, and there is {' '.join(found)}")
+        return Comparison(more.count, Check.NONE)
+    found = more.cheapest[-1] if more.cheapest else ()
+    return Comparison(more.count, Check.NONE, f"finds no trip, and there is {' '.join(found)}")
 
 
 def _is_within(most: int | None, rank: Rank | None) -> bool:

@@ -22,11 +22,18 @@ def limits(trips: Trips) -> list[int]:
     return sorted({half_way, cheapest[PRICE], cheapest[PRICE] - 1}, reverse=True)
 
 
-async def faults(body: Mapping[str, Any], trips: Trips, travel: Travel) -> list[str]:
-    """How the planner's answers differ from the best of all trips, each of them looked at. Nothing is booked."""
+async def faults(body: Mapping[str, Any], trips: Trips, more: Trips, travel: Travel, most_trips: int) -> list[str]:
+    """How the planner's answers differ from the best of all trips, each of them looked at. Nothing is booked.
+
+    `trips`: by the rule of trains. `more`: whatever is on offer, which counts where the rule leaves none, if not too many.
+    """
     found = []
     asked = limits(trips)
     for limit, best in zip(asked, trips.best_within(asked), strict=True):
+        if best is None:
+            if more.count > most_trips:
+                continue
+            [best] = more.best_within([limit])
         budget = Decimal(limit) / 100
         request = {**body, "currency": rules.PRICES_IN, "budget": as_json_number(budget)}
         proposed = await travel.propose(request)

@@ -17,7 +17,6 @@ _CHECKS = {
     Check.EACH: ("each trip looked at", "#1b6ca8", "o"),
     Check.SHORTEST: ("shortest path", "#6b8e4e", "o"),
     Check.NONE: ("infeasible", "#c8791b", "x"),
-    Check.NONE_BY_RULE: ("infeasible by the rule of trains", "#a83232", "x"),
     Check.NOT: ("not checked", "#888888", "s"),
 }
 

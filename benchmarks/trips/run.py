@@ -104,12 +104,13 @@ async def _compared(bench: _Bench, world: World, asked: Asked, plan: Mapping[str
     supply = await fetch(asked.body, bench.onlooker)
     trips = Trips(asked.body, supply, by_rule=True)
     most = rules.most_cents(asked.body, world.rates)
-    compared = compare(chosen, trips, Trips(asked.body, supply, by_rule=False), most, scale.most_trips)
+    more = Trips(asked.body, supply, by_rule=False)
+    compared = compare(chosen, trips, more, most, scale.most_trips)
     trip.possible, trip.check = compared.possible, compared.check.value
     trip.faults += [compared.fault] if compared.fault else []
     if 0 < trips.count <= scale.most_trips:
         trip.edges = len(edges.limits(trips))
-        trip.faults += await edges.faults(_checked(asked, bench, world), trips, bench.travel)
+        trip.faults += await edges.faults(_checked(asked, bench, world), trips, more, bench.travel, scale.most_trips)
 
 
 async def _booked(bench: _Bench, plan: Mapping[str, Any], trip: Trip) -> None:

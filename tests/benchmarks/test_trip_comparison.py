@@ -185,9 +185,13 @@ def test_a_trip_where_there_is_none_is_a_fault() -> None:
     assert checked(("a", "b", "c"), BODY | {"budget": 100}) == (Check.EACH, True)
 
 
-def test_what_only_the_rule_of_trains_excludes_is_called_so() -> None:
+def test_where_the_rule_of_trains_leaves_nothing_whatever_is_on_offer_counts() -> None:
     offers = supply(MORNING, train("Boston", "London", "06-02 08:00", 300, 5000))
-    assert checked(None, BODY | {"budget": 1200}, offers) == (Check.NONE_BY_RULE, False)
+    thrifty = BODY | {"budget": 1200}
+    assert checked(None, thrifty, offers) == (Check.NONE, True)
+    [flown] = trips(thrifty, offers, by_rule=False).best_within([120000])
+    assert flown
+    assert checked(flown[-1], thrifty, offers) == (Check.EACH, False)
 
 
 class Planner:
@@ -210,11 +214,11 @@ async def test_a_planner_is_asked_again_at_the_edges_of_the_budget() -> None:
     assert limits(trips()) == [(cheapest[2] + preferred[2]) // 2, cheapest[2], cheapest[2] - 1]
     half_way, *_ = trips().best_within(limits(trips()))
     stubborn = Planner(*cheapest[-1], cents=cheapest[2])
-    said = await faults(BODY, trips(), stubborn)  # type: ignore[arg-type]
+    said = await faults(BODY, trips(), trips(), stubborn, 1000)  # type: ignore[arg-type]
     assert half_way not in (cheapest, None)
     assert [fault.split(" prefers ")[0] for fault in said] == [f"with {limits(trips())[0] / 100:g}"]
     too_soon_content = Planner(*cheapest[-1], cents=0)
-    assert len(await faults(BODY, trips(), too_soon_content)) == 2  # type: ignore[arg-type]
+    assert len(await faults(BODY, trips(), trips(), too_soon_content, 1000)) == 2  # type: ignore[arg-type]
 
 
 class Provider:

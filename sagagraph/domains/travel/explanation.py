@@ -176,7 +176,7 @@ def _on_trains(request: TripRequest, market: Market) -> Iterator[str]:
             yield f"{here} to {there}: flights compared with trains, the fastest of which takes {duration_text(min(sensible))}"
         elif sensible:
             yield f"{here} to {there}: no flights looked for, as the train takes {duration_text(min(sensible))}"
-        elif trains:
+        elif trains and not market.has_slow_trains:
             fastest = min(train.duration_minutes for train in trains)
             yield f"{here} to {there}: trains dropped, as the fastest takes {duration_text(fastest)}"
 

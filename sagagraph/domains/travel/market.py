@@ -48,7 +48,7 @@ class Market:
     rates: Rates | None = None
     """None: the budget is in the currency of the offers."""
     has_slow_trains: bool = False
-    """Trains that take longer than one would choose to count too: something stands already, and they may be what fits."""
+    """Trains that take longer than anybody would choose count too: there may be no other way."""
     fees_cents: int = 0
     """What is to be paid besides the offers."""
 

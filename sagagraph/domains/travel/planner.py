@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sagagraph.domains.travel import explanation
@@ -53,13 +53,14 @@ def choose(request: TripRequest, offers: Market) -> Proposals:
     the fewest flights with a change of plane where direct ones are preferred, then the least of price plus, for every
     traveller, $30 for an hour under way and $60 for leaving before 7:00 or arriving between 23:00 and 6:00. Ties go to
     the lower price, then to the offer id that sorts first. Where there is a good train, flights are looked at only if
-    there is no trip without them.
+    there is no trip without them, and trains of more than six hours too.
     """
-    for market in (offers.with_trains_first(request), offers):
+    everything = replace(offers, has_slow_trains=True)
+    for market in (offers.with_trains_first(request), everything):
         found = _best_of(request, market)
         if found:
             return _itineraries(request, market, found)
-    return infeasible(request, offers)
+    return infeasible(request, everything)
 
 
 def _best_of(request: TripRequest, market: Market) -> dict[str, Path]:

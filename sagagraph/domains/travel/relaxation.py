@@ -61,9 +61,16 @@ def _nearest_day(request: TripRequest, market: Market) -> Relaxation:
         return abs((day - asked).days), day
 
     asked = request.depart or market.departure_days[0]
-    day = next(day for day in sorted(market.departure_days, key=distance) if _has_trip(changed(request, depart=day), market))
+    others = (day for day in sorted(market.departure_days, key=distance) if _has_trip(changed(request, depart=day), market))
+    day = next((day for day in others if _leaves_its_nights(request, day)), None)
+    if day is None:  # over the date line, a trip may be shorter than its nights: no exact day says so
+        return Relaxation(in_words(request, Wish.DEPART), "another day of departure has a trip", "any day", {"depart": None})
     sentence = f"the nearest day of departure with a trip is {day_text(day)}, not {day_text(asked)}"
     return _relaxed(request, Wish.DEPART, changed(request, depart=day), sentence, {"depart": day.isoformat()})
+
+
+def _leaves_its_nights(request: TripRequest, depart: date) -> bool:
+    return request.window is None or (request.window.last - depart).days >= request.nights
 
 
 def _earliest_end(request: TripRequest, market: Market) -> Relaxation:

@@ -182,7 +182,7 @@ def _nothing_left(damage: Damage, market: Market, now: datetime) -> Infeasible:
     """In the planner's words, of what is on offer now and of the fees that are due whatever is done."""
     stands = sum((each.fee(now) for each in damage.stands), damage.paid)
     found = infeasible(damage.request, replace(market, has_slow_trains=True, fees_cents=cents(stands)))
-    return replace(found, reasons=("nothing is left, whatever is kept of what stands", *found.reasons))
+    return replace(found, reasons=("nothing is left, whatever is kept of what stands", *found.reasons[:1]))
 
 
 # -- the plan that comes of it ---------------------------------------------------------------------------------------

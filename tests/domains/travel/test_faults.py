@@ -342,6 +342,24 @@ async def test_cancelling_a_committed_trip_undoes_it_once(tmp_path: Path) -> Non
         assert await trip.ledger() == ledger
 
 
+async def test_cancelling_a_repaired_trip_undoes_what_stands_of_it_once(tmp_path: Path) -> None:
+    """A hotel was replaced, and then the train that one came by."""
+    faults = [
+        {"kind": "hotel", "call": "book", "nth": 2, "fault": "refuse"},
+        {"kind": "train", "call": "book", "fault": "price_up"},
+    ]
+    async with a_trip(tmp_path, faults) as trip:
+        booked = await trip.book()
+        assert booked.plan_version > 1
+        assert_clean(booked, await trip.ledger())
+        preview = await trip.engine.cancel(SAGA, preview=True)
+        stood = {each.id for each in booked.operations if each.status == "succeeded" and each.kind != "read-only"}
+        assert {each.id for each in preview.undo} == stood - {each for each in stood if each.startswith("itinerary")}
+        view = await trip.cancel()
+        assert view.status == "compensated"
+        assert_clean(view, await trip.ledger())
+
+
 async def test_payment_goes_back_before_any_reservation_does(tmp_path: Path) -> None:
     async with a_trip(tmp_path) as trip:
         await trip.book()
