@@ -11,16 +11,18 @@ import asyncio
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from sagagraph.domains.travel import explanation
 from sagagraph.domains.travel.exchange import converted
-from sagagraph.domains.travel.market import Market, gather
+from sagagraph.domains.travel.market import Market
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planner import Infeasible, balance
 from sagagraph.domains.travel.search import best_path, cents
+from sagagraph.domains.travel.surroundings import Known, rates_for, surroundings
 from sagagraph.domains.travel.wording import count_text, headline
 
 if TYPE_CHECKING:
@@ -56,20 +58,16 @@ class Damage:
 async def repair(damage: Damage, provider: ReservationProvider) -> Itinerary | Infeasible:
     """The best way on from what stands. Raises `ProviderError` when the offers could not be read."""
     now = await provider.now()
-    rates = await _rates(damage.request, provider)
+    rates = await rates_for(damage.request, provider)
     quoted = await _still_to_be_had(damage, provider)
     narrow = await _beside_what_failed(damage, quoted, provider)
-    path = _best(damage, Market(now, _first_day(damage), *narrow, rates), now)
+    path = _best(damage, Market(now, (damage.itinerary.legs[0].begins,), *narrow, rates, is_for_repair=True), now)
     if path is None:
-        wide = _with(await gather(damage.request, provider), damage, quoted)
+        wide = await surroundings(damage.request, _known(damage, quoted), partial(_may_be_had, damage), provider)
         path = _best(damage, wide, now)
         if path is None:
             return Infeasible(("what stands can not be kept together, nor anything else", *_why_not(damage, wide)))
     return _itinerary(damage, path, now, rates)
-
-
-async def _rates(request: TripRequest, provider: ReservationProvider) -> Rates | None:
-    return None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
 
 
 # -- what there is ---------------------------------------------------------------------------------------------------
@@ -131,39 +129,21 @@ async def _instead(damage: Damage, leg: Leg, quoted: Mapping[str, Offer], provid
     return [each for each in offered if _may_be_had(damage, each)]
 
 
-def _first_day(damage: Damage) -> tuple[date, ...]:
-    return (damage.itinerary.legs[0].begins,)
-
-
-def _with(market: Market, damage: Damage, quoted: Mapping[str, Offer]) -> Market:
-    """All that is offered, and all that is booked; nothing that was refused."""
-    journeys = {slot: [each for each in offers if _may_be_had(damage, each)] for slot, offers in market.journeys.items()}
-    stays = {slot: [each for each in offers if _may_be_had(damage, each)] for slot, offers in market.stays.items()}
+def _known(damage: Damage, quoted: Mapping[str, Offer]) -> Known:
+    journeys: dict[int, Transport] = {}
+    stays: dict[int, HotelOffer] = {}
     journey = stop = 0
     for leg in damage.itinerary.legs:
         offer = quoted.get(leg.label)
         if isinstance(leg.offer, HotelOffer):
             if isinstance(offer, HotelOffer):
-                _put(stays.setdefault((stop, offer.check_in), []), offer)
+                stays[stop] = offer
             stop += 1
         else:
             if offer is not None and not isinstance(offer, HotelOffer):
-                _put(journeys.setdefault((journey, offer.departs.date()), []), offer)
+                journeys[journey] = offer
             journey += 1
-    days = tuple(sorted({*market.departure_days, *_first_day(damage)}))
-    if damage.request.depart is not None:
-        days = (damage.request.depart,)
-    return replace(
-        market,
-        departure_days=days,
-        journeys={slot: tuple(offers) for slot, offers in journeys.items()},
-        stays={slot: tuple(offers) for slot, offers in stays.items()},
-    )
-
-
-def _put(offers: list[AnyOffer], offer: AnyOffer) -> None:
-    offers[:] = [each for each in offers if each.offer_id != offer.offer_id]
-    offers.insert(0, offer)
+    return Known(damage.itinerary.legs[0].begins, journeys, stays)
 
 
 # -- what is best ----------------------------------------------------------------------------------------------------
@@ -176,7 +156,6 @@ def _best(damage: Damage, market: Market, now: datetime) -> Path | None:
     weigh_trip = balance(damage.request)
     reckoned = replace(
         market,
-        is_for_repair=True,
         fees_cents=cents(damage.paid + sum(fees.values(), Decimal(0))),
         journeys={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.journeys.items()},
         stays={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.stays.items()},
