@@ -68,7 +68,7 @@ async def _against_the_rules(outcome: Outcome) -> list[str]:
     verdict = await outcome.travel.validate(saga.request, outcome.last_plan, shown)
     found = [f"not valid: {each.message}" for each in verdict.violations]
     request = TripRequest.model_validate(saga.request)
-    limit = limit_of(request, await outcome.travel.provider.rates())
+    limit = limit_of(request, outcome.rates)
     fees = sum((row.fee for row in ledger.cancellations), Decimal(0)) if len(outcome.sagas) == 1 else Decimal(0)
     spent = sum((row.amount for row in ledger.payments if row.state == "captured"), Decimal(0)) + fees
     if limit is not None and spent > limit:

@@ -86,7 +86,8 @@ async def look_around(wreck: Wreck, provider: ReservationProvider) -> World:
         for day in sorted(days):
             found += await provider.trains(here, there, day, request.travellers)
             found += await provider.flights(here, there, day, request.travellers)
-        journeys[number] = [each for each in _to_be_had(wreck, held, found) if not isinstance(each, HotelOffer)]
+        usable = [each for each in _to_be_had(wreck, held, found) if not isinstance(each, HotelOffer)]
+        journeys[number] = sorted(usable, key=lambda each: each.offer_id not in wreck.planned)  # a good trip early saves many
         if number == len(request.stops):
             break
         stop, beds = request.stops[number], []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import time
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.repair.disruptions import Disruption
+    from sagagraph.domains.travel.rates import Rates
     from sagagraph.domains.travel.receipts import Ledger
     from sagagraph.planning.domain import Proposal
     from sagagraph.saga.events import Entry
@@ -48,6 +50,8 @@ class Repaired:
 
     best: Best | None
     proposed: Best | None
+    held: int
+    """Reservations that stood."""
 
 
 @dataclass
@@ -84,17 +88,18 @@ class Outcome:
     travel: Travel
     repairs: list[Repaired]
     meter: Meter
-    sagas: list[str] = field(default_factory=lambda: [SAGA])
+    rates: Rates
+    sagas: list[str]
     """The last one is what came of it."""
-    first_plan: Any = None
-    last_plan: Any = None
+    first_plan: Any
+    last_plan: Any
 
     @property
     def saga(self) -> Saga:
         return fold(self.sagas[-1], self.journal)
 
 
-class Stopped(SagaGraphError):
+class StoppedError(SagaGraphError):
     """The trip is left as it stands, to be cancelled."""
 
 
@@ -114,12 +119,14 @@ class WatchedTravel(Travel):
         self.meter.begin()
         left = time.perf_counter()
         await sell_out(saga, self.witness)
-        best = await best_repair(wreck_of(saga), self.witness) if self.asks_oracle else None
+        wreck = wreck_of(saga, await self.witness.now())
+        best = await best_repair(wreck, self.witness) if self.asks_oracle else None
         self.meter.leave_out(time.perf_counter() - left)
         if not self.repairs_trips:
-            raise Stopped("the trip is cancelled")
+            raise StoppedError("the trip is cancelled")
         proposed = await super().repair(saga)
-        self.seen.append(Repaired(best, None if isinstance(proposed, Infeasible) else kept_by(saga, proposed)))
+        kept = None if isinstance(proposed, Infeasible) else kept_by(saga, proposed)
+        self.seen.append(Repaired(best, kept, len(wreck.held)))
         return proposed
 
 
@@ -137,16 +144,15 @@ def bookings(saga: Saga) -> list[Operation]:
     return [each for each in saga.in_order() if each.spec.action.startswith("book_")]
 
 
-def wreck_of(saga: Saga) -> Wreck:
-    """Read from the saga's operations: what succeeded and counts, what failed, what undoing has cost."""
-    assert saga.plan.accepted is not None
-    planned = {leg["label"]: OFFER.validate_python(leg["offer"]) for leg in saga.plan.accepted.content["legs"]}
+def wreck_of(saga: Saga, now: datetime) -> Wreck:
+    """`now`: by the provider's clock; it says what can be cancelled without a fee. Read from the saga's operations: what succeeded and counts, what failed, what undoing has cost."""
+    planned = {leg["label"]: OFFER.validate_python(leg["offer"]) for leg in _accepted_legs(saga)}
     held: dict[str, Held] = {}
     refused: set[tuple[str, Decimal]] = set()
     paid = Decimal(0)
     for each in bookings(saga):
         if each.status.value == "succeeded" and not each.removed:
-            held[planned[each.id].offer_id] = Held(planned[each.id], Decimal(str(each.output["cancellation"]["fee"])))
+            held[planned[each.id].offer_id] = Held(planned[each.id], _fee(each.output["cancellation"], now))
         elif each.status.value in ("failed", "voided"):
             refused.add((each.spec.inputs["offer_id"], Decimal(str(each.spec.inputs["price"]))))
         if isinstance(each.undo_output, dict):
@@ -155,9 +161,17 @@ def wreck_of(saga: Saga) -> Wreck:
     return Wreck(request, held, frozenset(each.offer_id for each in planned.values()), frozenset(refused), paid)
 
 
+def _fee(terms: dict[str, Any], now: datetime) -> Decimal:
+    free_until = terms["free_until"]
+    return Decimal(0) if free_until and now <= datetime.fromisoformat(free_until) else Decimal(str(terms["fee"]))
+
+
+def _accepted_legs(saga: Saga) -> list[Any]:
+    return list(saga.plan.accepted.content["legs"]) if saga.plan.accepted else []
+
+
 def kept_by(saga: Saga, proposed: Proposal) -> Best:
-    assert saga.plan.accepted is not None
-    planned = {leg["offer"]["offer_id"] for leg in saga.plan.accepted.content["legs"]}
+    planned = {leg["offer"]["offer_id"] for leg in _accepted_legs(saga)}
     booked = {each.id for each in bookings(saga) if each.status.value == "succeeded" and not each.removed}
     legs = proposed.plan["legs"]
     return Best(sum(leg["label"] in booked for leg in legs), sum(leg["offer"]["offer_id"] in planned for leg in legs))
@@ -186,7 +200,7 @@ async def struck(
             try:
                 status = (await graph.start(sagas[-1], request, approved_by="bench")).status.value
                 break
-            except Stopped:
+            except StoppedError:
                 await engine.cancel(sagas[-1], by="bench")
                 status = "compensated"
         travel.meter.end()
@@ -198,6 +212,7 @@ async def struck(
             travel,
             travel.seen,
             travel.meter,
+            await travel.witness.rates(),
             sagas,
             _first_plan(first),
             fold(sagas[-1], last).plan.content,
@@ -208,11 +223,16 @@ def _first_plan(journal: list[Entry]) -> Any:
     return next(entry.event.plan for entry in journal if type(entry.event).__name__ == "PlanProposed")
 
 
-@asynccontextmanager
-async def _opened(folder: Path, disruption: Disruption | None) -> AsyncIterator[tuple[WatchedTravel, Engine]]:
+def _file_of(folder: Path, disruption: Disruption | None) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     faults = folder / "faults.json"
     faults.write_text(json.dumps(disruption.rules() if disruption else []))
+    return faults
+
+
+@asynccontextmanager
+async def _opened(folder: Path, disruption: Disruption | None) -> AsyncIterator[tuple[WatchedTravel, Engine]]:
+    faults = _file_of(folder, disruption)
     meter = Meter()
     with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", faults)) as service:
         async with (
@@ -220,7 +240,6 @@ async def _opened(folder: Path, disruption: Disruption | None) -> AsyncIterator[
             HttpReservationProvider(service.url, transport=_Counting(meter)) as provider,
         ):
             travel = await WatchedTravel.connect(provider, folder / "outbox")
-            assert isinstance(travel, WatchedTravel)
             travel.watch(witness, meter, repairs=True, asks_oracle=True)
             engine = Engine(await open_store("memory:"), actions=travel.actions, account=account_of)
             try:
