@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchmarks.repair.oracle import limit_of
 from sagagraph.domains.travel.problem import TripRequest
@@ -21,7 +21,7 @@ async def faults_of(outcome: Outcome) -> list[str]:
     found = [*_repairs_that_keep_less(outcome), *_landed_twice(outcome)]
     if outcome.status == "committed":
         found += [*_not_as_planned(outcome), *await _against_the_rules(outcome)]
-    elif outcome.status == "compensated":
+    elif outcome.status in ("compensated", "infeasible"):
         found += _left_over(outcome)
     else:
         found.append(f"it ended {outcome.status}")
@@ -36,7 +36,7 @@ def _repairs_that_keep_less(outcome: Outcome) -> Iterator[str]:
 
 def _landed_twice(outcome: Outcome) -> Iterator[str]:
     ledger = outcome.ledger
-    landed = Counter((row.saga_id, row.operation_id) for row in (*ledger.reservations, *ledger.payments) if _is_ours(row))
+    landed = Counter((row.saga_id, row.operation_id) for row in (*ledger.reservations, *ledger.payments))
     undone = Counter(row.reservation_id for row in ledger.cancellations) + Counter(row.payment_id for row in ledger.refunds)
     for name, times in (*landed.items(), *undone.items()):
         if times > 1:
@@ -78,13 +78,9 @@ async def _against_the_rules(outcome: Outcome) -> list[str]:
 
 def _left_over(outcome: Outcome) -> list[str]:
     ledger = outcome.ledger
-    live = [row.id for row in ledger.reservations if _is_ours(row) and row.state == "confirmed"]
+    live = [row.id for row in ledger.reservations if row.state == "confirmed"]
     live += [row.id for row in ledger.payments if row.state == "captured"]
     found = [f"left over: {', '.join(live)}"] if live else []
     if outcome.repairs and outcome.repairs[-1].best is not None:
         found.append(f"given up, and {outcome.repairs[-1].best} was possible")
     return found
-
-
-def _is_ours(row: Any) -> bool:
-    return row.saga_id != "rival"

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
-def totals(cases): return [str(Counter((c["trip"],c["status"]) for c in cases))]
-def written(cases, out): pass
+
+def totals(cases):
+    return [str(Counter((c["trip"], c["status"]) for c in cases))]
+
+
+def written(cases, out):
+    pass

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -24,7 +25,9 @@ from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.evolve import fold
 from sagagraph.saga.stores.opening import open_store
+from sagagraph.sandbox import inventory
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from sagagraph.sandbox.world import find_offer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,8 +41,6 @@ if TYPE_CHECKING:
     from sagagraph.saga.model import Operation, Saga
 
 SAGA = "trip"
-RIVAL = "rival"
-"""Another customer, who has taken what was sold out."""
 MOST_STARTS = 4
 OFFER: TypeAdapter[Offer] = TypeAdapter(Offer)
 
@@ -56,7 +57,7 @@ class Repaired:
 
 @dataclass
 class Meter:
-    """What a way out of a disruption takes, from the first moment of it on; the oracle's and the rival's part left out."""
+    """What a way out of a disruption takes, from the first moment of it on; the oracle's part left out."""
 
     calls: int = 0
     seconds: float = 0.0
@@ -107,18 +108,19 @@ class WatchedTravel(Travel):
     """Travel, whose repairs are held against the oracle in the world of that moment; `repairs` False: it stops instead."""
 
     witness: HttpReservationProvider
+    database: Path
     meter: Meter
-    repairs_trips: bool
-    asks_oracle: bool
+    repairs_trips: bool = True
+    asks_oracle: bool = True
 
-    def watch(self, witness: HttpReservationProvider, meter: Meter, *, repairs: bool, asks_oracle: bool) -> None:
-        self.witness, self.meter, self.repairs_trips, self.asks_oracle = witness, meter, repairs, asks_oracle
+    def watch(self, witness: HttpReservationProvider, database: Path, meter: Meter) -> None:
+        self.witness, self.database, self.meter = witness, database, meter
         self.seen: list[Repaired] = []
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         self.meter.begin()
         left = time.perf_counter()
-        await sell_out(saga, self.witness)
+        sell_out(saga, self.database)
         wreck = wreck_of(saga, await self.witness.now())
         best = await best_repair(wreck, self.witness) if self.asks_oracle else None
         self.meter.leave_out(time.perf_counter() - left)
@@ -130,14 +132,18 @@ class WatchedTravel(Travel):
         return proposed
 
 
-async def sell_out(saga: Saga, witness: HttpReservationProvider) -> None:
-    """What was refused is really gone: otherwise it could be had by whoever asks a second time."""
+def sell_out(saga: Saga, database: Path) -> None:
+    """What was refused is really gone: otherwise it could be had by whoever asks a second time.
+
+    It is taken out of the service's stock by hand, because a call that books it would be counted by the faults.
+    """
     for each in bookings(saga):
         if each.status.value == "failed" and each.fault is not None and each.fault.code == "refused":
-            offer = await witness.offer(each.spec.inputs["offer_id"])
-            if offer is not None and offer.left:
-                facts: dict[str, Any] = {"saga_id": RIVAL, "operation_id": RIVAL, "key": None, "deadline": None}
-                await witness.book(offer.kind, offer.offer_id, offer.left, expected_price=None, **facts)
+            offer = find_offer(each.spec.inputs["offer_id"])
+            with closing(sqlite3.connect(database, timeout=10)) as connection, connection:
+                connection.row_factory = sqlite3.Row
+                if offer is not None and (left := inventory.left_of(connection, offer)):
+                    inventory.take(connection, offer.for_quantity(left))
 
 
 def bookings(saga: Saga) -> list[Operation]:
@@ -145,7 +151,10 @@ def bookings(saga: Saga) -> list[Operation]:
 
 
 def wreck_of(saga: Saga, now: datetime) -> Wreck:
-    """`now`: by the provider's clock; it says what can be cancelled without a fee. Read from the saga's operations: what succeeded and counts, what failed, what undoing has cost."""
+    """Read from its operations: what succeeded and counts, what failed, what undoing has cost.
+
+    `now`, by the provider's clock, says what can be cancelled without a fee.
+    """
     planned = {leg["label"]: OFFER.validate_python(leg["offer"]) for leg in _accepted_legs(saga)}
     held: dict[str, Held] = {}
     refused: set[tuple[str, Decimal]] = set()
@@ -240,7 +249,7 @@ async def _opened(folder: Path, disruption: Disruption | None) -> AsyncIterator[
             HttpReservationProvider(service.url, transport=_Counting(meter)) as provider,
         ):
             travel = await WatchedTravel.connect(provider, folder / "outbox")
-            travel.watch(witness, meter, repairs=True, asks_oracle=True)
+            travel.watch(witness, folder / "sandbox.db", meter)
             engine = Engine(await open_store("memory:"), actions=travel.actions, account=account_of)
             try:
                 yield travel, engine
