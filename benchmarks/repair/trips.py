@@ -9,12 +9,15 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 from pydantic import TypeAdapter
 
 from benchmarks.repair.oracle import Best, Held, Wreck, best_repair
+from sagagraph.domains.travel.actions import travel_actions
+from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.domain import Travel, account_of
 from sagagraph.domains.travel.offers import Offer
 from sagagraph.domains.travel.problem import TripRequest
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.repair.disruptions import Disruption
+    from sagagraph.domains.travel.cities import City
     from sagagraph.domains.travel.rates import Rates
     from sagagraph.domains.travel.receipts import Ledger
     from sagagraph.planning.domain import Proposal
@@ -188,7 +192,7 @@ def kept_by(saga: Saga, proposed: Proposal) -> Best:
 
 class _Counting(httpx2.AsyncHTTPTransport):
     def __init__(self, meter: Meter) -> None:
-        super().__init__()
+        super().__init__(verify=False)
         self._meter = meter
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -239,16 +243,23 @@ def _file_of(folder: Path, disruption: Disruption | None) -> Path:
     return faults
 
 
+@cache
+def _gazetteer(cities: tuple[City, ...]) -> Gazetteer:
+    """Of the one world that there is: made once for all trips."""
+    return Gazetteer(cities)
+
+
 @asynccontextmanager
 async def _opened(folder: Path, disruption: Disruption | None) -> AsyncIterator[tuple[WatchedTravel, Engine]]:
     faults = _file_of(folder, disruption)
     meter = Meter()
     with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", faults)) as service:
         async with (
-            HttpReservationProvider(service.url) as witness,
+            HttpReservationProvider(service.url, transport=_Counting(Meter())) as witness,
             HttpReservationProvider(service.url, transport=_Counting(meter)) as provider,
         ):
-            travel = await WatchedTravel.connect(provider, folder / "outbox")
+            actions = travel_actions(provider, await provider.guarantees(), folder / "outbox")
+            travel = WatchedTravel(provider, _gazetteer(await provider.cities()), actions)
             travel.watch(witness, folder / "sandbox.db", meter)
             engine = Engine(await open_store("memory:"), actions=travel.actions, account=account_of)
             try:
