@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.repair")
     parser.add_argument("--jobs", type=int, default=2, help="trips at once")
     parser.add_argument("--trips", type=int, nargs="+", default=list(range(len(TRIPS))), help="numbers of trips, from 0")
-    parser.add_argument("--every", type=int, default=1, help="only each so-manieth disruption")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only each N-th disruption of a trip")
     parser.add_argument("--out", type=Path, default=OUT)
     asked = parser.parse_args(arguments)
     tasks = [(number, each) for number in asked.trips for each in TRIPS[number].disruptions()[:: asked.every]]
