@@ -31,14 +31,14 @@ _CASES = (
 
 def draw(found: dict[str, Any], folder: Path) -> None:
     if cost := found.get("cost"):
-        _save(_cost(cost["stores"]), folder / "cost.svg")
+        save(_cost(cost["stores"]), folder / "cost.svg")
     if growth := found.get("growth"):
-        _save(_growth(growth), folder / "growth.svg")
+        save(_growth(growth), folder / "growth.svg")
     if throughput := found.get("throughput"):
-        _save(_throughput(throughput), folder / "throughput.svg")
+        save(_throughput(throughput), folder / "throughput.svg")
 
 
-def _save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path) -> None:
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
@@ -75,14 +75,14 @@ def _growth(growth: dict[str, Any]) -> Figure:
                 [each["done"] for each in done], figures, style, marker="o", label=label, color=_COLOURS[kind.split("-")[0]]
             )
     for axes, title in ((times, "ms an operation"), (sizes, "bytes an operation")):
-        _log_log(axes)
+        log_log(axes)
         axes.set_title(title)
         axes.set_xlabel("operations of one saga")
     sizes.legend(frameon=False)
     return figure
 
 
-def _log_log(axes: Axes) -> None:
+def log_log(axes: Axes) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.grid(visible=True, which="major", linewidth=0.3)

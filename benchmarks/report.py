@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Sequence
 from typing import Any
 
+from benchmarks.markdown import prose, table
 from benchmarks.spread import ratios, spread
 from benchmarks.targets import PER_OPERATION_S, targets
 
@@ -26,7 +25,7 @@ def written(found: dict[str, Any]) -> str:
 
 
 def _head(found: dict[str, Any]) -> str:
-    told = _prose(
+    told = prose(
         "Written by `make bench`, as a whole, from one run; do not edit it. The raw figures are in [results.json](results.json).",
         "Everybody is a process of its own, warm, and gets its turn in every round; each figure is divided by the floor that was",
         "measured right before and after it. Shown are medians over the rounds, and (lowest – highest).",
@@ -40,13 +39,13 @@ def _targets(found: dict[str, Any]) -> str:
         (each.what, _STORE_NAMES[each.store], f"≤ {each.limit:g}", f"{each.figure:.2f}" if each.figure else _NOT, each.verdict)
         for each in targets(found)
     ]
-    told = _prose(
+    told = prose(
         f"*k* is how many commits an operation costs: cost = *k* × one commit of the floor + {PER_OPERATION_S * 1000:g} ms.",
         "The floor is the driver alone, one row and one commit for the same bytes: `sqlite3` in WAL with synchronous=FULL,",
         "psycopg in autocommit with the server's fsync on. Commits may be shared where an operation in doubt settles itself",
         "(its provider remembers keys); where the provider promises nothing, its outcome commits alone.",
     )
-    return f"## Targets\n\n{_table(('', 'store', 'target', 'figure', ''), rows)}\n\n{told}" if rows else ""
+    return f"## Targets\n\n{table(('', 'store', 'target', 'figure', ''), rows)}\n\n{told}" if rows else ""
 
 
 def _cost(found: dict[str, Any]) -> str:
@@ -56,7 +55,7 @@ def _cost(found: dict[str, Any]) -> str:
     size, width = cost["bytes"], plan["parallel"]
     parts = [
         "## One operation, beside the peers",
-        _prose(
+        prose(
             f"A run of {plan['operations']} operations one after the other, and of {width} at once; each does nothing but return",
             "a small dict. Milliseconds an operation, beginning and end of the run included, and × the floor's commit",
             f"of {size} bytes. Where the floor itself changed its pace meanwhile (by more than a half), the measurement was",
@@ -71,7 +70,7 @@ def _cost(found: dict[str, Any]) -> str:
         rows = [("the floor", f"{floor:.3f}" if floor else _NOT, "1", _NOT, _NOT)]
         rows += [(who, *_dear(seen.get(row)), *_dear(seen.get(fan or ""))) for who, row, fan in _WHO]
         heads = (_STORE_NAMES[store], "one by one, ms", "× floor", f"{width} at once, ms", "× floor")
-        parts.append(_table(heads, rows))
+        parts.append(table(heads, rows))
     parts.append(_GUARANTEES)
     return "\n\n".join(parts)
 
@@ -121,15 +120,15 @@ def _growth(found: dict[str, Any]) -> str:
     return "\n\n".join(
         (
             "## One long saga",
-            _prose(
+            prose(
                 "One operation after the other on SQLite, a fresh file for each size; the bytes are what the file grew by.",
                 f"What is not done after {limit:.0f} s is stopped, and said to be. The list under a reducer is written whole",
                 f"with every checkpoint, so it is not run beyond {largest:,}.",
             ),
             "![Time and bytes of one operation, by the length of its saga](growth.svg)",
-            _table(("", "operations", "ms an operation", "bytes an operation"), rows),
+            table(("", "operations", "ms an operation", "bytes an operation"), rows),
             "From the stored text of all events to the saga's state, against `json.loads` of the same text:",
-            _table(heads, fold_rows),
+            table(heads, fold_rows),
         )
     )
 
@@ -162,38 +161,29 @@ def _throughput(found: dict[str, Any]) -> str:
     return "\n\n".join(
         (
             "## Many sagas at once",
-            _prose(
+            prose(
                 f"{plan['sagas']:,} sagas of {plan['steps']} operations each, all begun at once, on one store: operations a",
                 "second, from the first beginning to the last end. DBOS runs as many workflows of as many steps, in whichever of",
                 "its two forms was faster while warming up. SagaGraph's operations have a provider that remembers keys.",
             ),
             "![Operations a second](throughput.svg)",
-            _table(heads, rows),
+            table(heads, rows),
         )
     )
 
 
 def _skipped(found: dict[str, Any]) -> str:
     rows = [(each["contender"], _STORE_NAMES.get(each["store"], each["store"]), each["why"]) for each in found["skipped"]]
-    return f"## What did not take part\n\n{_table(('who', 'store', 'why'), rows)}" if rows else ""
+    return f"## What did not take part\n\n{table(('who', 'store', 'why'), rows)}" if rows else ""
 
 
 def _machine(found: dict[str, Any]) -> str:
     machine = found["machine"]
     libraries = ", ".join(f"{name} {version}" for name, version in machine["libraries"].items())
-    told = _prose(
+    told = prose(
         f"{machine['cores']} cores, {machine['system']}, {machine['filesystem']}; a 4 KiB append and fsync takes",
         f"{machine['fsync_ms']:.3f} ms (median); load {machine['load_before']:.2f} before the run, which took",
         f"{found['took_s'] / 60:.1f} minutes. Python {machine['python']}, SQLite {machine['sqlite']},",
         f"PostgreSQL {machine['postgresql'] or 'not there'}; {libraries}.",
     )
     return f"## The machine\n\n{told}"
-
-
-def _prose(*words: str) -> str:
-    return textwrap.fill(" ".join(words), 130, break_on_hyphens=False, break_long_words=False)
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(str(cell).replace('|', '/') for cell in line)} |" for line in lines)

@@ -74,6 +74,20 @@ def trip(
 
 
 @app.command()
+def change(
+    saga: SagaId,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is wished otherwise, in a sentence.")] = None,
+    request: Annotated[Path | None, typer.Option("--request", metavar="FILE.json", help="All wishes, as JSON.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Approve what comes of it.")] = False,
+    store: Store = "",
+    provider: Provider = "",
+    as_json: Json = False,
+) -> None:
+    """Change what a trip is to be, before it is paid; what is booked and fits stays."""
+    _end(sagas.change(sagas.Door(store, provider, as_json), saga, text, request, approved=yes))
+
+
+@app.command()
 def approve(saga: SagaId, plan: PlanHash = None, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
     """Approve the plan that a saga shows, and carry it out."""
     _end(sagas.settle_plan(sagas.Door(store, provider, as_json), saga, plan, approved=True))

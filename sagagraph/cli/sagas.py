@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from sagagraph.bootstrap import DOMAINS, Settings, check_url, open_engine, open_travel, title_of
 from sagagraph.cli import output
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.problem import parse_request
+from sagagraph.domains.travel.problem import TripRequest, parse_request
 from sagagraph.domains.travel.reading import PartialRequest, read_request
 from sagagraph.errors import (
     BusyError,
@@ -153,11 +153,31 @@ async def trip(
             else:
                 wanted = await _wanted(opened.domain, text, request)
             view = await opened.graph.start(name, wanted, approved_by=f"{PERSON}, --yes" if approved else None)
-            if view.status is SagaStatus.AWAITING_APPROVAL:
-                if _is_conversation(door):
-                    view = await _ask(opened, view)
-                elif not door.as_json:
-                    _show_waiting(await opened.engine.load(view.saga_id))
+            view = await _approved_or_not(door, opened, view)
+    return door.show(view)
+
+
+async def _approved_or_not(door: Door, opened: Opened, view: SagaView) -> SagaView:
+    """A person at a terminal is asked, and asked again about what becomes of it; anybody else is told what to do."""
+    while view.status is SagaStatus.AWAITING_APPROVAL and _is_conversation(door):
+        decided = await _ask(opened, view)
+        if decided is None:
+            return view
+        view = decided
+    if view.status is SagaStatus.AWAITING_APPROVAL and not door.as_json:
+        _show_waiting(await opened.engine.load(view.saga_id))
+    return view
+
+
+async def change(door: Door, saga_id: str, text: str | None, request: Path | None, *, approved: bool) -> int:
+    if (text is None) is (request is None):
+        raise InvalidInputError("say what is wished otherwise, or give --request FILE.json, one of them", field="TEXT")
+    with _interruptible(saga_id):
+        async with _acting(door, await _domain_of(door, saga_id)) as opened:
+            current = TripRequest.model_validate((await opened.engine.load(saga_id)).request)
+            wanted = await _wanted(opened.domain, text, request, PartialRequest.of(current))
+            view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=f"{PERSON}, --yes" if approved else None)
+            view = await _approved_or_not(door, opened, view)
     return door.show(view)
 
 
@@ -176,20 +196,20 @@ async def _plan_only(door: Door, text: str | None, request: Path | None) -> int:
 
 def _infeasible(door: Door, found: Infeasible) -> int:
     if door.as_json:
-        output.print_json({"plans": [], "verdict": "INVALID", "reasons": list(found.reasons)})
+        output.print_json({"plans": [], "verdict": "INVALID", **asdict(found)})
     for reason in found.reasons if not door.as_json else ():
         output.stdout.print(f"no plan: {reason}", markup=False)
     return _VERDICT_AGAINST
 
 
-async def _wanted(travel: Travel, text: str | None, request: Path | None) -> Any:
-    """The request as JSON; what is missing is asked for on a terminal, and named otherwise."""
+async def _wanted(travel: Travel, text: str | None, request: Path | None, known: PartialRequest | None = None) -> Any:
+    """The request as JSON; what is missing is asked for on a terminal, and named otherwise. `known`: what was wished before."""
     today = (await travel.provider.now()).date()
     if request is not None:
         return parse_request(_json_file(request, "--request"), cities=travel.cities, today=today).model_dump(mode="json")
     if not (text or "").strip():
         raise InvalidInputError("say where the trip goes, or give --request FILE.json", field="TEXT")
-    partial = read_request(text or "", cities=travel.cities, today=today)
+    partial = read_request(text or "", cities=travel.cities, today=today, known=known)
     while (questions := partial.missing()) and sys.stdin.isatty() and sys.stdout.isatty():
         _name_what_was_not_understood(partial)
         answer = await _asked(f"{questions[0].text} ")
@@ -249,12 +269,13 @@ def _is_conversation(door: Door) -> bool:
     return not door.as_json and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-async def _ask(opened: Opened, view: SagaView) -> SagaView:
+async def _ask(opened: Opened, view: SagaView) -> SagaView | None:
+    """None where nobody answers."""
     saga = await opened.engine.load(view.saga_id)
     _show_plan(saga)
     answer = await _asked("Book it? [y/N] ")
     if answer is None:
-        return view
+        return None
     approved = answer.strip().lower() in ("y", "yes")
     decided: SagaView = await opened.graph.decide(view.saga_id, approved=approved, by=PERSON, plan_hash=saga.plan.hash)
     return decided
@@ -277,6 +298,7 @@ async def settle_plan(door: Door, saga_id: str, plan_hash: str | None, *, approv
     with _interruptible(saga_id):
         async with _acting(door, await _domain_of(door, saga_id)) as opened:
             view = await opened.graph.decide(saga_id, approved=approved, by=PERSON, plan_hash=plan_hash)
+            view = await _approved_or_not(door, opened, view)
     code = door.show(view)
     return 0 if view.status is SagaStatus.REJECTED and not approved else code
 

@@ -85,6 +85,14 @@ class PlanningGraph:
         """Approve or reject the plan that is shown, and carry on. Raises `ConflictError` if `plan_hash` is another one's."""
         return await self._run(saga_id, decision=Approval(approved=approved, by=by, plan_hash=plan_hash))
 
+    async def change(self, saga_id: str, request: Any, *, by: str, approved_by: str | None = None) -> SagaView:
+        """Go on with other wishes, keeping what stands where it fits them; if they can not be met, with the old ones.
+
+        Raises `NotAllowedError` once the pivot is under way.
+        """
+        wish = c.ChangeRequest(to_json(request), by, approved_by or "")
+        return await self._run(saga_id, wish=wish)
+
     async def _run(
         self,
         saga_id: str,
@@ -92,11 +100,14 @@ class PlanningGraph:
         begun: SagaBegun | None = None,
         approved_by: str | None = None,
         decision: Approval | None = None,
+        wish: c.ChangeRequest | None = None,
         wait: bool = True,
     ) -> SagaView:
         async with self._engine.hold(saga_id, begin=begun, wait=wait) as coordinator:
             config: RunnableConfig = {"configurable": {"thread_id": saga_id}}
             given: Any = PlanningState(saga_id=saga_id)
+            if wish is not None:
+                await coordinator.tell(wish)
             if decision is not None:
                 # Into the journal first: a checkpoint keeps the first answer that it is given, even one that was refused.
                 await _tell_decision(coordinator, decision)
@@ -187,13 +198,13 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
-    """Propose what keeps most of what stands; nothing that is the same again, and nothing that was judged INVALID."""
+    """Propose what keeps most of what stands; not what has just failed, and nothing that was judged INVALID."""
     context = runtime.context
     saga = context.coordinator.saga
     proposed = await context.domain.repair(saga)
     if isinstance(proposed, Infeasible):
         await context.coordinator.tell(c.GiveUpRepair(proposed.reasons))
-    elif proposed.plan_hash == saga.plan.hash:
+    elif proposed.plan_hash == saga.plan.hash and (saga.stage is Stage.PLANNING or saga.index.fatal):
         why = _objections(saga) if saga.stage is Stage.PLANNING else ("nothing but the same plan is left",)
         await context.coordinator.tell(c.GiveUpRepair(why))
     else:

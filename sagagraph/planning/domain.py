@@ -26,10 +26,28 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
+class Relaxation:
+    """What it would take to give up one wish of a conflict, all other wishes kept."""
+
+    wish: str
+    sentence: str
+    needs: str | None = None
+    """What the wish would have to become, and that is the least; None: to give it up alone does not help."""
+    change: Mapping[str, Any] | None = None
+    """The same as fields of the request, in JSON."""
+    together: tuple[str, ...] = ()
+    """Where it alone does not help: the fewest wishes, it among them, that have to give way together."""
+
+
+@dataclass(frozen=True, slots=True)
 class Infeasible:
-    """No plan meets the request; each reason names a wish that fails and its nearest miss."""
+    """No plan meets the request; the reasons say in sentences what can not be met, and what would help."""
 
     reasons: tuple[str, ...]
+    conflict: tuple[str, ...] = ()
+    """The fewest wishes that can not be met together, though all but any one of them can. Empty: nothing can be had at all."""
+    relaxations: tuple[Relaxation, ...] = ()
+    """One for every wish of the conflict."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,6 +180,15 @@ class AcceptPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeRequest:
+    """A person wishes for something else; `approved_by` approves in advance what comes of it."""
+
+    request: Any
+    by: str
+    approved_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class GiveUpRepair:
     """No plan is left that keeps anything of the disrupted one."""
 
@@ -241,6 +250,7 @@ Command = (
     | ApprovePlan
     | RejectPlan
     | AcceptPlan
+    | ChangeRequest
     | GiveUpRepair
     | BeginReversal
     | HoldReversal

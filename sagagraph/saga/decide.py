@@ -90,11 +90,17 @@ def _judged(saga: Saga, operation: Operation, output: Any, verdicts: tuple[Verdi
 
 
 def _action_refused(saga: Saga, command: c.ActionRefused, now: float) -> Events:
-    """A refusal is definite only if no earlier call of this generation can still land (PROTOCOL rule 3a)."""
+    """A refusal is definite only if no earlier call of this generation can still land (PROTOCOL rule 3a).
+
+    One that is only for now ("too many requests") is recorded by nobody: it says nothing about an earlier call.
+    """
     operation = saga.operations[command.operation]
     if not operation.in_flight:
         return ()
-    sealed = operation.lost == 0 or operation.spec.guarantees.refusals_final or not operation.has_effect
+    is_final = operation.spec.guarantees.refusals_final and not command.transient
+    sealed = operation.lost == 0 or is_final or not operation.has_effect
+    if not sealed and command.transient:
+        return _action_lost(saga, c.ActionLost(operation.id, command.fault, command.draw), now)
     if not sealed and comes_after_pivot(saga, operation.id):  # nothing is given up there: it is asked about, or held (rule 5)
         return _action_lost(saga, c.ActionLost(operation.id, command.fault, command.draw), now)
     if not sealed:
@@ -375,6 +381,21 @@ def _declare_infeasible(saga: Saga, command: c.DeclareInfeasible, _now: float) -
     return (e.PlanFoundInfeasible(command.reasons),)
 
 
+def _change_request(saga: Saga, command: c.ChangeRequest, _now: float) -> Events:
+    is_open = saga.stage in (Stage.PLANNING, Stage.AWAITING_APPROVAL, Stage.RUNNING) and not saga.cancel_by
+    if saga.driver is not e.Driver.WORKFLOW or not is_open:
+        raise NotAllowedError(f"saga {saga.id!r} is {status_of(saga).value}: its request can not be changed", saga_id=saga.id)
+    if saga.pivot_is_open or saga.pivot_has_landed:
+        raise NotAllowedError(
+            f"saga {saga.id!r}: its pivot {saga.pivot!r} is under way: its request can not be changed any more; cancel it",
+            saga_id=saga.id,
+            operation_id=saga.pivot,
+        )
+    if command.request == saga.request:
+        return ()
+    return (e.RequestChanged(command.request, command.by, command.approved_by),)
+
+
 def _give_up_repair(saga: Saga, command: c.GiveUpRepair, _now: float) -> Events:
     if not saga.plan.version or not (saga.stage is Stage.PLANNING or is_ready_for_repair(saga)):
         raise NotAllowedError(f"saga {saga.id!r} is {status_of(saga).value}: there is nothing to repair", saga_id=saga.id)
@@ -563,6 +584,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.ApprovePlan: _approve_plan,
     c.RejectPlan: _reject_plan,
     c.AcceptPlan: _accept_plan,
+    c.ChangeRequest: _change_request,
     c.GiveUpRepair: _give_up_repair,
     c.BeginReversal: _begin_reversal,
     c.HoldReversal: _hold_reversal,

@@ -126,6 +126,15 @@ class PlanAccepted(Struct, frozen=True, omit_defaults=True):
     """What fails before the pivot disrupts this plan; only when it can not be repaired, the saga turns back."""
 
 
+class RequestChanged(Struct, frozen=True, omit_defaults=True):
+    """A person wishes for something else before the pivot. What was approved, also in advance, was for the old wishes."""
+
+    request: Any
+    by: str
+    approved_by: str = ""
+    """Who approves in advance what comes of it."""
+
+
 class PlanDisrupted(Struct, frozen=True, omit_defaults=True):
     """Nothing further starts; once what is under way has settled, the plan is repaired or given up."""
 
@@ -379,6 +388,7 @@ Event = (
     | PlanApproved
     | PlanRejected
     | PlanAccepted
+    | RequestChanged
     | PlanDisrupted
     | RepairGivenUp
     | OperationPlanned

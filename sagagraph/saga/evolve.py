@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from sagagraph.errors import JournalError
 from sagagraph.saga import events as e
-from sagagraph.saga.index import index_of, with_changed, with_planned
+from sagagraph.saga.index import index_of, is_fatal, with_changed, with_planned
 from sagagraph.saga.model import AcceptedPlan, Operation, PlanState, Saga, Stage, Undo, UndoCall
 from sagagraph.saga.status import OperationStatus
 from sagagraph.workflow.condition import operations_named
@@ -193,6 +193,16 @@ def _plan_found_infeasible(saga: Saga, event: e.PlanFoundInfeasible, _at: float)
     return replace(saga, stage=Stage.INFEASIBLE, plan=replace(saga.plan, infeasible=event.reasons))
 
 
+def _request_changed(saga: Saga, event: e.RequestChanged, _at: float) -> Saga:
+    """Without operations, planning begins anew; otherwise what stands is fitted to the new wishes."""
+    plan = replace(saga.plan, approved_in_advance_by=event.approved_by)
+    if not plan.version:
+        fresh = PlanState(approved_in_advance_by=event.approved_by)
+        return replace(saga, stage=Stage.PLANNING, request=event.request, plan=fresh)
+    plan = replace(plan, revisable=True, disruption=f"{event.by} wishes for something else")
+    return replace(saga, stage=Stage.RUNNING, request=event.request, plan=plan)
+
+
 def _plan_disrupted(saga: Saga, event: e.PlanDisrupted, _at: float) -> Saga:
     if event.operation is not None:
         _planned(saga, event.operation)
@@ -200,9 +210,14 @@ def _plan_disrupted(saga: Saga, event: e.PlanDisrupted, _at: float) -> Saga:
 
 
 def _repair_given_up(saga: Saga, event: e.RepairGivenUp, _at: float) -> Saga:
-    plan = replace(saga.plan, revisable=False, disruption="", infeasible=event.reasons)
-    if plan.accepted:
-        plan = replace(plan, hash=plan.accepted.hash, content=plan.accepted.content, cost=plan.accepted.cost)
+    """Wishes that could not be met are forgotten, with the leave that was given for them; what had failed is looked at again."""
+    is_beyond_repair = any(map(is_fatal, saga.operations.values()))
+    plan = replace(saga.plan, revisable=not is_beyond_repair, disruption="", infeasible=event.reasons)
+    if accepted := plan.accepted:
+        plan = replace(plan, hash=accepted.hash, content=accepted.content, cost=accepted.cost)
+        if accepted.request != saga.request:
+            plan = replace(plan, revisable=True, approved_in_advance_by="")
+        saga = replace(saga, request=accepted.request)
     return replace(saga, stage=Stage.RUNNING, plan=plan)
 
 
@@ -222,9 +237,10 @@ def _plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
     plan = replace(
         saga.plan,
         version=event.plan_version,
-        accepted=AcceptedPlan(saga.plan.hash, saga.plan.content, saga.plan.cost),
+        accepted=AcceptedPlan(saga.request, saga.plan.hash, saga.plan.content, saga.plan.cost),
         revisable=event.revisable,
         disruption="",
+        infeasible=(),
     )
     saga = _with_removed(replace(saga, stage=Stage.RUNNING, plan=plan), event.removed)
     return _with_replaced(_with_planned(saga, event.operations), event.replaced)
@@ -588,6 +604,7 @@ _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.PlanApproved: _plan_approved,
     e.PlanRejected: _plan_rejected,
     e.PlanAccepted: _plan_accepted,
+    e.RequestChanged: _request_changed,
     e.PlanDisrupted: _plan_disrupted,
     e.RepairGivenUp: _repair_given_up,
     e.OperationPlanned: _operation_planned,

@@ -129,6 +129,7 @@ class Operation(Struct, frozen=True):
 
 
 class AcceptedPlan(Struct, frozen=True):
+    request: Any
     hash: str | None
     content: Any
     cost: Any

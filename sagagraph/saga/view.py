@@ -55,7 +55,7 @@ class SagaView:
     cost: Cost = Cost()
     residue: tuple[str, ...] = ()
     reason: str = ""
-    """Why it compensated, is held or stuck as a whole, or is infeasible."""
+    """Why it compensated, is held or stuck as a whole, is infeasible, or is being repaired."""
     reversal: str | None = None
     """The saga that undoes this one, or has undone it (PROTOCOL rule 5)."""
     redacted: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ def _reason(saga: Saga) -> str:
         return saga.turned_back_by or "; ".join(saga.plan.infeasible)
     if saga.reversal:
         return saga.reversal_hold or f"saga {saga.reversal!r} {'undid' if saga.stage is Stage.COMPENSATED else 'undoes'} it"
-    return saga.body_fault.message if saga.body_fault else ""
+    return saga.body_fault.message if saga.body_fault else saga.plan.disruption
 
 
 def _operation_view(saga: Saga, operation: Operation) -> OperationView:

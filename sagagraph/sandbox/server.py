@@ -24,6 +24,9 @@ __all__ = ["EmbeddedSandbox", "SandboxSettings", "serve"]
 _LOOPBACK = "127.0.0.1"
 _GRACE_S = 5
 """For answers that are being written; calls that hang are woken at once."""
+_KEPT_ALIVE_S = 75
+"""Connections without a call. Callers let go of one after five seconds, as a rule: who lets go first must not be the service,
+or it closes the connection on a call that is on its way."""
 
 
 def serve(
@@ -92,6 +95,7 @@ class _Server(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 timeout_graceful_shutdown=_GRACE_S,
+                timeout_keep_alive=_KEPT_ALIVE_S,
             )
         )
         self._reception = app.state.reception

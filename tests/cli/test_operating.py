@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from sagagraph import __version__
+from sagagraph.domains.travel import domain
 from sagagraph.errors import JournalError
 from sagagraph.saga.events import BodyCompleted, Driver, Entry, SagaBegun
 from sagagraph.saga.model import Stage
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
+from sagagraph.validators.verdict import Verdict, Violation
 from tests.cli.commands import BOOKINGS, CommandLine
 from tests.cli.conftest import OpenService
 from tests.cli.contract import Saga
@@ -56,11 +58,20 @@ def test_without_its_provider_a_plan_is_not_judged_again(booked: CommandLine) ->
     assert "not judged again" in unreached.err
 
 
-def test_a_plan_that_its_validators_judge_otherwise_now_is_a_difference(booked: CommandLine, open_service: OpenService) -> None:
+def test_a_plan_is_judged_by_what_its_validators_were_shown_then(booked: CommandLine, open_service: OpenService) -> None:
     """The plan's departures are over by then."""
     with open_service(today=date(2026, 1, 1)) as late:
         booked.provider = late.url
         told = booked("replay", "booked", "--json")
+    assert (told.code, told.json["validators"], told.json["differences"]) == (0, 1, [])
+
+
+def test_a_plan_that_its_validators_judge_otherwise_now_is_a_difference(
+    booked: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strict = Verdict.of([Violation(code="STRICT", message="nothing is good enough")])
+    monkeypatch.setattr(domain, "validate_itinerary", lambda *_arguments, **_options: strict)
+    told = booked("replay", "booked", "--json")
     assert told.code == 1
     (difference,) = told.json["differences"]
     assert set(difference) == {"version", "what", "journal", "replay"}

@@ -214,16 +214,46 @@ def test_the_same_id_again_resumes_what_waits(command: CommandLine) -> None:
     assert command.ledger().standing == (5, 1)
 
 
-def test_a_booking_that_is_refused_undoes_the_trip_and_says_why(command: CommandLine, open_service: OpenService) -> None:
-    with open_service([{"kind": "flight", "call": "book", "nth": 2, "fault": "refuse"}]) as service:
+def test_a_booking_that_is_refused_costs_another_booking(command: CommandLine, open_service: OpenService) -> None:
+    with open_service([{"kind": "hotel", "call": "book", "nth": 2, "fault": "refuse"}]) as service:
+        command.provider = service.url
+        words = ("trip", "--request", command.request_file(), "--saga-id", "mended", "--json")
+        shown = command(*words).json
+        again = command("approve", "mended", "--json")
+        assert (again.code, again.json["status"], again.json["plan_version"]) == (0, "awaiting_approval", 1)
+        assert again.json["plan_hash"] != shown["plan_hash"]
+        waiting = command("status", "mended")
+        assert "4 reservations of 4 kept" in waiting.out
+        told = command("approve", "mended", "--plan", again.json["plan_hash"], "--json")
+        saga = saga_in(told.json)
+        assert (told.code, saga.status, told.json["plan_version"]) == (0, "committed", 2)
+        replaced = next(each for each in saga.operations if each.status == "failed")
+        assert f"{replaced.id}.2" in {each.id for each in saga.operations if each.status == "succeeded"}
+        assert (command.ledger().standing, command.ledger().repeated) == ((5, 1), [])
+        assert saga.cost.total == sum(row["amount"] for row in command.ledger().rows["payments"])
+
+
+def test_a_repair_that_is_rejected_undoes_what_stands(command: CommandLine, open_service: OpenService) -> None:
+    with open_service([{"kind": "hotel", "call": "book", "nth": 2, "fault": "refuse"}]) as service:
+        command.provider = service.url
+        command("trip", "--request", command.request_file(), "--saga-id", "no")
+        assert command("approve", "no", "--json").json["status"] == "awaiting_approval"
+        told = command("reject", "no", "--json")
+        assert told.json["status"] == "compensated"
+        assert "its repair was rejected by command line" in told.json["reason"]
+        assert (command.ledger().standing, command.ledger().repeated) == ((0, 0), [])
+
+
+def test_a_payment_that_is_refused_undoes_the_trip_and_says_why(command: CommandLine, open_service: OpenService) -> None:
+    with open_service([{"kind": "payment", "call": "capture", "fault": "refuse"}]) as service:
         command.provider = service.url
         told = command("trip", "--request", command.request_file(), "--saga-id", "bad", "--yes", "--json")
         saga = saga_in(told.json)
         assert (told.code, saga.status) == (1, "compensated")
         refused = next(each for each in saga.operations if each.status == "failed")
-        assert refused.id == "T5"
+        assert refused.id == "payment"
         assert refused.error["code"] == "refused"
-        assert "T5" in told.json["reason"]
+        assert "payment" in told.json["reason"]
         assert saga.cost.total == 0
         assert saga.cost.fees == sum(row["fee"] for row in command.ledger().rows["cancellations"]) > 0
         assert any("cancellation fee" in each for each in saga.residue)
@@ -239,3 +269,51 @@ def test_a_trip_in_a_process_of_its_own_prints_one_document(command: CommandLine
     assert (told.code, told.err) == (0, "")
     assert saga_in(json.loads(told.out)).status == "committed"
     assert command("status", "alone", "--json").json == told.json
+
+
+def test_a_wish_is_changed_while_the_plan_waits_for_approval(command: CommandLine, open_service: OpenService) -> None:
+    with open_service() as service:
+        command.provider = service.url
+        before = command("trip", "--request", command.request_file(), "--saga-id", "other", "--json").json
+        told = command("change", "other", "only 4 stars, please", "--json")
+        assert (told.code, told.json["status"]) == (0, "awaiting_approval")
+        assert told.json["plan_hash"] != before["plan_hash"]
+        assert command("approve", "other", "--plan", before["plan_hash"]).code == 2
+        assert command("approve", "other", "--json").json["status"] == "committed"
+        late = command("change", "other", "only 3 stars")
+        assert (late.code, command.ledger().standing) == (2, (5, 1))
+        assert "can not be changed" in late.complaint
+
+
+def test_a_wish_that_is_changed_half_way_keeps_what_fits_it(command: CommandLine, open_service: OpenService) -> None:
+    with open_service([{"kind": "hotel", "call": "book", "nth": 2, "fault": "refuse"}]) as service:
+        command.provider = service.url
+        command("trip", "--request", command.request_file(), "--saga-id", "half")
+        command("approve", "half")
+        told = command("change", "half", "only 4 stars, please", "--yes", "--json")
+        assert (told.code, told.json["status"]) == (0, "committed")
+        saga = saga_in(told.json)
+        flights = [each for each in saga.operations if each.action == "book_flight"]
+        assert {each.status for each in flights} == {"succeeded"}
+        assert len(flights) == 2
+        assert (command.ledger().standing, command.ledger().repeated) == ((5, 1), [])
+
+
+def test_a_wish_that_can_not_be_met_leaves_the_trip_as_it_was(command: CommandLine, open_service: OpenService) -> None:
+    with open_service([{"kind": "hotel", "call": "book", "nth": 2, "fault": "refuse"}]) as service:
+        command.provider = service.url
+        command("trip", "--request", command.request_file(), "--saga-id", "poor")
+        command("approve", "poor")
+        shown = command("status", "poor", "--json").json["plan_hash"]
+        told = command("change", "poor", "at most $700", "--yes", "--json")
+        assert (told.json["status"], told.json["plan_hash"]) == ("awaiting_approval", shown)
+        assert "budget" in told.json["reason"]
+        assert command("approve", "poor", "--json").json["status"] == "committed"
+
+
+@pytest.mark.parametrize("words", [(), ("TEXT", "--request", "x.json")])
+def test_a_change_says_what_it_needs(command: CommandLine, words: tuple[str, ...]) -> None:
+    command("trip", "--request", command.request_file(), "--saga-id", "what")
+    told = command("change", "what", *words)
+    assert told.code == 2
+    assert "wished otherwise" in told.complaint

@@ -15,7 +15,7 @@ import pytest
 from sagagraph.domains.travel.receipts import Ledger
 from sagagraph.errors import BusyError, ConflictError, NotAllowedError, ProviderError, StoreError, UnknownSagaError
 from sagagraph.graph.planning import MAX_PROPOSALS, PlanningGraph
-from sagagraph.planning.domain import Infeasible, Proposal
+from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.saga import commands as c
 from sagagraph.saga.action import Action
 from sagagraph.saga.coordinator import Coordinator
@@ -261,7 +261,19 @@ class Stub:
         number = self.asked if self._endless else 1
         return (Proposal({"number": number}, f"hash-{number}", f"plan {number}", Cost(1, "USD")),)
 
-    async def validate(self, _request: Any, plan: Any) -> Verdict:
+    async def repair(self, _saga: Saga) -> Proposal | Infeasible:
+        raise AssertionError("nothing was booked")
+
+    async def evidence(self, _saga: Saga) -> Any:
+        return None
+
+    def needs_approval(self, _saga: Saga) -> bool:
+        return True
+
+    def revision(self, _saga: Saga) -> Revision:
+        raise AssertionError("nothing was booked")
+
+    async def validate(self, _request: Any, plan: Any, _shown: Any) -> Verdict:
         self.judged.append(f"hash-{plan['number']}")
         return self.verdict
 
@@ -328,7 +340,7 @@ async def test_an_outage_while_planning_leaves_the_saga_to_resume(
 # -- prices ----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_price_that_changed_since_the_approval_books_nothing(
+async def test_a_price_that_changed_since_the_approval_is_asked_about_again(
     open_worker: OpenWorker, url: str, tmp_path: Path, ledger: ReadLedger
 ) -> None:
     async with open_worker() as worker:
@@ -337,13 +349,15 @@ async def test_a_price_that_changed_since_the_approval_books_nothing(
         hotel = next(leg["offer"] for leg in saga.plan.content["legs"] if leg["offer"]["kind"] == "hotel")
         raise_price(tmp_path / "sandbox.db", hotel, url)
         view = await worker.graph.decide("trip", approved=True, by="ann", plan_hash=shown.plan_hash)
-        assert view.status == "compensated"
-        assert f"offer {hotel['offer_id']} costs" in view.reason
-        assert "was approved" in view.reason
+        assert view.status == "awaiting_approval"
+        assert view.plan_hash != shown.plan_hash
         check = view.operations[0]
         assert (check.id, check.status, check.error and check.error["code"]) == ("check", "failed", "price_changed")
         assert {each.attempts for each in view.operations[1:]} == {0}
-        assert view.cost.total == 0
+        saga = await worker.engine.load("trip")
+        assert saga.plan.disruption.startswith(f"check: offer {hotel['offer_id']} costs")
+        with pytest.raises(ConflictError, match="shows plan"):
+            await worker.graph.decide("trip", approved=True, by="ann", plan_hash=shown.plan_hash)
     assert standing(await ledger()) == (0, 0)
     assert not (await ledger()).reservations
 
@@ -360,7 +374,7 @@ def raise_price(database: Path, offer: dict[str, Any], url: str) -> None:
     assert httpx2.get(f"{url}/offers/{offer['offer_id']}").json()["price"] > offer["price"]
 
 
-async def test_an_offer_that_is_sold_out_since_the_approval_books_nothing(
+async def test_an_offer_that_is_sold_out_since_the_approval_is_replaced_once_that_is_approved(
     open_worker: OpenWorker, url: str, ledger: ReadLedger
 ) -> None:
     async with open_worker() as worker:
@@ -372,14 +386,17 @@ async def test_an_offer_that_is_sold_out_since_the_approval_books_nothing(
                 body = {"kind": "hotel", "offer_id": hotel["offer_id"], "quantity": 1}
                 (await others.post("/reservations", json=body)).raise_for_status()
         view = await worker.graph.decide("trip", approved=True, by="ann")
-        assert view.status == "compensated"
-        assert f"offer {hotel['offer_id']} is sold out" in view.reason
-    assert [row for row in (await ledger()).reservations if row.saga_id == "trip"] == []
+        assert view.status == "awaiting_approval"
+        assert [row for row in (await ledger()).reservations if row.saga_id == "trip"] == []
+        view = await worker.graph.decide("trip", approved=True, by="ann", plan_hash=view.plan_hash)
+        assert (view.status, view.plan_version) == ("committed", 2)
+    mine = [row for row in (await ledger()).reservations if row.saga_id == "trip"]
+    assert [row.state for row in mine] == ["confirmed"] * 5
 
 
 def test_the_graph_can_be_drawn() -> None:
     from sagagraph.graph.planning import _build
 
     drawn = _build().compile().get_graph()
-    assert {"intake", "plan", "validate", "approve", "execute", "compensate", "finish"} <= set(drawn.nodes)
+    assert {"intake", "plan", "repair", "validate", "approve", "execute", "compensate", "finish"} <= set(drawn.nodes)
     assert PlanningGraph.__doc__

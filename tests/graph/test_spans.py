@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sagagraph.graph.planning import planning_graph
-from sagagraph.planning.domain import Proposal
+from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.saga.view import Account, Cost
@@ -23,7 +23,19 @@ class Nothing:
     async def propose(self, request: Any) -> tuple[Proposal, ...]:
         return (Proposal({}, "hash", "nothing", Cost()),)
 
-    async def validate(self, request: Any, plan: Any) -> Verdict:
+    async def repair(self, saga: Any) -> Infeasible:
+        return Infeasible(())
+
+    async def evidence(self, saga: Any) -> Any:
+        return None
+
+    def needs_approval(self, saga: Any) -> bool:
+        return True
+
+    def revision(self, saga: Any) -> Revision:
+        return Revision(())
+
+    async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
         return Verdict.of([])
 
     def title(self, plan: Any) -> str:

@@ -474,6 +474,8 @@ class Explorer:
         if self._may(state, "transient"):
             transient = commands.ActionRefused(operation.id, FAULT, transient=True)
             yield Move(f"call {index} refused for now", self._tell(_spend(said_no), transient))
+            if said_no.providers != state.providers:
+                yield Move(f"call {index} refused for now, and not recorded", self._tell(_spend(state), transient))
         if self._may(state, "cached 5xx"):
             broken = self._with(_spend(state), index, provider._replace(broken=provider.broken | {key}))
             yield Move(f"call {index}: 5xx, cached for its key", self._tell(broken, commands.ActionLost(operation.id, FAULT)))

@@ -48,6 +48,16 @@ def test_rule_2_a_final_refusal_makes_the_next_key() -> None:
     assert started.key == "trip/flight/2"
 
 
+def test_rule_3a_a_refusal_for_now_says_nothing_about_an_earlier_call_that_was_lost() -> None:
+    """Not even where refusals are final: "too many requests" is recorded by nobody."""
+    story = Story(spec("flight", dedup_s=3600.0, refusals_final=True))
+    story.lose("flight")
+    story.probe("flight", ABSENT)
+    story.call("flight")
+    assert names(story.tell(c.ActionRefused("flight", NO, transient=True))) == ["AttemptLost"]
+    assert story["flight"].generation == 1
+
+
 def test_rule_2_a_compensation_has_a_key_of_its_own_and_a_void_has_the_operation_s() -> None:
     story = Story(spec("flight", void=True))
     story.succeed("flight")

@@ -28,6 +28,7 @@ Patch = pytest.MonkeyPatch
 PROBE, KEYED, VOID, DEADLINE = Profile(), Profile(dedup=True), Profile(void=True), Profile(deadline=True)
 KEYED_BLIND = Profile(dedup=True, probe=False)
 FINAL_NO = Profile(refusals_final=True)
+KEYED_FINAL_NO = Profile(dedup=True, refusals_final=True)
 
 ALONE = ((COMPENSATABLE,), ((),))
 CHAIN = ((COMPENSATABLE, COMPENSATABLE), ((), (0,)))
@@ -103,6 +104,18 @@ def a_later_refusal_is_definite(patch: Patch) -> None:
         return real(replace(saga, operations=saga.operations.set(operation.id, operation)), refused, now)
 
     patch.setitem(decide._DECIDE, commands.ActionRefused, careless)
+
+
+def a_refusal_for_now_is_definite(patch: Patch) -> None:
+    real = decide._DECIDE[commands.ActionRefused]
+
+    def definite(saga: Saga, command: commands.ActionRefused, now: float) -> tuple[e.Event, ...]:
+        operation = saga.operations[command.operation]
+        if command.transient and operation.lost and operation.spec.guarantees.refusals_final:
+            return (e.AttemptRefused(operation.id, command.fault, now),)
+        return tuple(real(saga, command, now))
+
+    patch.setitem(decide._DECIDE, commands.ActionRefused, definite)
 
 
 def retention_is_eternal(patch: Patch) -> None:
@@ -292,6 +305,7 @@ PLANTED = [
     Planted("absent closes when going back", absent_closes_when_going_back, case(ALONE, PROBE), 2, "I4"),
     Planted("giving up does not seal", giving_up_does_not_seal, case(ALONE, KEYED), 1, "I4"),
     Planted("a refusal of a later attempt is definite", a_later_refusal_is_definite, case(ALONE, KEYED), 1, "I4"),
+    Planted("a refusal for now is definite", a_refusal_for_now_is_definite, case(ALONE, KEYED_FINAL_NO), 2, "I2"),
     Planted("keys are remembered for ever", retention_is_eternal, case(ALONE, KEYED_BLIND), 1, "I2"),
     Planted("clocks are one clock", clocks_are_one, case(ALONE, DEADLINE), 1, "I4"),
     Planted("a probe before the deadline seals", a_probe_before_the_deadline_seals, case(ALONE, DEADLINE), 1, "I4"),

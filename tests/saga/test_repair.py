@@ -182,3 +182,71 @@ def test_an_output_that_was_rejected_is_no_concern_of_the_plan_that_replaces_it(
     story.tell(c.AcceptPlan((spec("hotel.2", ActionKind.COMPENSATABLE, "flight"),), ("hotel",), revisable=True))
     story.settle()
     assert not story.saga.plan.disruption
+
+
+# -- a person wishes for something else --------------------------------------------------------------------------------
+
+
+def test_other_wishes_before_anything_is_accepted_begin_the_planning_anew() -> None:
+    story = Story()
+    story.tell(c.ProposePlan("one", {}, None))
+    story.tell(c.AskApproval())
+    story.tell(c.ChangeRequest({"stars": 4}, "Anna"))
+    assert (story.saga.stage, story.saga.plan.hash, story.saga.request) == (Stage.PLANNING, None, {"stars": 4})
+    assert not story.saga.plan.approved_in_advance_by
+
+
+def test_other_wishes_disrupt_a_plan_that_is_being_carried_out() -> None:
+    story = trip()
+    story.succeed("flight")
+    story.call("inn")
+    story.tell(c.ChangeRequest({"stars": 4}, "Anna", approved_by="Anna"))
+    assert not is_ready_for_repair(story.saga)
+    story.tell(c.ActionReplied("inn", None))
+    assert is_ready_for_repair(story.saga)
+    assert story.saga.plan.approved_in_advance_by == "Anna"
+
+
+def test_wishes_that_can_not_be_met_leave_the_old_ones_and_the_old_plan() -> None:
+    story = trip()
+    story.succeed("flight")
+    before = story.saga.request
+    story.tell(c.ChangeRequest({"stars": 4}, "Anna"))
+    story.tell(c.ProposePlan("two", OFFERED, None))
+    story.tell(c.GiveUpRepair(("no hotel has four stars",)))
+    assert (story.saga.request, story.saga.plan.hash, story.saga.plan.revisable) == (before, "one", True)
+    assert story.due() == (CallAction("inn"), CallAction("hotel"))
+
+
+def test_wishes_while_a_repair_waits_for_approval_look_for_another_one() -> None:
+    story = disrupted()
+    story.tell(c.ProposePlan("two", OFFERED, None))
+    story.tell(c.AskApproval())
+    story.tell(c.ChangeRequest({"stars": 4}, "Anna"))
+    assert is_ready_for_repair(story.saga)
+    story.tell(c.GiveUpRepair(("no hotel has four stars",)))
+    story.settle()
+    assert is_ready_for_repair(story.saga)  # for the old wishes
+    story.tell(c.GiveUpRepair(("nothing is left",)))
+    story.settle()
+    assert story.saga.stage is Stage.COMPENSATING
+
+
+def test_the_same_wishes_change_nothing() -> None:
+    story = trip()
+    assert story.tell(c.ChangeRequest(story.saga.request, "Anna")) == ()
+
+
+def test_wishes_come_too_late_once_the_pivot_is_under_way() -> None:
+    story = trip()
+    story.succeed("flight", "inn", "hotel")
+    story.call("pay")
+    with pytest.raises(NotAllowedError, match="its pivot 'pay' is under way"):
+        decide(story.saga, c.ChangeRequest({"stars": 4}, "Anna"), story.now)
+
+
+def test_a_saga_that_turns_back_hears_of_no_other_wishes() -> None:
+    story = trip()
+    story.tell(c.Cancel("Anna"))
+    with pytest.raises(NotAllowedError, match="can not be changed"):
+        decide(story.saga, c.ChangeRequest({"stars": 4}, "Anna"), story.now)

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -187,3 +188,14 @@ def test_the_service_uses_nothing_of_the_rest_but_its_errors() -> None:
     rest = {name for name in loaded if name.startswith("sagagraph.") and not name.startswith("sagagraph.sandbox")}
     assert rest == {"sagagraph.errors"}
     assert "httpx" not in loaded
+
+
+def test_a_connection_outlives_the_patience_of_those_who_hold_it(tmp_path: Path) -> None:
+    """Callers keep one for five seconds and may call in the last moment."""
+    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db")) as service:
+        connection = HTTPConnection(service.url.removeprefix("http://"), timeout=5)
+        for wait_s in (0, 5.5):
+            time.sleep(wait_s)
+            connection.request("GET", "/health")
+            assert connection.getresponse().read() == b'{"status":"ok"}'
+        connection.close()

@@ -53,7 +53,7 @@ class Travel:
     async def propose(self, request: Any) -> tuple[Proposal, ...] | Infeasible:
         proposed = await planner.propose(TripRequest.model_validate(request), self.provider)
         if isinstance(proposed, planner.Infeasible):
-            return Infeasible(proposed.reasons)
+            return Infeasible(proposed.reasons, proposed.conflict, proposed.relaxations)
         return tuple(_proposal(itinerary) for itinerary in proposed)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from sagagraph.domains.travel.exchange import converted, most_cents, worth
+from sagagraph.domains.travel.exchange import converted
 from sagagraph.domains.travel.market import (
-    MOST_DEPARTURE_DAYS,
     can_be_boarded,
     is_sensible_train,
     journeys_of,
     keeps_hours,
     keeps_weekdays,
+    pairs_of,
 )
+from sagagraph.domains.travel.measures import discomfort_of
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
 from sagagraph.domains.travel.plan import Alternative, Choice
-from sagagraph.domains.travel.problem import Direct
-from sagagraph.domains.travel.search import ALL_WISHES, Usable, Wish, best_path, paths_by_last_day
-from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline
+from sagagraph.domains.travel.problem import Direct, Order, Stop
+from sagagraph.domains.travel.search import Usable
+from sagagraph.domains.travel.wishes import ALL_WISHES, stars_text
+from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.offers import Offer, Transport
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.search import Path
+    from sagagraph.planning.domain import Relaxation
 
 _ALTERNATIVES = 3
 """Of each leg, as many offers that were not taken are told."""
@@ -39,17 +41,36 @@ _ALTERNATIVES = 3
 
 def reasons(request: TripRequest, market: Market, path: Path, titles: list[str], others: tuple[Path, ...]) -> tuple[str, ...]:
     """`others`: every path that is proposed, this one among them."""
-    cheapest = min(other.cents for other in others)
-    fastest = min(_minutes_of(other) for other in others)
     said = [f"{', '.join(titles)}: {_money(path.cents)}, {duration_text(_minutes_of(path))} under way"]
-    if path.cents > cheapest:
-        said.append(f"{_money(path.cents - cheapest)} more than the cheapest")
-    if _minutes_of(path) > fastest:
-        said.append(f"{duration_text(_minutes_of(path) - fastest)} longer under way than the fastest")
+    said += _against(path, others)
     said += _on_budget(request, market, path)
     if request.direct is not Direct.ANY:
         said += _on_directness(request, market, path)
     return tuple(said)
+
+
+def _against(path: Path, others: tuple[Path, ...]) -> Iterator[str]:
+    """What it costs against each of the best in money, time and comfort."""
+    more = path.cents - min(other.cents for other in others)
+    if more:
+        yield f"{_money(more)} more than the cheapest"
+    longer = _minutes_of(path) - min(map(_minutes_of, others))
+    if longer:
+        yield f"{duration_text(longer)} longer under way than the fastest"
+    comfortable = min(others, key=lambda other: discomfort_of(other.offers))
+    worse = list(_less_comfort(discomfort_of(path.offers), discomfort_of(comfortable.offers)))
+    if worse:
+        yield f"{listed(worse)} than the most comfortable"
+
+
+def _less_comfort(mine: tuple[int, ...], best: tuple[int, ...]) -> Iterator[str]:
+    changes, odd_hours, missing_stars = (ours - theirs for ours, theirs in zip(mine[:3], best[:3], strict=True))
+    if changes > 0:
+        yield f"{changes} more {'change' if changes == 1 else 'changes'} on the way"
+    if odd_hours > 0:
+        yield f"{odd_hours} more {'departure or arrival' if odd_hours == 1 else 'departures or arrivals'} at night"
+    if missing_stars > 0:
+        yield f"{count_text(missing_stars, 'star')} fewer over all nights"
 
 
 def _on_budget(request: TripRequest, market: Market, path: Path) -> Iterator[str]:
@@ -64,19 +85,13 @@ def _on_budget(request: TripRequest, market: Market, path: Path) -> Iterator[str
 
 
 def _on_directness(request: TripRequest, market: Market, path: Path) -> Iterator[str]:
-    flights = [
-        (journey, offer)
-        for journey, offer in enumerate(offer for offer in path.offers if isinstance(offer, TransportOffer))
-        if isinstance(offer, FlightOffer)
-    ]
-    if flights and all(offer.is_direct for _, offer in flights):
+    flights = [offer for offer in path.offers if isinstance(offer, FlightOffer)]
+    if flights and all(offer.is_direct for offer in flights):
         yield "all flights are direct"
-    for journey, offer in flights:
+    for offer in flights:
         if not offer.is_direct:
             why = (
-                "a direct one costs more or does not fit"
-                if _has_direct(request, market, journey)
-                else "no direct one is on offer"
+                "a direct one costs more or does not fit" if _has_direct(request, market, offer) else "no direct one is on offer"
             )
             yield (
                 f"{offer.origin_city} to {offer.destination_city} with {count_text(offer.stops, 'stop')}"
@@ -84,8 +99,9 @@ def _on_directness(request: TripRequest, market: Market, path: Path) -> Iterator
             )
 
 
-def _has_direct(request: TripRequest, market: Market, journey: int) -> bool:
-    return any(isinstance(offer, FlightOffer) and offer.is_direct for offer in _boardable(request, market, journey))
+def _has_direct(request: TripRequest, market: Market, flight: FlightOffer) -> bool:
+    offers = _boardable(request, market, flight.origin_city, flight.destination_city)
+    return any(isinstance(offer, FlightOffer) and offer.is_direct for offer in offers)
 
 
 # -- why this offer --------------------------------------------------------------------------------------------------
@@ -94,15 +110,12 @@ def _has_direct(request: TripRequest, market: Market, journey: int) -> bool:
 def choices(request: TripRequest, market: Market, path: Path) -> Iterator[Choice]:
     """For each offer of `path`, how it compares with the others that fit on its day."""
     usable = Usable(request, market, ALL_WISHES)
-    journey = stop = 0
     for offer in path.offers:
         fit: tuple[Offer, ...]
         if isinstance(offer, HotelOffer):
-            fit = usable.hotels(stop, offer.check_in)
-            stop += 1
+            fit = usable.hotels(Stop(city=offer.city, nights=offer.nights), offer.check_in)
         else:
-            fit = usable.transports(journey, offer.departs.date())
-            journey += 1
+            fit = usable.transports(offer.origin_city, offer.destination_city, offer.departs.date())
         others = sorted((each for each in fit if each.offer_id != offer.offer_id), key=lambda each: (each.price, each.offer_id))
         alternatives = tuple(
             Alternative(offer_id=each.offer_id, title=headline(each), price=each.price) for each in others[:_ALTERNATIVES]
@@ -148,21 +161,20 @@ def considered(request: TripRequest, market: Market) -> tuple[str, ...]:
 
 
 def _on_departures(request: TripRequest, market: Market) -> Iterator[str]:
-    days = market.departure_days
+    days = Usable(request, market, ALL_WISHES).departure_days
     if len(days) > 1:
-        share = "some" if len(days) == MOST_DEPARTURE_DAYS and _has_more_days(request, market) else "all"
+        share = "some" if len(request.departure_days(days[0])) > len(days) else "all"
         yield f"compared {len(days)} days of departure, {share} from {day_text(days[0])} to {day_text(days[-1])}"
 
 
-def _has_more_days(request: TripRequest, market: Market) -> bool:
-    return len(request.departure_days(market.departure_days[0])) > len(market.departure_days)
-
-
 def _on_trains(request: TripRequest, market: Market) -> Iterator[str]:
-    for journey, (here, there) in enumerate(journeys_of(request)):
-        trains = [offer for offer in _boardable(request, market, journey) if isinstance(offer, TrainOffer)]
+    for here, there in pairs_of(request):
+        offers = _boardable(request, market, here, there)
+        trains = [offer for offer in offers if isinstance(offer, TrainOffer)]
         sensible = [train.duration_minutes for train in trains if is_sensible_train(train)]
-        if sensible:
+        if sensible and len(trains) < len(offers):
+            yield f"{here} to {there}: flights compared with trains, the fastest of which takes {duration_text(min(sensible))}"
+        elif sensible:
             yield f"{here} to {there}: no flights looked for, as the train takes {duration_text(min(sensible))}"
         elif trains:
             fastest = min(train.duration_minutes for train in trains)
@@ -172,15 +184,15 @@ def _on_trains(request: TripRequest, market: Market) -> Iterator[str]:
 def _on_dropped_flights(request: TripRequest, market: Market) -> Iterator[str]:
     if request.direct is not Direct.REQUIRED:
         return
-    for journey, (here, there) in enumerate(journeys_of(request)):
-        flights = [offer for offer in _boardable(request, market, journey) if isinstance(offer, FlightOffer)]
+    for here, there in pairs_of(request):
+        flights = [offer for offer in _boardable(request, market, here, there) if isinstance(offer, FlightOffer)]
         dropped = sum(not flight.is_direct for flight in flights)
         if dropped:
             yield f"{here} to {there}: {dropped} of {len(flights)} flights dropped, as they are not direct"
 
 
 def _on_unwanted_times(request: TripRequest, market: Market) -> Iterator[str]:
-    offers = [offer for journey in range(len(journeys_of(request))) for offer in _boardable(request, market, journey)]
+    offers = [offer for here, there in pairs_of(request) for offer in _boardable(request, market, here, there)]
     for keeps, what in ((keeps_hours, "at other hours than asked for"), (keeps_weekdays, f"on {_weekdays(request)}")):
         dropped = sum(not keeps(request, offer) for offer in offers)
         if dropped:
@@ -189,12 +201,12 @@ def _on_unwanted_times(request: TripRequest, market: Market) -> Iterator[str]:
 
 def _on_dropped_hotels(request: TripRequest, market: Market) -> Iterator[str]:
     fewest, most = request.stars
-    for stop, each in enumerate(request.stops):
-        hotels = _hotels_of(market, stop)
+    for each in request.stops:
+        hotels = _hotels_of(market, each)
         dropped = {hotel.name for hotel in hotels if not fewest <= hotel.stars <= most}
         if dropped:
             total = len({hotel.name for hotel in hotels})
-            yield f"{each.city}: {len(dropped)} of {count_text(total, 'hotel')} dropped, outside {_stars(request)}"
+            yield f"{each.city}: {len(dropped)} of {count_text(total, 'hotel')} dropped, outside {stars_text(request)}"
 
 
 def _on_what_is_full(request: TripRequest, market: Market) -> Iterator[str]:
@@ -208,117 +220,78 @@ def _on_what_is_full(request: TripRequest, market: Market) -> Iterator[str]:
 # -- why there is none -----------------------------------------------------------------------------------------------
 
 
-def why_not(request: TripRequest, market: Market) -> tuple[str, ...]:
-    """One reason for every wish that can not be met together with those before it, in the order of `Wish`."""
+def why_not(
+    request: TripRequest, market: Market, conflict: tuple[str, ...], relaxations: tuple[Relaxation, ...]
+) -> tuple[str, ...]:
+    """What can not be met together, and what would help; what can not be had at all, where there is no conflict."""
     if not market.departure_days:
         return (f"no day of departure is left: it is {day_text(market.now.date())} already",)
-    if not _is_feasible(request, market, frozenset()):
+    if not conflict:
         return tuple(_on_what_is_missing(request, market))
-    kept: frozenset[Wish] = frozenset()
-    found: list[str] = []
-    for wish in Wish:
-        if _is_feasible(request, market, kept | {wish}):
-            kept |= {wish}
-        else:
-            found.append(_nearest_miss(request, market, wish, kept))
-    return tuple(found)
-
-
-def _is_feasible(request: TripRequest, market: Market, wishes: frozenset[Wish]) -> bool:
-    return best_path(request, market, _no_weight, wishes) is not None
-
-
-def _no_weight(_: Offer) -> tuple[int, ...]:
-    return ()
-
-
-def _nearest_miss(request: TripRequest, market: Market, wish: Wish, kept: frozenset[Wish]) -> str:
-    """What the trips that keep `kept` alone have instead; there are some."""
-    trips = paths_by_last_day(request, market, _no_weight, kept)
-    match wish:
-        case Wish.WINDOW:
-            return _late_end(request, min(trips))
-        case Wish.DIRECT:
-            return _not_direct(request, market)
-        case Wish.HOURS:
-            return f"no journeys at {_hours(request)} fit together on the days in question"
-        case Wish.WEEKDAYS:
-            return f"every trip on the days in question travels on {_weekdays(request)}"
-        case Wish.STARS:
-            return _wrong_stars(request, market)
-        case Wish.BUDGET:
-            return _too_dear(request, market, min(path.cents for paths in trips.values() for path in paths))
-
-
-def _late_end(request: TripRequest, day: date) -> str:
-    last = request.window.last if request.window else day
-    return (
-        f"the earliest end of the trip is {day_text(day)}, {count_text((day - last).days, 'day')}"
-        f" after the window ends on {day_text(last)}"
-    )
-
-
-def _not_direct(request: TripRequest, market: Market) -> str:
-    lacking = [
-        f"{here} to {there}"
-        for journey, (here, there) in enumerate(journeys_of(request))
-        if not _has_direct(request, market, journey)
-        and not any(is_sensible_train(offer) for offer in _boardable(request, market, journey))
-    ]
-    if lacking:
-        return f"no direct flight from {' or from '.join(lacking)} has seats on the days in question; others do"
-    return "direct flights alone do not fit together on the days in question"
-
-
-def _wrong_stars(request: TripRequest, market: Market) -> str:
-    fewest, most = request.stars
-    for stop, each in enumerate(request.stops):
-        stars = {hotel.stars for hotel in _hotels_of(market, stop) if hotel.left >= request.rooms}
-        if stars and not any(fewest <= count <= most for count in stars):
-            nearest = min(stars, key=lambda count: (min(abs(count - fewest), abs(count - most)), count))
-            return f"no hotel with {_stars(request)} has room in {each.city}; the nearest has {nearest}"
-    return f"hotels with {_stars(request)} have no room on the days in question"
-
-
-def _too_dear(request: TripRequest, market: Market, cents: int) -> str:
-    if worth(request.currency, market.rates) is None:
-        return f"no rate for {request.currency} is known, and the budget is in it; the cheapest trip costs {_money(cents)}"
-    other = converted(request, cents, market.rates)
-    over = request.over_budget(_amount(cents) if other is None else other.total)
-    also = "" if other is None else f" ({_money(cents - (most_cents(request, market.rates) or 0))})"
-    over_text, budget = money_text(over, request.currency), money_text(request.budget or over, request.currency)
-    return f"the cheapest trip costs {over_text}{also} more than the budget of {budget}"
+    if len(conflict) == 1:
+        return (f"no trip keeps this wish: {conflict[0]}", *(each.sentence for each in relaxations))
+    kept = (each.sentence if each.together else f"keeping all else, {each.sentence}" for each in relaxations)
+    return (f"no trip keeps these wishes together: {'; '.join(conflict)}", *kept)
 
 
 def _on_what_is_missing(request: TripRequest, market: Market) -> Iterator[str]:
     """The first thing on the way that can not be had at all: beyond it nothing was asked for."""
+    if request.order is Order.ANY:
+        yield from _on_what_is_out_of_reach(request, market)
+        return
     for journey, (here, there) in enumerate(journeys_of(request)):
-        if not _boardable(request, market, journey):
+        if not _boardable(request, market, here, there):
             seats = count_text(request.travellers, "seat")
             yield f"no flight or train from {here} to {there} has {seats} on the days in question"
             return
-        if journey < len(request.stops) and not any(hotel.left >= request.rooms for hotel in _hotels_of(market, journey)):
-            stop = request.stops[journey]
-            rooms, nights = count_text(request.rooms, "room"), count_text(stop.nights, "night")
-            yield f"no hotel in {there} has {rooms} left for {nights} on the days in question"
+        if journey < len(request.stops) and not _has_room(request, market, request.stops[journey]):
+            yield _without_room(request, request.stops[journey])
             return
     yield "the journeys and hotels that can be had do not fit together"
+
+
+def _on_what_is_out_of_reach(request: TripRequest, market: Market) -> Iterator[str]:
+    """Where the order of the stops is free: what no order can do without."""
+    reached = {there for here, there in pairs_of(request) if _boardable(request, market, here, there)}
+    missing = [there for _, there in pairs_of(request) if there not in reached]
+    full = [stop for stop in request.stops if stop.city in reached and not _has_room(request, market, stop)]
+    if missing:
+        seats = count_text(request.travellers, "seat")
+        yield f"no flight or train to {' or '.join(dict.fromkeys(missing))} has {seats} on the days in question"
+    for stop in full:
+        yield _without_room(request, stop)
+    if not missing and not full:
+        yield "the journeys and hotels that can be had do not fit together in any order"
+
+
+def _has_room(request: TripRequest, market: Market, stop: Stop) -> bool:
+    return any(hotel.left >= request.rooms for hotel in _hotels_of(market, stop))
+
+
+def _without_room(request: TripRequest, stop: Stop) -> str:
+    rooms, nights = count_text(request.rooms, "room"), count_text(stop.nights, "night")
+    return f"no hotel in {stop.city} has {rooms} left for {nights} on the days in question"
 
 
 # -- reading the market ----------------------------------------------------------------------------------------------
 
 
-def _boardable(request: TripRequest, market: Market, journey: int) -> list[Transport]:
+def _boardable(request: TripRequest, market: Market, here: str, there: str) -> list[Transport]:
     return [
         offer
-        for (of_journey, _), offers in market.journeys.items()
+        for (origin, destination, _), offers in market.journeys.items()
         for offer in offers
-        if of_journey == journey and can_be_boarded(offer, request.travellers, market.now)
+        if (origin, destination) == (here, there) and can_be_boarded(offer, request.travellers, market.now)
     ]
 
 
-def _hotels_of(market: Market, stop: int) -> list[HotelOffer]:
-    return [hotel for (of_stop, _), hotels in market.stays.items() for hotel in hotels if of_stop == stop]
+def _hotels_of(market: Market, stop: Stop) -> list[HotelOffer]:
+    return [
+        hotel
+        for (city, nights, _), hotels in market.stays.items()
+        for hotel in hotels
+        if (city, nights) == (stop.city, stop.nights)
+    ]
 
 
 def _minutes_of(path: Path) -> int:
@@ -327,22 +300,6 @@ def _minutes_of(path: Path) -> int:
 
 def _weekdays(request: TripRequest) -> str:
     return " or ".join(day.capitalize() for day in request.not_on)
-
-
-def _hours(request: TripRequest) -> str:
-    """`the hours asked for (leave 08:00 or later, arrive 22:00 or earlier)`"""
-    limits = []
-    for verb, hours in (("leave", request.hours.depart), ("arrive", request.hours.arrive)):
-        if hours.earliest is not None:
-            limits.append(f"{verb} {hours.earliest:%H:%M} or later")
-        if hours.latest is not None:
-            limits.append(f"{verb} {hours.latest:%H:%M} or earlier")
-    return f"the hours asked for ({', '.join(limits)})"
-
-
-def _stars(request: TripRequest) -> str:
-    fewest, most = request.stars
-    return count_text(most, "star") if fewest == most else f"{fewest} to {most} stars"
 
 
 def _amount(cents: int) -> Decimal:

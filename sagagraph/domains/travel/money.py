@@ -29,3 +29,8 @@ def money_text(amount: Decimal, currency: str = PRICE_CURRENCY) -> str:
     digits = f"{abs(amount):,.0f}" if amount == amount.to_integral_value() else f"{abs(amount):,.2f}"
     sign = "-" if amount < 0 else ""
     return f"{sign}${digits}" if currency == PRICE_CURRENCY else f"{sign}{digits} {currency}"
+
+
+def plain_amount(amount: Decimal) -> str:
+    """`1234.50`, and without decimals where there are none: `5000`."""
+    return f"{amount:.0f}" if amount == amount.to_integral_value() else f"{amount:.2f}"

@@ -3,46 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sagagraph.domains.travel import explanation
+from sagagraph.domains.travel.conflict import Conflict
 from sagagraph.domains.travel.exchange import converted
 from sagagraph.domains.travel.market import Market, gather
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer
+from sagagraph.domains.travel.measures import measures
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.problem import Direct
-from sagagraph.domains.travel.search import best_path, cents
+from sagagraph.domains.travel.search import best_path
 
 if TYPE_CHECKING:
-    from sagagraph.domains.travel.offers import Offer, Transport
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.provider import ReservationProvider
-    from sagagraph.domains.travel.search import Path, Weigh
-
-CENTS_PER_MINUTE: Final = 50
-"""What a minute under way is worth to a traveller when price and time are weighed: $30 an hour."""
-CENTS_PER_ODD_HOUR: Final = 60_00
-"""What it is worth to a traveller not to leave before 7:00 once, or not to arrive between 23:00 and 6:00."""
+    from sagagraph.domains.travel.search import Path
+    from sagagraph.planning.domain import Relaxation
 
 
 @dataclass(frozen=True)
 class Infeasible:
-    """No trip keeps all wishes. Each reason names one that fails, and the nearest miss."""
+    """No trip keeps all wishes. The reasons say in sentences what the conflict and the relaxations say."""
 
     reasons: tuple[str, ...]
+    conflict: tuple[str, ...] = ()
+    """The fewest wishes that can not be met together, in words. Empty: nothing can be had at all."""
+    relaxations: tuple[Relaxation, ...] = ()
+    """One for every wish of the conflict, in the same order."""
 
 
 Proposals = tuple[Itinerary, ...] | Infeasible
 """The preferred trip first."""
 
 
-async def propose(request: TripRequest, provider: ReservationProvider, *, limit: int = 3) -> Proposals:
+async def propose(request: TripRequest, provider: ReservationProvider, *, limit: int = 4) -> Proposals:
     """At most `limit` trips.
 
     Raises:
         ProviderError: the offers could not be read.
     """
     proposals = choose(request, await gather(request, provider))
+    if isinstance(proposals, Infeasible):
+        proposals = choose(request, await gather(request, provider, widely=True))
     return proposals if isinstance(proposals, Infeasible) else proposals[:limit]
 
 
@@ -51,71 +52,48 @@ def choose(request: TripRequest, offers: Market) -> Proposals:
 
     the fewest flights with a change of plane where direct ones are preferred, then the least of price plus, for every
     traveller, $30 for an hour under way and $60 for leaving before 7:00 or arriving between 23:00 and 6:00. Ties go to
-    the lower price, then to the offer id that sorts first.
+    the lower price, then to the offer id that sorts first. Where there is a good train, flights are looked at only if
+    there is no trip without them.
     """
-    paths: dict[tuple[str, ...], Path] = {}
-    titles: dict[tuple[str, ...], list[str]] = {}
-    for title, weigh in _measures(request).items():
-        path = best_path(request, offers, weigh)
+    for market in (offers.with_trains_first(request), offers):
+        found = _best_of(request, market)
+        if found:
+            return _itineraries(request, market, found)
+    return infeasible(request, offers)
+
+
+def _best_of(request: TripRequest, market: Market) -> dict[str, Path]:
+    """By what it is best at; empty, where there is no trip at all."""
+    found = {}
+    for title, weigh in measures(request).items():
+        path = best_path(request, market, weigh)
         if path is None:
-            return Infeasible(explanation.why_not(request, offers))
-        paths.setdefault(path.ids, path)
-        titles.setdefault(path.ids, []).append(title)
-    considered = explanation.considered(request, offers)
+            return {}
+        found[title] = path
+    return found
+
+
+def _itineraries(request: TripRequest, market: Market, best: dict[str, Path]) -> tuple[Itinerary, ...]:
+    paths = {path.ids: path for path in best.values()}
+    considered = explanation.considered(request, market)
     return tuple(
         Itinerary.of(
             request,
             path.offers,
-            converted=converted(request, path.cents, offers.rates),
-            reasons=explanation.reasons(request, offers, path, titles[ids], tuple(paths.values())),
+            converted=converted(request, path.cents, market.rates),
+            reasons=explanation.reasons(
+                request, market, path, [title for title, each in best.items() if each.ids == ids], tuple(paths.values())
+            ),
             considered=considered,
-            choices=explanation.choices(request, offers, path),
+            choices=explanation.choices(request, market, path),
         )
         for ids, path in paths.items()
     )
 
 
-def _measures(request: TripRequest) -> dict[str, Weigh]:
-    """What each proposal is best at; the preferred one first."""
-    direct = "direct flights where possible, then " if request.direct is Direct.PREFERRED else ""
-    return {
-        f"{direct}the best balance of price and time": balance(request),
-        "the cheapest": _price_alone,
-        "the fastest": _minutes,
-        "the most comfortable": _discomfort,
-    }
-
-
-def balance(request: TripRequest) -> Weigh:
-    """What makes the preferred proposal the preferred one; see `choose`."""
-
-    def weigh(offer: Offer) -> tuple[int, ...]:
-        if isinstance(offer, HotelOffer):
-            return 0, cents(offer.price)
-        changes_planes = isinstance(offer, FlightOffer) and not offer.is_direct
-        is_unwanted = changes_planes and request.direct is Direct.PREFERRED
-        hardship = CENTS_PER_MINUTE * offer.duration_minutes + CENTS_PER_ODD_HOUR * _odd_hours(offer)
-        return int(is_unwanted), cents(offer.price) + hardship * request.travellers
-
-    return weigh
-
-
-def _price_alone(_: Offer) -> tuple[int, ...]:
-    return ()
-
-
-def _minutes(offer: Offer) -> tuple[int, ...]:
-    return (0 if isinstance(offer, HotelOffer) else offer.duration_minutes,)
-
-
-def _discomfort(offer: Offer) -> tuple[int, ...]:
-    """Changes, then departures and arrivals at odd hours, then stars (more is better), then minutes."""
-    if isinstance(offer, HotelOffer):
-        return 0, 0, -offer.stars * offer.nights, 0
-    return offer.stops, _odd_hours(offer), 0, offer.duration_minutes
-
-
-def _odd_hours(offer: Transport) -> int:
-    leaves_early = offer.departs.hour < 7
-    arrives_at_night = offer.arrives.hour >= 23 or offer.arrives.hour < 6
-    return leaves_early + arrives_at_night
+def infeasible(request: TripRequest, offers: Market) -> Infeasible:
+    """Why no trip on this market keeps all wishes, and what would help."""
+    conflict = Conflict(request, offers)
+    relaxations = tuple(conflict.relaxations())
+    reasons = explanation.why_not(request, offers, conflict.in_words, relaxations)
+    return Infeasible(reasons, conflict.in_words, relaxations)

@@ -54,6 +54,13 @@ class Direct(StrEnum):
     ANY = "any"
 
 
+class Order(StrEnum):
+    """In which the stops are visited."""
+
+    GIVEN = "given"
+    ANY = "any"
+
+
 class Weekday(StrEnum):
     MONDAY = "monday"
     TUESDAY = "tuesday"
@@ -154,6 +161,7 @@ class JourneyHours(BaseModel):
 
 
 ANY_JOURNEY_HOURS: Final = JourneyHours()
+ANY_STARS: Final = (1, 5)
 
 
 class TripRequest(BaseModel):
@@ -163,7 +171,7 @@ class TripRequest(BaseModel):
 
     origin: str = Field(min_length=1)
     stops: tuple[Stop, ...] = Field(min_length=1, max_length=MOST_STOPS)
-    """In the order of travel."""
+    """In the order of travel, unless any order will do."""
     return_to: str | None = Field(default_factory=lambda data: data["origin"])
     """Where the last journey goes; None: one way, the trip ends at the last stop."""
     window: Window | None = None
@@ -176,12 +184,13 @@ class TripRequest(BaseModel):
     """For the whole trip and everybody on it; None: no limit."""
     currency: str = PRICE_CURRENCY
     """Of the budget. Offers have a currency of their own."""
-    stars: tuple[StarCount, StarCount] = (1, 5)
+    stars: tuple[StarCount, StarCount] = ANY_STARS
     """Fewest and most stars of every hotel."""
     direct: Direct = Direct.ANY
     hours: JourneyHours = ANY_JOURNEY_HOURS
     not_on: tuple[Weekday, ...] = ()
     """Weekdays on which nobody wants to leave or to arrive, by the calendar of the place."""
+    order: Order = Order.GIVEN
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_wished(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -189,6 +198,7 @@ class TripRequest(BaseModel):
         fields: dict[str, Any] = serialise(self)
         unset = {"hours"} if self.hours == ANY_JOURNEY_HOURS else set()
         unset |= set() if self.not_on else {"not_on"}
+        unset |= {"order"} if self.order is Order.GIVEN else set()
         return {name: value for name, value in fields.items() if name not in unset}
 
     @property

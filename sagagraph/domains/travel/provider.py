@@ -40,19 +40,25 @@ __all__ = ["HttpReservationProvider", "ProviderAnswerLostError", "ReservationPro
 
 
 class ReservationProvider(Protocol):
-    """Where offers come from and bookings are made.
+    """Where offers come from and bookings are made; docs/providers.md says how to connect another one, and how to check it.
 
     Reads raise `ProviderError`. Effects raise `Refused` where the provider said that this call had no effect, and
-    `ProviderAnswerLostError` where that is not known. `key` makes an effect safe to repeat, as far as `guarantees()`
-    say so; `saga_id` and `operation_id` are labels for the provider's ledger; a call that arrives after `deadline` is
-    refused.
+    `ProviderAnswerLostError` where that is not known; nothing is retried. `key` makes an effect safe to repeat, as far as
+    `guarantees()` say so; `saga_id` and `operation_id` are labels for the provider's ledger; a call that arrives after
+    `deadline` is refused.
     """
 
-    async def now(self) -> datetime: ...
+    async def now(self) -> datetime:
+        """By the clock that deadlines are judged by."""
+        ...
 
-    async def guarantees(self) -> ProviderGuarantees: ...
+    async def guarantees(self) -> ProviderGuarantees:
+        """Only what really is kept to; asked once."""
+        ...
 
-    async def cities(self) -> tuple[City, ...]: ...
+    async def cities(self) -> tuple[City, ...]:
+        """The biggest first, each by the one name that questions and offers have for it."""
+        ...
 
     async def rates(self) -> Rates:
         """What a budget in another currency is compared by."""
@@ -70,9 +76,13 @@ class ReservationProvider(Protocol):
         """The offer as it stands now; None when it is gone."""
         ...
 
-    async def find(self, kind: EffectKind, key: str) -> Found: ...
+    async def find(self, kind: EffectKind, key: str) -> Found:
+        """What landed under the key of a booking or payment, undone or not; empty only where nothing certainly has so far."""
+        ...
 
-    async def ledger(self) -> Ledger: ...
+    async def ledger(self) -> Ledger:
+        """For tests and measurements: nothing that plans, books or undoes reads it."""
+        ...
 
     async def book(
         self,
@@ -91,7 +101,9 @@ class ReservationProvider(Protocol):
 
     async def cancel(
         self, reservation_id: str, *, key: str | None, saga_id: str, operation_id: str, deadline: datetime | None
-    ) -> CancellationReceipt: ...
+    ) -> CancellationReceipt:
+        """For the fee that the offer named."""
+        ...
 
     async def capture(
         self,

@@ -8,35 +8,32 @@ the best of all that keep as much, so growing it is only needed where it holds n
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from datetime import date
 from decimal import Decimal
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING
 
-from sagagraph.domains.travel import explanation
 from sagagraph.domains.travel.exchange import converted
-from sagagraph.domains.travel.market import Market
+from sagagraph.domains.travel.market import AnyOffer, Market, gather, journeys_of
+from sagagraph.domains.travel.measures import balance
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
-from sagagraph.domains.travel.planner import Infeasible, balance
+from sagagraph.domains.travel.planner import Infeasible, infeasible
 from sagagraph.domains.travel.search import best_path, cents
-from sagagraph.domains.travel.surroundings import Known, rates_for, surroundings
 from sagagraph.domains.travel.wording import count_text, headline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
+    from datetime import date, datetime
 
-    from sagagraph.domains.travel.offers import FlightOffer, Offer, TrainOffer, Transport
+    from sagagraph.domains.travel.offers import Offer, Transport
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.provider import ReservationProvider
     from sagagraph.domains.travel.rates import Rates
     from sagagraph.domains.travel.search import Path
     from sagagraph.domains.travel.standing import Standing
-
-    AnyOffer = TypeVar("AnyOffer", FlightOffer | TrainOffer, HotelOffer)
 
 
 @dataclass(frozen=True)
@@ -54,20 +51,35 @@ class Damage:
     version: int
     """Of the accepted plan."""
 
+    @property
+    def fitting(self) -> tuple[Leg, ...]:
+        """What was planned for as many people as travel now: all of it, or nothing."""
+        planned = self.itinerary.request
+        has_same_party = (planned.travellers, planned.rooms) == (self.request.travellers, self.request.rooms)
+        return self.itinerary.legs if has_same_party else ()
+
+    @property
+    def usable(self) -> tuple[Standing, ...]:
+        return self.stands if self.fitting else ()
+
+    @property
+    def has_same_route(self) -> bool:
+        planned = self.itinerary.request
+        return (journeys_of(planned), planned.stops) == (journeys_of(self.request), self.request.stops)
+
 
 async def repair(damage: Damage, provider: ReservationProvider) -> Itinerary | Infeasible:
     """The best way on from what stands. Raises `ProviderError` when the offers could not be read."""
     now = await provider.now()
-    rates = await rates_for(damage.request, provider)
     quoted = await _still_to_be_had(damage, provider)
-    narrow = await _beside_what_failed(damage, quoted, provider)
-    path = _best(damage, Market(now, (damage.itinerary.legs[0].begins,), *narrow, rates, is_for_repair=True), now)
+    market = await _beside_what_failed(damage, quoted, provider, now)
+    path = _best(damage, market, now) if damage.has_same_route else None
     if path is None:
-        wide = await surroundings(damage.request, _known(damage, quoted), partial(_may_be_had, damage), provider)
-        path = _best(damage, wide, now)
-        if path is None:
-            return Infeasible(("what stands can not be kept together, nor anything else", *_why_not(damage, wide)))
-    return _itinerary(damage, path, now, rates)
+        market = await _everything(damage, quoted, provider)
+        path = _best(damage, market, now)
+    if path is None:
+        return _nothing_left(damage, market, now)
+    return _itinerary(damage, path, now, market.rates)
 
 
 # -- what there is ---------------------------------------------------------------------------------------------------
@@ -75,10 +87,10 @@ async def repair(damage: Damage, provider: ReservationProvider) -> Itinerary | I
 
 async def _still_to_be_had(damage: Damage, provider: ReservationProvider) -> dict[str, Offer]:
     """By label, the legs that are as they were planned: booked, or offered at the same price."""
-    booked = {each.leg.label for each in damage.stands}
-    asked = [leg for leg in damage.itinerary.legs if leg.label not in booked]
+    booked = {each.leg.label for each in damage.usable}
+    asked = [leg for leg in damage.fitting if leg.label not in booked]
     quotes = await asyncio.gather(*(provider.offer(leg.offer.offer_id) for leg in asked))
-    found: dict[str, Offer] = {each.leg.label: _as_booked(each) for each in damage.stands}
+    found: dict[str, Offer] = {each.leg.label: _as_booked(each) for each in damage.usable}
     for leg, quote in zip(asked, quotes, strict=True):
         if quote is not None and quote.price == leg.offer.price and _may_be_had(damage, quote):
             found[leg.label] = quote
@@ -95,24 +107,20 @@ def _may_be_had(damage: Damage, offer: Offer) -> bool:
     return offer.left >= needed and (offer.offer_id, offer.price) not in damage.refused
 
 
-_Journeys = dict[tuple[int, date], tuple["Transport", ...]]
-_Stays = dict[tuple[int, date], tuple[HotelOffer, ...]]
-
-
 async def _beside_what_failed(
-    damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider
-) -> tuple[_Journeys, _Stays]:
+    damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider, now: datetime
+) -> Market:
     """The smallest neighbourhood: what else there is on the day, or for the nights, of a leg that failed; the rest as it is."""
-    found = await asyncio.gather(*(_instead(damage, leg, quoted, provider) for leg in damage.itinerary.legs))
-    journeys: _Journeys = {}
-    stays: _Stays = {}
-    for leg, offers in zip(damage.itinerary.legs, found, strict=True):
-        if isinstance(leg.offer, HotelOffer):
-            stays[len(stays), leg.offer.check_in] = tuple(each for each in offers if isinstance(each, HotelOffer))
+    legs = damage.itinerary.legs
+    found = await asyncio.gather(*(_instead(damage, leg, quoted, provider) for leg in legs))
+    journeys: dict[tuple[str, str, date], tuple[Transport, ...]] = defaultdict(tuple)
+    stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = defaultdict(tuple)
+    for offer in chain.from_iterable(found):
+        if isinstance(offer, HotelOffer):
+            stays[offer.city, offer.nights, offer.check_in] += (offer,)
         else:
-            transports = tuple(each for each in offers if not isinstance(each, HotelOffer))
-            journeys[len(journeys), leg.offer.departs.date()] = transports
-    return journeys, stays
+            journeys[offer.origin_city, offer.destination_city, offer.departs.date()] += (offer,)
+    return Market(now, (legs[0].begins,), journeys, stays, await _rates(damage.request, provider))
 
 
 async def _instead(damage: Damage, leg: Leg, quoted: Mapping[str, Offer], provider: ReservationProvider) -> list[Offer]:
@@ -129,21 +137,18 @@ async def _instead(damage: Damage, leg: Leg, quoted: Mapping[str, Offer], provid
     return [each for each in offered if _may_be_had(damage, each)]
 
 
-def _known(damage: Damage, quoted: Mapping[str, Offer]) -> Known:
-    journeys: dict[int, Transport] = {}
-    stays: dict[int, HotelOffer] = {}
-    journey = stop = 0
-    for leg in damage.itinerary.legs:
-        offer = quoted.get(leg.label)
-        if isinstance(leg.offer, HotelOffer):
-            if isinstance(offer, HotelOffer):
-                stays[stop] = offer
-            stop += 1
-        else:
-            if offer is not None and not isinstance(offer, HotelOffer):
-                journeys[journey] = offer
-            journey += 1
-    return Known(damage.itinerary.legs[0].begins, journeys, stays)
+async def _rates(request: TripRequest, provider: ReservationProvider) -> Rates | None:
+    return None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
+
+
+async def _everything(damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider) -> Market:
+    """All that is offered, and all that is booked; nothing that was refused."""
+    market = await gather(damage.request, provider, known=tuple(quoted.values()))
+    return replace(
+        market,
+        journeys={slot: tuple(each for each in offers if _may_be_had(damage, each)) for slot, offers in market.journeys.items()},
+        stays={slot: tuple(each for each in offers if _may_be_had(damage, each)) for slot, offers in market.stays.items()},
+    )
 
 
 # -- what is best ----------------------------------------------------------------------------------------------------
@@ -151,12 +156,13 @@ def _known(damage: Damage, quoted: Mapping[str, Offer]) -> Known:
 
 def _best(damage: Damage, market: Market, now: datetime) -> Path | None:
     """Fees are counted as if all that stands were cancelled, and each that is taken brings its own back."""
-    fees = {each.leg.offer.offer_id: each.fee(now) for each in damage.stands}
-    planned = {leg.offer.offer_id for leg in damage.itinerary.legs}
+    fees = {each.leg.offer.offer_id: each.fee(now) for each in damage.usable}
+    planned = {leg.offer.offer_id for leg in damage.fitting}
     weigh_trip = balance(damage.request)
     reckoned = replace(
         market,
-        fees_cents=cents(damage.paid + sum(fees.values(), Decimal(0))),
+        has_slow_trains=True,
+        fees_cents=cents(sum((each.fee(now) for each in damage.stands), damage.paid)),
         journeys={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.journeys.items()},
         stays={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.stays.items()},
     )
@@ -172,20 +178,22 @@ def _less(offer: AnyOffer, fees: Mapping[str, Decimal]) -> AnyOffer:
     return offer if fee is None else offer.model_copy(update={"price": offer.price - fee})
 
 
-def _why_not(damage: Damage, market: Market) -> tuple[str, ...]:
-    return explanation.why_not(damage.request, replace(market, fees_cents=cents(damage.paid)))
+def _nothing_left(damage: Damage, market: Market, now: datetime) -> Infeasible:
+    """In the planner's words, of what is on offer now and of the fees that are due whatever is done."""
+    stands = sum((each.fee(now) for each in damage.stands), damage.paid)
+    found = infeasible(damage.request, replace(market, has_slow_trains=True, fees_cents=cents(stands)))
+    return replace(found, reasons=("nothing is left, whatever is kept of what stands", *found.reasons))
 
 
 # -- the plan that comes of it ---------------------------------------------------------------------------------------
 
 
 def _itinerary(damage: Damage, path: Path, now: datetime, rates: Rates | None) -> Itinerary:
-    known = {leg.offer.offer_id: leg for leg in damage.itinerary.legs}
-    booked = {each.leg.offer.offer_id: each for each in damage.stands}
+    known = {leg.offer.offer_id: leg for leg in damage.fitting}
     version = damage.version + 1
     legs = tuple(_leg(offer, f"T{n}.{version}", known, damage) for n, offer in enumerate(path.offers, start=1))
-    kept = {leg.offer.offer_id for leg in legs}
-    gone = [each for offer_id, each in booked.items() if offer_id not in kept]
+    kept = {leg.label for leg in legs}
+    gone = [each for each in damage.stands if each.leg.label not in kept]
     total = sum((leg.offer.price for leg in legs), Decimal(0))
     fees = damage.paid + sum((each.fee(now) for each in gone), Decimal(0))
     return Itinerary(
@@ -218,7 +226,7 @@ def _was_refused(leg: Leg, damage: Damage) -> bool:
 def _reasons(damage: Damage, legs: tuple[Leg, ...], gone: list[Standing], total: Decimal, fees: Decimal) -> tuple[str, ...]:
     before = {leg.label for leg in damage.itinerary.legs}
     fresh = [leg for leg in legs if leg.label not in before]
-    said = [f"instead of what failed: {'; '.join(headline(leg.offer) for leg in fresh)}"]
+    said = [f"new: {'; '.join(headline(leg.offer) for leg in fresh) or 'nothing'}"]
     kept = len(damage.stands) - len(gone)
     said.append(f"{count_text(kept, 'reservation')} of {len(damage.stands)} kept")
     if gone:

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import date, timedelta
-from enum import Enum
-from typing import TYPE_CHECKING, Final
+from datetime import date, datetime, timedelta
+from heapq import heappop, heappush
+from operator import add
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sagagraph.domains.travel.exchange import most_cents
-from sagagraph.domains.travel.market import (
-    Market,
-    can_be_boarded,
-    is_sensible_train,
-    journeys_of,
-    keeps_hours,
-    keeps_weekdays,
-)
-from sagagraph.domains.travel.offers import FlightOffer, TrainOffer
+from sagagraph.domains.travel.market import Market, can_be_boarded, is_sensible_train, keeps_hours, keeps_weekdays
+from sagagraph.domains.travel.offers import FlightOffer
+from sagagraph.domains.travel.problem import Direct, Order
+from sagagraph.domains.travel.wishes import ALL_WISHES, Wish, without
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator
     from decimal import Decimal
 
-    from sagagraph.domains.travel.offers import HotelOffer, Offer, Transport, TransportOffer
-    from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.offers import HotelOffer, Offer, Transport
+    from sagagraph.domains.travel.problem import Stop, TripRequest
 
     Weigh = Callable[[Offer], tuple[int, ...]]
     """What an offer adds to what is to be small; sums are compared from left to right, then the price counts."""
@@ -33,23 +29,9 @@ AFTER_A_FLIGHT: Final = timedelta(minutes=90)
 FROM_TRAIN_TO_FLIGHT: Final = timedelta(minutes=60)
 
 
-class Wish(Enum):
-    """What a traveller could give up to get a trip at all."""
-
-    WINDOW = "the dates"
-    DIRECT = "direct flights only"
-    HOURS = "the hours"
-    WEEKDAYS = "the weekdays"
-    STARS = "the stars"
-    BUDGET = "the budget"
-
-
-ALL_WISHES: Final = frozenset(Wish)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Path:
-    """Offers in the order of travel, from the origin up to some point of the trip."""
+    """Offers in the order of travel: a whole trip, or what begins or ends one."""
 
     offers: tuple[Offer, ...] = ()
     ids: tuple[str, ...] = ()
@@ -57,146 +39,226 @@ class Path:
     cents: int = 0
     weight: tuple[int, ...] = ()
 
-    def then(self, offer: Offer, weight: tuple[int, ...]) -> Path:
-        summed = tuple(map(sum, zip(self.weight, weight, strict=True))) if self.weight else weight
-        return Path((*self.offers, offer), (*self.ids, offer.offer_id), self.cents + cents(offer.price), summed)
+    def then(self, later: Path) -> Path:
+        return Path(
+            (*self.offers, *later.offers), (*self.ids, *later.ids), self.cents + later.cents, _sum(self.weight, later.weight)
+        )
 
     @property
     def rank(self) -> tuple[tuple[int, ...], int, tuple[str, ...]]:
         return self.weight, self.cents, self.ids
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where and when a path has come to: all that the rest of the trip depends on."""
+class _Late(NamedTuple):
+    """A journey that ended so late that what leaves early on the next day can be missed."""
 
+    arrives: datetime
+    is_flight: bool
+
+    def leaves_time_for(self, offer: Transport) -> bool:
+        to_flight = FROM_TRAIN_TO_FLIGHT if isinstance(offer, FlightOffer) else timedelta(0)
+        return offer.departs - self.arrives >= (AFTER_A_FLIGHT if self.is_flight else to_flight)
+
+
+class _Place(NamedTuple):
+    """Where and when a path has come to, and what it has seen: all that the rest of the trip depends on."""
+
+    visited: int
+    """A bit for every stop that has been come to."""
+    stop: int
+    """The last of them, by its place in the request; -1 at the origin."""
     day: date
-    late: Transport | None = None
-    """The journey that brought us, if it ended so late that what leaves early on the next day can be missed."""
+    needs_bed: bool = False
+    is_back: bool = False
+    late: _Late | None = None
 
 
-_Frontier = dict[_Place, list[Path]]
+class _Step(NamedTuple):
+    """An offer that can be taken, and what it leads to."""
+
+    path: Path
+    day: date
+    late: _Late | None
+
+
+_Move = tuple[Path, _Place]
 
 
 def cents(amount: Decimal) -> int:
     return int(amount * 100)
 
 
+def _sum(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(add, some, others)) if some and others else some or others
+
+
 def best_path(request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish] = ALL_WISHES) -> Path | None:
     """The path of least weight, then least price, then first in the alphabet; None where no path keeps the wishes."""
-    paths = (path for group in paths_by_last_day(request, market, weigh, wishes).values() for path in group)
-    return min(paths, key=lambda path: path.rank, default=None)
+    best = _Search(request, market, weigh, wishes)
+    free = best.path()
+    most = most_cents(without(request, ALL_WISHES - wishes), market.rates)
+    if free is None or most is None or free.cents <= most - market.fees_cents:
+        return free
+    return best.path_within(most - market.fees_cents, _Search(request, market, lambda _: (), wishes))
 
 
-def paths_by_last_day(request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish]) -> Mapping[date, list[Path]]:
-    """Every complete path that none beats in both weight and price, by the day on which the trip ends.
+class _Search:
+    """A dynamic programme: what is best to do from a place depends on the place alone, so it is found once."""
 
-    What follows a place depends on the place alone, so worse ways to reach it are dropped as soon as they are seen:
-    the number of paths stays small, and none that could become the best is lost.
-    """
-    usable = Usable(request, market, wishes)
-    frontier: _Frontier = {_Place(day): [Path()] for day in market.departure_days}
-    for journey in range(len(journeys_of(request))):
-        frontier = _unbeaten(_travelled(frontier, journey, usable, weigh), usable)
-        if journey < len(request.stops):
-            frontier = _unbeaten(_stayed(frontier, journey, usable, weigh), usable)
-    ended: dict[date, list[Path]] = defaultdict(list)
-    for place, paths in frontier.items():
-        if usable.ends_in_time(place.day):
-            ended[place.day] += paths
-    return ended
+    def __init__(self, request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish]) -> None:
+        self._request = request
+        self._usable = Usable(request, market, wishes)
+        self._weigh = weigh
+        self._all_visited = (1 << len(request.stops)) - 1
+        self._steps: dict[tuple[object, ...], list[_Step]] = {}
+        self._completions: dict[_Place, Path | None] = {}
+
+    def path(self) -> Path | None:
+        """The best one, whatever it costs."""
+        found = (self.completion(place) for place in self._starts())
+        return min((path for path in found if path is not None), key=lambda path: path.rank, default=None)
+
+    def path_within(self, most: int, cheapest: _Search) -> Path | None:
+        """The best that costs no more than `most` cents: the first to be complete, when what looks best goes first.
+
+        No path is better than it looks, because its completion is the best one; those whose cheapest completion
+        (says `cheapest`) costs too much are dropped, and so is what is worse and dearer than another at the same place.
+        """
+        ways: list[tuple[tuple[object, ...], Path, _Place]] = []
+        least_cents: dict[_Place, int] = {}
+
+        def consider(path: Path, place: _Place) -> None:
+            best, least = self.completion(place), cheapest.completion(place)
+            if best is not None and least is not None and path.cents + least.cents <= most:
+                heappush(ways, (path.then(best).rank, path, place))
+
+        for start in self._starts():
+            consider(Path(), start)
+        while ways:
+            _, path, place = heappop(ways)
+            if self._is_over(place):
+                return path
+            if path.cents < least_cents.get(place, most + 1):
+                least_cents[place] = path.cents
+                for step, there in self._moves(place, cheaper_too=True):
+                    consider(path.then(step), there)
+        return None
+
+    def completion(self, place: _Place) -> Path | None:
+        """The best rest of the trip; None where no trip can be ended."""
+        if place not in self._completions:
+            self._completions[place] = self._completed(place)
+        return self._completions[place]
+
+    def _completed(self, place: _Place) -> Path | None:
+        if self._is_over(place):
+            return Path() if self._usable.ends_in_time(place.day) else None
+        best: Path | None = None
+        for step, there in self._moves(place):
+            rest = self.completion(there)
+            if rest is None:
+                continue
+            whole = step.then(rest)
+            if best is None or whole.rank < best.rank:
+                best = whole
+        return best
+
+    def _starts(self) -> Iterator[_Place]:
+        return (_Place(0, -1, day) for day in self._usable.departure_days)
+
+    def _is_over(self, place: _Place) -> bool:
+        has_seen_all = place.visited == self._all_visited and not place.needs_bed
+        return place.is_back or (has_seen_all and self._request.return_to is None)
+
+    def _moves(self, place: _Place, *, cheaper_too: bool = False) -> Iterator[_Move]:
+        """`cheaper_too`: also those that are worse than another to the same place, but cheaper."""
+        if place.needs_bed:
+            stop = self._request.stops[place.stop]
+            for step in self._stays(stop, place.day, cheaper_too):
+                yield step.path, place._replace(day=step.day, needs_bed=False)
+        elif place.visited == self._all_visited:
+            for step in self._journeys(place, str(self._request.return_to), False, cheaper_too):
+                # Over the date line one arrives on the day before: the trip has lasted until it set out.
+                yield step.path, place._replace(day=max(place.day, step.day), is_back=True, late=None)
+        else:
+            for number in self._next_stops(place):
+                stop, visited = self._request.stops[number], place.visited | 1 << number
+                for step in self._journeys(place, stop.city, stop.nights == 1, cheaper_too):
+                    yield step.path, _Place(visited, number, step.day, needs_bed=True, late=step.late)
+
+    def _next_stops(self, place: _Place) -> Iterable[int]:
+        if self._request.order is Order.GIVEN:
+            return (place.stop + 1,)
+        return (stop for stop in range(len(self._request.stops)) if not place.visited & 1 << stop)
+
+    def _journeys(self, place: _Place, there: str, is_short: bool, cheaper_too: bool) -> list[_Step]:
+        """`is_short`: one leaves again on the next day."""
+        here = self._request.origin if place.stop < 0 else self._request.stops[place.stop].city
+        key = here, there, place.day, place.late, is_short, cheaper_too
+        if key not in self._steps:
+            offers = self._usable.transports(here, there, place.day)
+            in_time = (offer for offer in offers if place.late is None or place.late.leaves_time_for(offer))
+            steps = (self._step(offer, offer.arrives.date(), _lateness(offer) if is_short else None) for offer in in_time)
+            self._steps[key] = _unbeaten(steps, cheaper_too)
+        return self._steps[key]
+
+    def _stays(self, stop: Stop, check_in: date, cheaper_too: bool) -> list[_Step]:
+        key = stop.city, stop.nights, check_in, cheaper_too
+        if key not in self._steps:
+            steps = (self._step(offer, offer.check_out, None) for offer in self._usable.hotels(stop, check_in))
+            self._steps[key] = _unbeaten(steps, cheaper_too)
+        return self._steps[key]
+
+    def _step(self, offer: Offer, day: date, late: _Late | None) -> _Step:
+        return _Step(Path((offer,), (offer.offer_id,), cents(offer.price), self._weigh(offer)), day, late)
 
 
-def _travelled(frontier: _Frontier, journey: int, usable: Usable, weigh: Weigh) -> _Frontier:
-    after: _Frontier = defaultdict(list)
-    for place, paths in frontier.items():
-        for offer in usable.transports(journey, place.day):
-            if place.late is None or offer.departs - place.late.arrives >= change_time(place.late, offer):
-                weight = weigh(offer)
-                after[_arrival(offer)] += [path.then(offer, weight) for path in paths]
-    return after
-
-
-def _stayed(frontier: _Frontier, stop: int, usable: Usable, weigh: Weigh) -> _Frontier:
-    after: _Frontier = defaultdict(list)
-    for place, paths in frontier.items():
-        for offer in usable.hotels(stop, place.day):
-            weight = weigh(offer)
-            after[_Place(offer.check_out, place.late)] += [path.then(offer, weight) for path in paths]
-    return after
-
-
-def _arrival(offer: Transport) -> _Place:
+def _lateness(offer: Transport) -> _Late | None:
     can_miss_the_next_day = (offer.arrives + AFTER_A_FLIGHT).date() > offer.arrives.date()
-    return _Place(offer.arrives.date(), offer if can_miss_the_next_day else None)
+    return _Late(offer.arrives, isinstance(offer, FlightOffer)) if can_miss_the_next_day else None
 
 
-def change_time(earlier: TransportOffer, later: TransportOffer) -> timedelta:
-    if isinstance(earlier, FlightOffer):
-        return AFTER_A_FLIGHT
-    return FROM_TRAIN_TO_FLIGHT if isinstance(later, FlightOffer) else timedelta(0)
-
-
-def _unbeaten(frontier: _Frontier, usable: Usable) -> _Frontier:
-    kept: _Frontier = {}
-    for place, paths in frontier.items():
-        best: list[Path] = []
-        for path in sorted(filter(usable.is_affordable, paths), key=lambda path: path.rank):
-            if not best or path.cents < best[-1].cents:
-                best.append(path)
-            if not usable.has_budget:  # nobody needs a worse path for being cheaper
-                break
-        if best:
-            kept[place] = best
-    return kept
+def _unbeaten(steps: Iterable[_Step], cheaper_too: bool) -> list[_Step]:
+    """Of those that lead to the same place the best, and with `cheaper_too` every worse one that is cheaper than all better."""
+    alike: dict[tuple[date, _Late | None], list[_Step]] = defaultdict(list)
+    for step in sorted(steps, key=lambda step: step.path.rank):
+        group = alike[step.day, step.late]
+        if not group or (cheaper_too and step.path.cents < group[-1].path.cents):
+            group.append(step)
+    return [step for group in alike.values() for step in group]
 
 
 class Usable:
     """The offers of a market that a request can use, if it keeps to `wishes`."""
 
     def __init__(self, request: TripRequest, market: Market, wishes: frozenset[Wish]) -> None:
-        self._request = request
+        self._request = without(request, ALL_WISHES - wishes)
         self._market = market
-        self._wishes = wishes
-        most = most_cents(request, market.rates) if Wish.BUDGET in wishes else None
-        self._most_cents = most if most is None else most - market.fees_cents
-
-    def transports(self, journey: int, day: date) -> tuple[Transport, ...]:
-        """Trains where there is a sensible one; flights otherwise; in a repair all that there is."""
-        offered = [offer for offer in self._market.journeys.get((journey, day), ()) if self._can_be_taken(offer)]
-        trains = tuple(offer for offer in offered if is_sensible_train(offer))
-        flights = (offer for offer in offered if isinstance(offer, FlightOffer) and self._is_direct_enough(offer))
-        if self._market.is_for_repair:
-            return (*(offer for offer in offered if isinstance(offer, TrainOffer)), *flights)
-        return trains or tuple(flights)
-
-    def hotels(self, stop: int, check_in: date) -> tuple[HotelOffer, ...]:
-        offered = self._market.stays.get((stop, check_in), ())
-        return tuple(offer for offer in offered if self._has_room(offer) and self._has_stars(offer))
 
     @property
-    def has_budget(self) -> bool:
-        return self._most_cents is not None
+    def departure_days(self) -> tuple[date, ...]:
+        depart, window = self._request.depart, self._request.window
+        days = self._market.departure_days if depart is None else tuple({depart} & set(self._market.departure_days))
+        return days if window is None else tuple(day for day in days if window.first <= day <= window.last)
 
-    def is_affordable(self, path: Path) -> bool:
-        return self._most_cents is None or path.cents <= self._most_cents
+    def transports(self, here: str, there: str, day: date) -> tuple[Transport, ...]:
+        offered = self._market.journeys.get((here, there, day), ())
+        return tuple(offer for offer in offered if self._can_be_taken(offer))
+
+    def hotels(self, stop: Stop, check_in: date) -> tuple[HotelOffer, ...]:
+        fewest, most = self._request.stars
+        offered = self._market.stays.get((stop.city, stop.nights, check_in), ())
+        return tuple(offer for offer in offered if offer.left >= self._request.rooms and fewest <= offer.stars <= most)
 
     def ends_in_time(self, day: date) -> bool:
-        window = self._request.window
-        return Wish.WINDOW not in self._wishes or window is None or day <= window.last
+        return self._request.window is None or day <= self._request.window.last
 
     def _can_be_taken(self, offer: Transport) -> bool:
-        is_at_its_hour = Wish.HOURS not in self._wishes or keeps_hours(self._request, offer)
-        is_on_its_day = Wish.WEEKDAYS not in self._wishes or keeps_weekdays(self._request, offer)
-        return is_at_its_hour and is_on_its_day and can_be_boarded(offer, self._request.travellers, self._market.now)
+        is_wanted = keeps_hours(self._request, offer) and keeps_weekdays(self._request, offer)
+        can_be_had = can_be_boarded(offer, self._request.travellers, self._market.now)
+        return is_wanted and can_be_had and self._is_quick_enough(offer)
 
-    def _is_direct_enough(self, offer: FlightOffer) -> bool:
-        must = Wish.DIRECT in self._wishes and self._request.direct == "required"
-        return offer.is_direct or not must
-
-    def _has_room(self, offer: HotelOffer) -> bool:
-        return offer.left >= self._request.rooms
-
-    def _has_stars(self, offer: HotelOffer) -> bool:
-        fewest, most = self._request.stars
-        return Wish.STARS not in self._wishes or fewest <= offer.stars <= most
+    def _is_quick_enough(self, offer: Transport) -> bool:
+        if isinstance(offer, FlightOffer):
+            return offer.is_direct or self._request.direct is not Direct.REQUIRED
+        return self._market.has_slow_trains or is_sensible_train(offer)

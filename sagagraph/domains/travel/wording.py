@@ -1,5 +1,6 @@
 """Days, durations, counts and offers as people read them."""
 
+from collections.abc import Sequence
 from datetime import date
 
 from sagagraph.domains.travel.offers import HotelOffer, Offer
@@ -17,6 +18,12 @@ def duration_text(minutes: int) -> str:
 
 def count_text(count: int, singular: str) -> str:
     return f"{count} {singular}{'' if count == 1 else 's'}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """`a, b and c`"""
+    *most, last = parts
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def headline(offer: Offer) -> str:

@@ -107,6 +107,7 @@ _CAUSES: Mapping[type, str] = {
     e.PlanRejected: "plan rejected",
     e.PlanFoundInfeasible: "plan infeasible",
     e.PlanAccepted: "plan accepted",
+    e.RequestChanged: "request changed",
     e.PlanDisrupted: "plan disrupted",
     e.RepairGivenUp: "repair given up",
     e.BodyCompleted: "body completed",
@@ -133,7 +134,7 @@ class ApplicationFold:
 
     def see(self, step: Step) -> None:
         event = step.entry.event
-        if isinstance(event, e.SagaBegun):
+        if isinstance(event, e.SagaBegun | e.RequestChanged):
             self._add(step, (EntityType.REQUEST, "request"), EntityState.GIVEN, event.request)
         plan_state = _plan_state(event)
         if plan_state is not None and step.after.plan.hash is not None:

@@ -72,6 +72,8 @@ def decision_in(step: Step) -> Decision | None:
             added = [each.id for each in event.operations]
             removed = list(event.removed)
             return decided("plan", plan, "accepted", ENGINE, plan_version=event.plan_version, added=added, removed=removed)
+        case e.RequestChanged():
+            return decided("saga", saga.id, "request changed", event.by)
         case e.PlanDisrupted():
             return decided("plan", plan, "disrupted", ENGINE, event.cause)
         case e.RepairGivenUp():

@@ -32,6 +32,7 @@ LINES: Mapping[type[Any], _Line] = {
     e.PlanApproved: _Line("info", "plan approved"),
     e.PlanRejected: _Line("info", "plan rejected"),
     e.PlanAccepted: _Line("info", "plan accepted"),
+    e.RequestChanged: _Line("info", "request changed"),
     e.PlanDisrupted: _Line("warning", "plan disrupted"),
     e.RepairGivenUp: _Line("warning", "repair given up"),
     e.OperationPlanned: _Line("debug", "operation planned"),

@@ -147,12 +147,12 @@ async def test_a_single_fault_at_a_booking(tmp_path: Path, operation: str, fault
     async with a_trip(tmp_path, [{"kind": kind, "call": "book", "nth": nth, "fault": fault, "seconds": 1}]) as trip:
         view = await trip.book()
         assert_clean(view, await trip.ledger())
-        assert view.status == ("compensated" if fault in ("refuse", "price_up") else "committed")
+        assert view.status == "committed"
         assert_told(fault, await trip.faults())
-        if view.status == "compensated":
+        if fault in ("refuse", "price_up"):  # another one was booked instead
             failed = next(each for each in view.operations if each.status == "failed")
             assert failed.action == f"book_{kind}"
-            assert view.reason.startswith(f"{failed.id}: ")
+            assert f"{failed.id}.2" in {each.id for each in view.operations if each.status == "succeeded"}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -171,6 +171,16 @@ async def test_a_call_that_lands_long_after_the_trip_has_ended(tmp_path: Path, o
     call = "capture" if operation == "payment" else "book"
     async with a_trip(tmp_path, [{"kind": kind, "call": call, "nth": nth, "fault": "late", "seconds": LATER_S - 60}]) as trip:
         assert_clean(await trip.book(), await trip.ledger())
+
+
+async def test_a_late_call_and_too_many_requests_book_one_flight(tmp_path: Path) -> None:
+    """A 429 is not on the provider's books: the call before it may still land under its key."""
+    late = {"kind": "flight", "call": "book", "nth": 1, "fault": "late", "seconds": LATER_S - 60}
+    busy = [{"kind": "flight", "call": "book", "nth": nth, "fault": 429} for nth in (2, 3)]
+    async with a_trip(tmp_path, [late, *busy]) as trip:
+        view = await trip.book()
+        assert view.status == "committed"
+        assert_clean(view, await trip.ledger())
 
 
 async def test_a_call_that_is_slow_is_waited_for(tmp_path: Path) -> None:
@@ -202,12 +212,12 @@ async def test_a_booking_that_never_succeeds_is_given_up_and_sealed(tmp_path: Pa
     faults = [{"kind": "train", "call": "book", "nth": n, "fault": 500} for n in range(1, 10)]
     async with a_trip(tmp_path, faults) as trip:
         view = await trip.book()
-        assert view.status == "compensated"
+        assert view.status == "committed"
         given_up = next(each for each in view.operations if each.id == "T3")
         assert (given_up.status, given_up.attempts) == ("voided", actions.POLICY.retry.max_attempts)
         ledger = await trip.ledger()
         assert_clean(view, ledger)
-        assert [(row.key, row.outcome) for row in ledger.voids] == [("trip/T3/1", "tombstone")]
+        assert ("trip/T3/1", "tombstone") in [(row.key, row.outcome) for row in ledger.voids]
 
 
 async def test_a_landing_nobody_heard_of_is_found_when_the_trip_is_given_up(tmp_path: Path) -> None:

@@ -24,10 +24,10 @@ from sagagraph.testing.postgres import PostgresServer
 from sagagraph.testing.trips import REQUEST
 
 FAULTS = [
-    {"kind": "flight", "call": "book", "nth": 2, "fault": "refuse"},
+    {"kind": "payment", "call": "capture", "nth": 1, "fault": "refuse"},
     {"kind": "train", "call": "book", "nth": 2, "fault": "before"},
 ]
-"""The return flight of the first trip, and a train of the second one."""
+"""The payment of the first trip, and a train of the second one."""
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])

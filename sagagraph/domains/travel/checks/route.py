@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from sagagraph.domains.travel.checks.case import at, of_trip
+from sagagraph.domains.travel.problem import Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,14 +17,17 @@ if TYPE_CHECKING:
 
 
 def check_route(case: Case) -> Iterator[Violation]:
-    """Over the stops, in their order, to where the trip is to end. Its start is a matter of continuity."""
+    """Over the stops, in their order unless any will do, to where the trip is to end. Its start is a matter of continuity."""
     wanted = [stop.city for stop in case.request.stops]
-    if case.request.return_to is not None:
-        wanted.append(case.request.return_to)
+    end = [] if case.request.return_to is None else [case.request.return_to]
     travelled = [visit.city for visit in case.visits if not visit.is_change]
-    if travelled != wanted:
-        message = f"goes to {', '.join(travelled) or 'no city'}, not to {', '.join(wanted)}"
-        yield of_trip("ROUTE", message, travelled=travelled, wanted=wanted)
+    there, back = travelled[: len(wanted)], travelled[len(wanted) :]
+    is_there = there == wanted or (case.request.order is Order.ANY and sorted(there) == sorted(wanted))
+    if not is_there or back != end:
+        cities = ", ".join([*wanted, *end])
+        in_any_order = ", in any order of the stops" if case.request.order is Order.ANY else ""
+        message = f"goes to {', '.join(travelled) or 'no city'}, not to {cities}{in_any_order}"
+        yield of_trip("ROUTE", message, travelled=travelled, wanted=[*wanted, *end])
 
 
 def check_continuity(case: Case) -> Iterator[Violation]:
@@ -46,13 +51,37 @@ def check_nights(case: Case) -> Iterator[Violation]:
         if nights != hotel.nights:
             message = f"says {hotel.nights} nights, and its dates {nights}"
             yield at(leg, "NIGHTS", message, stated=hotel.nights, dates=nights)
+    yield from _nights_in_any_order(case) if case.request.order is Order.ANY else _nights_in_order(case)
+
+
+def _nights_in_order(case: Case) -> Iterator[Violation]:
     if [visit.city for visit in case.stops] != [stop.city for stop in case.request.stops]:
         return  # that is a matter of the route
     for visit, stop in zip(case.stops, case.request.stops, strict=True):
-        nights = (visit.leaves - visit.arrives).days
-        if nights != stop.nights:
-            message = f"leads to {nights} nights in {stop.city}, not {stop.nights}"
-            yield at(visit.arrived_by, "NIGHTS", message, city=stop.city, planned=nights, asked=stop.nights)
+        if _nights_of(visit) != stop.nights:
+            yield _other_nights(visit, [stop.nights])
+
+
+def _nights_in_any_order(case: Case) -> Iterator[Violation]:
+    """A city that is visited twice may have its longer stay first."""
+    if sorted(visit.city for visit in case.stops) != sorted(stop.city for stop in case.request.stops):
+        return  # that is a matter of the route
+    asked = Counter((stop.city, stop.nights) for stop in case.request.stops)
+    asked.subtract((visit.city, _nights_of(visit)) for visit in case.stops)
+    for visit in case.stops:
+        if asked[visit.city, _nights_of(visit)] < 0:
+            asked[visit.city, _nights_of(visit)] += 1
+            yield _other_nights(visit, [nights for (city, nights), left in asked.items() if city == visit.city and left > 0])
+
+
+def _nights_of(visit: Visit) -> int:
+    return (visit.leaves - visit.arrives).days
+
+
+def _other_nights(visit: Visit, asked: list[int]) -> Violation:
+    wanted = " or ".join(str(nights) for nights in asked)
+    message = f"leads to {_nights_of(visit)} nights in {visit.city}, not {wanted}"
+    return at(visit.arrived_by, "NIGHTS", message, city=visit.city, planned=_nights_of(visit), asked=wanted)
 
 
 def check_beds(case: Case) -> Iterator[Violation]:

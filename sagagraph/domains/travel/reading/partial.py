@@ -8,7 +8,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from sagagraph.domains.travel.money import Money
-from sagagraph.domains.travel.problem import Direct, Hours, JourneyHours, TripRequest, Weekday, checked_request
+from sagagraph.domains.travel.problem import Direct, Hours, JourneyHours, Order, TripRequest, Weekday, checked_request
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.errors import InvalidInputError
 
@@ -70,12 +70,34 @@ class PartialRequest(BaseModel):
     direct: Direct | None = None
     hours: JourneyHours | None = None
     not_on: tuple[Weekday, ...] | None = None
+    order: Order | None = None
     total_nights: int | None = None
     """Of all stops together, where nobody said how they are shared."""
     unread: tuple[str, ...] = ()
     """What was said and means nothing here; for a person to be told."""
     doubts: tuple[Question, ...] = ()
     """What was said, but could mean more than one thing, or nothing that can be done."""
+
+    @classmethod
+    def of(cls, request: TripRequest) -> Self:
+        """All that is known of a request that is complete, for wishes that are said later."""
+        return cls(
+            origin=request.origin,
+            stops=tuple(PartialStop(said=stop.city, city=stop.city, nights=stop.nights) for stop in request.stops),
+            return_to=request.return_to,
+            one_way=request.return_to is None,
+            first=request.window and request.window.first,
+            last=request.window and request.window.last,
+            depart=request.depart,
+            travellers=request.travellers,
+            rooms=request.rooms,
+            budget=request.budget,
+            currency=request.currency,
+            stars=request.stars,
+            direct=request.direct,
+            hours=request.hours,
+            not_on=request.not_on or None,
+        )
 
     def missing(self) -> tuple[Question, ...]:
         """Everything that has to be answered before `complete`; what is in doubt first."""
@@ -127,6 +149,7 @@ class PartialRequest(BaseModel):
             "currency": self.currency,
             "hours": self.hours,
             "not_on": self.not_on,
+            "order": self.order,
             "stars": self.stars,
             "direct": self.direct,
         }

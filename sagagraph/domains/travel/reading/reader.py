@@ -9,6 +9,7 @@ from sagagraph.domains.travel.reading.budget import Budget, Share, bare_amount, 
 from sagagraph.domains.travel.reading.dates import read_dates
 from sagagraph.domains.travel.reading.hours import read_hours, read_weekdays
 from sagagraph.domains.travel.reading.numerals import COUNT, ORDINALS, count_of
+from sagagraph.domains.travel.reading.order import read_order
 from sagagraph.domains.travel.reading.partial import MONEY_FIELDS, OPTIONAL_FIELDS, PartialRequest, Question
 from sagagraph.domains.travel.reading.party import read_party
 from sagagraph.domains.travel.reading.passage import Passage, pattern
@@ -70,7 +71,8 @@ def _chosen(passage: Passage, question: Question | None) -> Passage | None:
 
 
 def _sentence(passage: Passage, known: PartialRequest, asked: str | None, cities: Gazetteer, today: date) -> PartialRequest:
-    budget = read_budget(passage)
+    order = read_order(passage)
+    budget = read_budget(order.rest)
     stars = read_stars(budget.rest)
     direct = read_direct(stars.rest)
     hours = read_hours(direct.rest)
@@ -98,6 +100,7 @@ def _sentence(passage: Passage, known: PartialRequest, asked: str | None, cities
         direct=direct.meaning,
         hours=hours.meaning,
         not_on=weekdays.meaning,
+        order=order.meaning,
         total_nights=route.total_nights,
         unread=route.unread,
         doubts=(

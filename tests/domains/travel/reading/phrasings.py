@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.problem import ANY_HOURS, Direct
+from sagagraph.domains.travel.problem import ANY_HOURS, Direct, Order
 from sagagraph.domains.travel.reading import PartialRequest, read_request
 
 from .atlas import ATLAS
@@ -80,6 +80,18 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (
             ("From Nice to Reading and Bath, one night each, June, nice hotels please, reading on the train is best",),
             "Nice → Reading 1 → Bath 1 → Nice; 2025-06-01 to 2025-06-30 (not understood: reading on the train is best)",
+        ),
+        (
+            ("From Madrid to Rome, Vienna and Prague, 2 nights each, in any order, June",),
+            "Madrid → Rome 2 → Vienna 2 → Prague 2 → Madrid; 2025-06-01 to 2025-06-30; in any order",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights in whatever order works, 1-15 June",),
+            "Boston → Paris 3 → Rome 2 → Boston; 2025-06-01 to 2025-06-15; in any order",
+        ),
+        (
+            ("From Berlin: London (2), Paris (2), Madrid (1). The order does not matter. July, 4 star hotels",),
+            "Berlin → London 2 → Paris 2 → Madrid 1 → Berlin; 2025-07-01 to 2025-07-31; 4 stars; in any order",
         ),
         (("a man goes from Cork to Male for 5 nights in May",), "Cork → Male 5 → Cork; 2025-05-01 to 2025-05-31"),
         (
@@ -608,6 +620,20 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ),
             "Madrid → Lisbon 4 → stay there; leaves 2025-06-12; 2025-06-01 to 2025-06-30; 4 stars",
         ),
+        (
+            (
+                "From Madrid to Rome and Vienna, 2 nights each, June",
+                "the order is up to you",
+            ),
+            "Madrid → Rome 2 → Vienna 2 → Madrid; 2025-06-01 to 2025-06-30; in any order",
+        ),
+        (
+            (
+                "From Madrid to Rome and Vienna, 2 nights each, June, I don't care about the order",
+                "no, keep to the order",
+            ),
+            "Madrid → Rome 2 → Vienna 2 → Madrid; 2025-06-01 to 2025-06-30",
+        ),
     ),
 }
 """By title."""
@@ -654,6 +680,8 @@ def _parts(request: TripRequest) -> Iterator[str]:
             earliest = f"{hours.earliest:%H:%M} or later" if hours.earliest else ""
             latest = f"{hours.latest:%H:%M} or earlier" if hours.latest else ""
             yield f"{verb} {' and '.join(filter(None, (earliest, latest)))}"
+    if request.order is Order.ANY:
+        yield "in any order"
     if request.not_on:
         yield f"not on {', '.join(request.not_on)}"
 

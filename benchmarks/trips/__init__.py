@@ -1,0 +1,1 @@
+"""Hundreds of generated trips planned, judged, booked and audited, and compared with every trip that there is."""

@@ -1,0 +1,8 @@
+"""What an adapter of `ReservationProvider` must keep to, as checks that run on anybody's adapter (docs/providers.md).
+
+`contract.ProviderContract` is the suite for pytest. It alone imports pytest, which SagaGraph itself does not need.
+"""
+
+from sagagraph.testing.providers.bench import Bench, Journey, Stay
+
+__all__ = ["Bench", "Journey", "Stay"]

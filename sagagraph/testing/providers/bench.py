@@ -1,0 +1,72 @@
+"""What somebody who has written an adapter brings along to have it checked."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import date
+
+from sagagraph.domains.travel.provider import ReservationProvider
+from sagagraph.domains.travel.receipts import Ledger, ReservationKind
+
+
+@dataclass(frozen=True)
+class Journey:
+    """A question after flights or trains."""
+
+    origin: str
+    destination: str
+    day: date
+    travellers: int = 1
+
+    @property
+    def quantity(self) -> int:
+        return self.travellers
+
+    @property
+    def cities(self) -> tuple[str, ...]:
+        return (self.origin, self.destination)
+
+
+@dataclass(frozen=True)
+class Stay:
+    """A question after hotels."""
+
+    city: str
+    check_in: date
+    check_out: date
+    rooms: int = 1
+
+    @property
+    def quantity(self) -> int:
+        return self.rooms
+
+    @property
+    def cities(self) -> tuple[str, ...]:
+        return (self.city,)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A connected provider, and questions whose offers may be booked, cancelled and paid for as often as a check likes.
+
+    At least one of `flight`, `train` and `hotel`: what is checked of bookings is checked of each kind that is given. The rest
+    is optional; what it would show is skipped without it.
+    """
+
+    provider: ReservationProvider
+    flight: Journey | None = None
+    train: Journey | None = None
+    hotel: Stay | None = None
+    ledger: Callable[[], Awaitable[Ledger]] | None = None
+    """The provider's own books: `provider.ledger`, where it has any. They tell what answers may hide."""
+    lose_next_answer: Callable[[], Awaitable[None]] | None = None
+    """From its return on, the next booking lands and its answer gets lost."""
+    unreachable: ReservationProvider | None = None
+    """The same adapter, connected to where nobody answers."""
+
+    @property
+    def questions(self) -> dict[ReservationKind, Journey | Stay]:
+        """Those that are given, by what they ask for."""
+        every: dict[ReservationKind, Journey | Stay | None] = {"flight": self.flight, "train": self.train, "hotel": self.hotel}
+        return {kind: question for kind, question in every.items() if question is not None}
