@@ -14,7 +14,6 @@ from benchmarks.repair.trips import struck
 
 if TYPE_CHECKING:
     from benchmarks.repair.disruptions import Disruption
-    from benchmarks.repair.trips import Outcome
 
 
 def case_of(task: tuple[int, Disruption]) -> dict[str, Any]:
@@ -40,9 +39,7 @@ async def _struck(number: int, disruption: Disruption) -> dict[str, Any]:
             "again": None,
         }
         if trip.starts_again and outcome.repairs:
-            case["again"] = await _again(await struck(Path(folder) / "again", trip.request, disruption, repairs=False))
+            again = await struck(Path(folder) / "again", trip.request, disruption, repairs=False, asks_oracle=False)
+            case["again"] = {"status": again.status, "starts": len(again.sagas), **change_of(again)}
+            case["faults"] += [f"started again: {fault}" for fault in await faults_of(again)]
         return case
-
-
-async def _again(outcome: Outcome) -> dict[str, Any]:
-    return {"status": outcome.status, "starts": len(outcome.sagas), "faults": await faults_of(outcome), **change_of(outcome)}
