@@ -217,3 +217,21 @@ async def test_a_day_that_only_a_reservation_leads_to_is_looked_at() -> None:
     repaired = await repair(damage, Shop([*others, *besides, day_flight, other_bed]))
     assert isinstance(repaired, Itinerary)
     assert [leg.offer for leg in repaired.legs] == [night_flight, other_bed, *besides]
+
+
+async def test_what_is_booked_counts_more_than_what_is_only_planned() -> None:
+    """Another hotel in Cologne costs 60 more: saved by another flight, which is booked, or by both legs that are not yet."""
+    request, (night_flight, *others), _ = a_late_train()
+    planned = [night_flight.model_copy(update={"cancellation": Cancellation(free_until=None, fee=Decimal(0))}), *others]
+    itinerary = Itinerary.of(request, planned)
+    tight = request.model_copy(update={"budget": itinerary.total})
+    damage = Damage(tight, itinerary, stands(itinerary, "T1"), refused(itinerary, "T4"), Decimal(0), 1)
+    instead = [
+        flight(SAN_FRANCISCO, BERLIN, "06-10 20:25", 695, 500),
+        hotel(BERLIN, "06-11", 1, 80),
+        train(BERLIN, COLOGNE, "06-12 22:30", 240, 50),
+        hotel(COLOGNE, "06-13", 1, 170),
+    ]
+    repaired = await repair(damage, Shop([*planned, *instead]))
+    assert isinstance(repaired, Itinerary)
+    assert [leg.offer for leg in repaired.legs] == [planned[0], *instead[1:]]
