@@ -26,7 +26,8 @@ class Change:
 
 
 def change_of(outcome: Outcome) -> dict[str, Any]:
-    before, after = outcome.first_plan["legs"], outcome.last_plan["legs"]
+    before = outcome.first_plan["legs"]
+    after = outcome.last_plan["legs"] if outcome.last_plan else before  # a new saga may find no plan at all
     cancelled = outcome.ledger.cancellations
     changed = Change(
         legs=sum(was["offer"]["offer_id"] != now["offer"]["offer_id"] for was, now in zip(before, after, strict=True)),

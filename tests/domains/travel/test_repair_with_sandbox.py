@@ -83,6 +83,13 @@ async def test_starting_again_undoes_what_a_repair_keeps(tmp_path: Path) -> None
     assert change_of(outcome)["fees"] > 0
 
 
+async def test_starting_again_may_find_no_trip_at_all(tmp_path: Path) -> None:
+    outcome = await struck(tmp_path, CHEAPEST.request, NO_WAY_BACK, repairs=False)
+    assert await faults_of(outcome) == []
+    assert outcome.status == "infeasible"
+    assert change_of(outcome)["cancelled"] == 4
+
+
 async def test_the_judge_finds_what_is_wrong(tmp_path: Path) -> None:
     good = await struck(tmp_path, CHEAP.request, NO_WAY_BACK)
     ledger = good.ledger
