@@ -13,7 +13,7 @@ SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to S
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test check lint sweep sweep-all storm explore lock atlas wheel bench bench-trips clean
+.PHONY: help install trip test check lint sweep sweep-all storm explore lock atlas wheel bench bench-trips bench-repair clean
 
 help:
 	@echo "make trip     plan and book the sample trip (approves itself, prints committed)"
@@ -24,6 +24,7 @@ help:
 	@echo "make storm    2,000 random sagas on each store, workers killed and stopped; a ledger judges"
 	@echo "make bench    measure what durability costs, beside the floor and the peers; writes docs/benchmarks"
 	@echo "make bench-trips  plan, book, audit 200 generated trips and compare each with all others; writes docs/benchmarks"
+	@echo "make bench-repair  strike trips while they are booked; an oracle and the ledger judge (some minutes)"
 	@echo "make explore  the long form of the exploration of the pure core"
 
 install: $(STAMP)
@@ -77,6 +78,10 @@ bench: $(STAMP)
 # TRIPS=--quick, --requests, --seed, --out. No request begins after 25 minutes; it takes about five.
 bench-trips: $(STAMP)
 	$(BIN)/python -m benchmarks.trips $(TRIPS)
+
+# REPAIR=--every 10 strikes only each tenth; --trips, --jobs and --out say which, how many at once and where to.
+bench-repair: $(STAMP)
+	$(BIN)/python -m benchmarks.repair $(REPAIR)
 
 # The tables of the sandbox's world, anew; a test compares them.
 atlas: $(STAMP)

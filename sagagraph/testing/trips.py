@@ -1,4 +1,4 @@
-"""The sample trip as scenarios: booked, refused in the middle, cancelled half-way, and cancelled after it was paid."""
+"""The sample trip as scenarios: booked, repaired, repaired at the cost of what stands, cancelled half-way and at its end."""
 
 from __future__ import annotations
 
@@ -53,6 +53,9 @@ class TripScenario:
     cancels_after: int | None = None
     """Kill a first run at this boundary, then cancel; None: only run; 0: let the first run end."""
     withheld: frozenset[str] = frozenset()
+    budget: int = 5000
+    gives_up: int = 0
+    """Reservations that have to be cancelled for the trip to be booked after all."""
 
     @contextmanager
     def world(self, folder: Path) -> Iterator[None]:
@@ -67,7 +70,7 @@ class TripScenario:
     async def run(self, folder: Path, crash: CrashPoint) -> None:
         async with _opened(folder, crash) as (engine, graph):
             if self.cancels_after is None:
-                await graph.start(SAGA, REQUEST, approved_by="sweep")
+                await graph.start(SAGA, self._request, approved_by="sweep")
             else:
                 await engine.cancel(SAGA, by="sweep")
 
@@ -76,7 +79,11 @@ class TripScenario:
         if self.cancels_after is None:
             return
         async with _opened(folder, CrashPoint(self.cancels_after, folder / "prelude")) as (_engine, graph):
-            await graph.start(SAGA, REQUEST, approved_by="sweep")
+            await graph.start(SAGA, self._request, approved_by="sweep")
+
+    @property
+    def _request(self) -> dict[str, Any]:
+        return {**REQUEST, "budget": self.budget}
 
     async def resume(self, folder: Path) -> None:
         async with _opened(folder, None) as (_engine, graph):
@@ -93,12 +100,23 @@ class TripScenario:
             status = "never began"
         finally:
             await engine.close()
-        return Judgement(status, tuple(_faults(ledger, status)))
+        return Judgement(status, (*_faults(ledger, status), *self._unexpected(ledger, status)))
+
+    def _unexpected(self, ledger: Ledger, status: str) -> Iterator[str]:
+        """Where nobody cancels it, the trip is booked; of what stands no more is given up than must be."""
+        if self.cancels_after is None and status == "compensated":
+            yield "it was given up, and could be booked"
+        if status == "committed" and len(ledger.cancellations) != self.gives_up:
+            yield f"{len(ledger.cancellations)} reservations were cancelled, and {self.gives_up} had to be"
 
 
+_NO_WAY_BACK = {"kind": "flight", "call": "book", "nth": 2, "fault": "refuse"}
+_FOR_A_CHEAPER_TRAIN = 1960
+"""With so much, the next flight home can be had with another train only: the one that is booked is cancelled."""
 SCENARIOS = (
     TripScenario("book"),
-    TripScenario("refused", faults=({"kind": "flight", "call": "book", "nth": 2, "fault": "refuse"},)),
+    TripScenario("refused", faults=(_NO_WAY_BACK,)),
+    TripScenario("repaired", faults=(_NO_WAY_BACK,), budget=_FOR_A_CHEAPER_TRAIN, gives_up=1),
     TripScenario("cancel half-way", cancels_after=44),
     TripScenario("cancel after payment", cancels_after=0),
 )
