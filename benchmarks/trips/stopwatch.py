@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.planning.domain import Infeasible, Proposal
+from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.saga.action import Action
 from sagagraph.saga.model import Saga
 from sagagraph.saga.view import Account
@@ -63,13 +63,28 @@ class TimedTravel:
         self.noted.proposals = () if isinstance(proposed, Infeasible) else proposed
         return proposed
 
-    async def validate(self, request: Any, plan: Any) -> Verdict:
+    async def evidence(self, saga: Saga) -> Any:
         begun, calls = perf_counter(), self._transport.calls
-        verdict = await self._travel.validate(request, plan)
+        shown = await self._travel.evidence(saga)
         self.noted.judge_s += perf_counter() - begun
         self.noted.judge_calls += self._transport.calls - calls
+        return shown
+
+    async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
+        begun = perf_counter()
+        verdict = await self._travel.validate(request, plan, shown)
+        self.noted.judge_s += perf_counter() - begun
         self.noted.verdicts.append(verdict)
         return verdict
+
+    async def repair(self, saga: Saga) -> Proposal | Infeasible:
+        return await self._travel.repair(saga)
+
+    def needs_approval(self, saga: Saga) -> bool:
+        return self._travel.needs_approval(saga)
+
+    def revision(self, saga: Saga) -> Revision:
+        return self._travel.revision(saga)
 
     def title(self, plan: Any) -> str:
         return self._travel.title(plan)
