@@ -21,7 +21,7 @@ from sagagraph.workflow.operation import OperationSpec, references
 
 REDACTED = "[redacted]"
 
-_PAYLOADS = frozenset({"request", "inputs", "output", "plan", "cost", "alternatives", "scope", "evidence"})
+_PAYLOADS = frozenset({"request", "inputs", "output", "plan", "cost", "alternatives", "scope", "evidence", "shown"})
 """Fields of events whose content is somebody else's JSON."""
 _PAYLOADS_BY_NAME = frozenset({"outputs"})
 """The same, one level further down: by operation."""

@@ -131,7 +131,7 @@ def test_a_disrupted_plan_is_repaired_or_given_up(saga: tuple[Kinds, Edges], pro
     """The last operation takes the place of the first, whatever depends on it, landed or not; troubles come before and after."""
     kinds, edges = saga
     case = Case(kinds, edges, (profile,) * len(kinds), alternative_of=0, revisable=True)
-    report = explore(case, 2, losses=1, eager=False, limit=400_000 if FULL else 6_000)
+    report = explore(case, 2, losses=1, eager=False, limit=400_000 if FULL else 4_000)
     assert report.cut or report.endings == BOTH_ENDS
 
 

@@ -160,7 +160,7 @@ def subsets(names: Iterable[str]) -> Iterator[tuple[str, ...]]:
     return chain.from_iterable(combinations(names, size) for size in range(len(names) + 1))
 
 
-EXHAUSTIVE = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+EXHAUSTIVE = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @EXHAUSTIVE

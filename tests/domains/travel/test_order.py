@@ -137,7 +137,7 @@ def test_of_two_stays_in_one_city_either_may_be_the_longer() -> None:
 
 # -- against exhaustive search -------------------------------------------------------------------------------------------------
 
-EXHAUSTIVE = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+EXHAUSTIVE = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @EXHAUSTIVE

@@ -56,7 +56,7 @@ def _values(owner: type[Any], name: str, hint: Any) -> st.SearchStrategy[Any]:
     if origin is tuple:
         return st.lists(_values(owner, name, arguments[0]), max_size=2).map(tuple)
     if origin is dict:
-        return st.dictionaries(_TEXT, _JSON, max_size=2)
+        return st.dictionaries(_TEXT, _values(owner, name, arguments[1]), max_size=2)
     if hint is type(None):
         return st.none()
     if isinstance(hint, type) and issubclass(hint, Struct):
