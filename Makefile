@@ -5,8 +5,8 @@ STAMP := .venv/.installed
 WORKERS ?= 2
 # Of samples and storms; what is drawn is printed.
 SEED := $(or $(SEED),$(shell date +%j%H%M))
-SWEEP_SAMPLE ?= 4
-KILLS ?= 15
+SWEEP_SAMPLE ?= 3
+KILLS ?= 10
 SAGAS ?= 2000
 
 SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, \
