@@ -41,9 +41,9 @@ async def propose(request: TripRequest, provider: ReservationProvider, *, limit:
     Raises:
         ProviderError: the offers could not be read.
     """
-    proposals = choose(request, await gather(request, provider))
-    if isinstance(proposals, Infeasible):
-        proposals = choose(request, await gather(request, provider, widely=True))
+    market = (await gather(request, provider)).with_trains_first(request)
+    found = _best_of(request, market)
+    proposals = _itineraries(request, market, found) if found else choose(request, await gather(request, provider, widely=True))
     return proposals if isinstance(proposals, Infeasible) else proposals[:limit]
 
 
