@@ -195,7 +195,7 @@ class ReunionProblem(BaseModel):
 
     @model_validator(mode="after")
     def _goals_can_be_reached(self) -> Self:
-        roads = nx.DiGraph()
+        roads: nx.DiGraph[str] = nx.DiGraph()
         roads.add_nodes_from(self.places)
         for road in self.travel_minutes:
             roads.add_edge(road.here, road.there)
