@@ -14,6 +14,7 @@ from sagagraph.errors import ConflictError, NotAllowedError, SagaClosedError, Un
 from sagagraph.saga import commands as c
 from sagagraph.saga import events as e
 from sagagraph.saga.agenda import is_ready_for_repair, next_steps, status_of
+from sagagraph.saga.choice import choose_plan
 from sagagraph.saga.dependency import comes_after_pivot, descendants, is_closed
 from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.redaction import is_redacted
@@ -578,6 +579,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.CompleteBody: _complete_body,
     c.RaiseBody: _raise_body,
     c.ProposePlan: _propose_plan,
+    c.ChoosePlan: choose_plan,
     c.JudgePlan: _judge_plan,
     c.DeclareInfeasible: _declare_infeasible,
     c.AskApproval: _ask_approval,
