@@ -1,0 +1,95 @@
+"""The dependency graph D, downwards from what comes first, each operation in the colour of its state."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import plotly.graph_objects as go
+
+from sagagraph.saga.dependency import graph_of
+from sagagraph.saga.model import Operation, Saga
+from sagagraph.saga.status import OperationStatus
+from sagagraph.ui.pictures.palette import INK, STATUSES, figure, shown
+
+_LAYER_PX = 74
+_LONGEST_NAME = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    operation: Operation
+    x: float
+    layer: int
+
+
+def dependency_graph(saga: Saga) -> go.Figure:
+    graph = graph_of(saga)
+    nodes = layout(saga)
+    depth = max((node.layer for node in nodes.values()), default=0)
+    traces = [
+        _trace(status, [node for node in nodes.values() if node.operation.status is status])
+        for status in STATUSES
+        if any(node.operation.status is status for node in nodes.values())
+    ]
+    return figure(
+        traces,
+        height_px=110 + _LAYER_PX * (depth + 1),
+        annotations=[_arrow(nodes[a], nodes[b]) for a, b in nx.transitive_reduction(graph).edges],
+        xaxis={"visible": False, "range": [-1.3, 1.3], "fixedrange": True},
+        yaxis={"visible": False, "range": [-depth - 0.75, 0.5], "fixedrange": True},
+    )
+
+
+def layout(saga: Saga) -> dict[str, Node]:
+    """`layer`: how many operations have to come before, one after the other; `x` from -1 to 1 within a layer."""
+    layers: dict[int, list[str]] = defaultdict(list)
+    depth: dict[str, int] = {}
+    graph = graph_of(saga)
+    for name in nx.lexicographical_topological_sort(graph):
+        depth[name] = max((depth[before] + 1 for before in graph.predecessors(name)), default=0)
+        layers[depth[name]].append(name)
+    return {
+        name: Node(saga.operations[name], x, layer)
+        for layer, names in layers.items()
+        for name, x in zip(names, _spread(len(names)), strict=True)
+    }
+
+
+def _spread(count: int) -> list[float]:
+    return [0.0] if count == 1 else [2 * place / (count - 1) - 1 for place in range(count)]
+
+
+def _trace(status: OperationStatus, nodes: Sequence[Node]) -> go.Scatter:
+    name, colour = STATUSES[status]
+    return go.Scatter(
+        x=[node.x for node in nodes],
+        y=[-node.layer for node in nodes],
+        mode="markers+text",
+        name=name,
+        marker={"size": 22, "color": colour, "symbol": ["circle-x" if node.operation.removed else "circle" for node in nodes]},
+        text=[shown(_short(node.operation.id)) for node in nodes],
+        textposition="bottom center",
+        hovertext=[shown(_told(node.operation, name)) for node in nodes],
+        hoverinfo="text",
+    )
+
+
+def _told(operation: Operation, status: str) -> str:
+    why = operation.hold or (operation.fault.message if operation.fault else "")
+    again = f", {operation.total_attempts} attempts" if operation.total_attempts > 1 else ""
+    return f"{operation.id}: {operation.spec.action}, {status}{again}{f' ({why})' if why else ''}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _arrow(here: Node, there: Node) -> dict[str, Any]:
+    ends = {"x": there.x, "y": -there.layer, "ax": here.x, "ay": -here.layer}
+    axes = {"xref": "x", "yref": "y", "axref": "x", "ayref": "y"}
+    head = {"showarrow": True, "arrowhead": 2, "arrowsize": 1.1, "arrowwidth": 1.2, "arrowcolor": INK, "standoff": 13}
+    return {**ends, **axes, **head, "startstandoff": 13, "opacity": 0.6, "text": ""}
