@@ -16,8 +16,10 @@ import gradio as gr
 import uvicorn
 from fastapi import FastAPI
 
+from sagagraph import __version__
 from sagagraph.bootstrap import Settings
 from sagagraph.errors import InvalidInputError
+from sagagraph.ui.api import add_api
 from sagagraph.ui.chat import Chat
 from sagagraph.ui.conversation import Conversations
 from sagagraph.ui.gate import LOOPBACK_NAMES, Gate, Login
@@ -44,7 +46,7 @@ class Door:
     def __post_init__(self) -> None:
         if not self.is_loopback and not self.passwords:
             raise InvalidInputError(
-                f"{self.host} can be reached by others: set --user and --password too, or SAGAGRAPH_UI_USER and SAGAGRAPH_UI_PASSWORD",
+                f"{self.host} can be reached by others: set --user and --password (or SAGAGRAPH_UI_USER and …_PASSWORD)",
                 field="--host",
             )
 
@@ -55,7 +57,8 @@ class Door:
 
 def create_app(service: Service, door: Door) -> Gate:
     """The ASGI application; the service belongs to the loop that runs it."""
-    api = FastAPI(title="SagaGraph")
+    api = FastAPI(title="SagaGraph", version=__version__, docs_url=None, redoc_url=None)
+    add_api(api, service)
     gr.mount_gradio_app(
         api,
         _page(service),

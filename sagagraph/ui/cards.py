@@ -75,7 +75,7 @@ def _card(price: str, lines: Sequence[Line], reasons: Sequence[str], more: Html,
 
 def _line(line: Line) -> Html:
     price = element("span", line.price, class_="sg-right") if line.price else Html()
-    return element("li", price, element("b", line.what), element("br"), element("small", line.when))
+    return element("li", price, element("b", line.what), element("small", line.when))
 
 
 def preview_card(preview: CancelPreview) -> Html:

@@ -60,8 +60,8 @@ class Chat:
         with gr.Row(elem_classes="sg-columns"):
             with gr.Column(scale=3, min_width=320):
                 self._build_chat()
-            with gr.Column(scale=2, min_width=320):
                 self._build_wishes()
+            with gr.Column(scale=3, min_width=320):
                 self._build_plans()
         self._build_pictures()
         self._listen(page)
@@ -110,7 +110,9 @@ class Chat:
             for number in range(_MOST_WISHES):
                 with gr.Row(visible=False, elem_classes="sg-wish") as row:
                     key = gr.State("")
-                    text = gr.Textbox(scale=5, min_width=160, max_lines=1, elem_id=f"wish-{number}", interactive=True)
+                    text = gr.Textbox(
+                        container=False, scale=5, min_width=160, max_lines=1, elem_id=f"wish-{number}", interactive=True
+                    )
                     drop = gr.Button("✕", scale=0, min_width=44, elem_id=f"drop-{number}")
                 self._wishes.append((row, text, drop, key))
         self._wish_box = box
@@ -119,7 +121,7 @@ class Chat:
         self._status = gr.HTML(elem_id="status")
         self._plan = gr.HTML(elem_id="plan", visible=False)
         with gr.Row(elem_classes="sg-tight"):
-            self._approve = gr.Button("Approve and book", variant="primary", visible=False, min_width=120, elem_id="approve")
+            self._approve = gr.Button("Approve", variant="primary", visible=False, min_width=120, elem_id="approve")
             self._reject = gr.Button("Reject", visible=False, min_width=90, elem_id="reject")
             self._cancel = gr.Button("Cancel…", variant="stop", visible=False, min_width=90, elem_id="cancel")
             self._resume = gr.Button("Resume", visible=False, min_width=90, elem_id="resume")
@@ -334,7 +336,7 @@ class Chat:
             wish = wishes[number] if number < len(wishes) else None
             updates[row] = gr.update(visible=wish is not None)
             if wish is not None:
-                updates |= {text: gr.update(value=wish.text, label=wish.label), key: wish.key}
+                updates |= {text: wish.text, key: wish.key}
                 updates[drop] = gr.update(visible=wish.removable)
         return updates
 

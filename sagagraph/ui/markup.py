@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 
@@ -21,7 +22,7 @@ def joined(*children: str) -> Html:
     return Html("".join(each if isinstance(each, Html) else escape(each) for each in children))
 
 
-def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> Html:
+def table(header: tuple[str, ...], rows: Sequence[Sequence[str]]) -> Html:
     """Narrow screens scroll it by itself."""
     head = element("tr", *(element("th", each) for each in header))
     body = (element("tr", *(element("td", cell) for cell in row)) for row in rows)

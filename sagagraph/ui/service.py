@@ -1,8 +1,9 @@
-"""What can be done with sagas from a page or over REST. Each function checks whose saga it is; work goes on when callers leave."""
+"""What can be done with sagas from a page or over REST. Each function checks whose saga it is; work outlives its callers."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
@@ -17,6 +18,7 @@ from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, 
 from sagagraph.graph.checkpointer import open_checkpointer
 from sagagraph.graph.planning import PlanningGraph, planning_graph
 from sagagraph.saga.agenda import status_of
+from sagagraph.saga.document import entry_json, plain
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Driver, Entry, Resolution
 from sagagraph.saga.model import FINAL, Saga
@@ -25,7 +27,7 @@ from sagagraph.saga.projections import Projection
 from sagagraph.saga.replay import Replay
 from sagagraph.saga.status import SagaStatus
 from sagagraph.saga.view import SagaView
-from sagagraph.ui.subject import Subject
+from sagagraph.ui.subject import Download, Subject
 from sagagraph.ui.travel import TravelSubject
 from sagagraph.ui.visitors import Visitor
 
@@ -195,6 +197,18 @@ class Service:
         visitor.check_owns(saga_id)
         return await self._engine.project(saga_id)
 
+    async def downloads(self, visitor: Visitor, saga_id: str) -> tuple[Download, ...]:
+        """What its domain makes of it, and where it stands and its journal, as JSON."""
+        saga = await self.saga(visitor, saga_id)
+        subject = self.subjects.get(saga.domain)
+        events = [entry_json(entry) for entry in await self._engine.journal(saga_id)]
+        standing = plain(await self._engine.status(saga_id))
+        return (
+            *(subject.downloads(saga) if subject else ()),
+            _as_file("saga.json", standing),
+            _as_file("log.json", {"saga_id": saga_id, "events": events}),
+        )
+
     async def replay(self, visitor: Visitor, saga_id: str) -> Replay:
         saga = await self.saga(visitor, saga_id)
         subject = self.subjects.get(saga.domain)
@@ -269,6 +283,10 @@ class Service:
         """Let what is under way end and journal it; everything goes on where it was when the next server starts."""
         await self._engine.drain()
         await self._end([job for jobs in self._jobs.values() for job in jobs])
+
+
+def _as_file(name: str, document: Any) -> Download:
+    return Download(name, "application/json", json.dumps(document, ensure_ascii=False, indent=2).encode())
 
 
 def _is_decided(saga: Saga, plan_hash: str, *, approved: bool) -> bool:

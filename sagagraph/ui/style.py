@@ -30,7 +30,11 @@ CSS: Final = """
 .sg-scroll th { white-space: nowrap; }
 .sg-tight { gap: 6px !important; }
 .sg-wish { gap: 4px !important; align-items: stretch; flex-wrap: nowrap !important; }
-#chat .message { white-space: pre-wrap; overflow-wrap: anywhere; }
+#chat .message { overflow-wrap: anywhere; }
+#chat .message p, #chat .message span { white-space: pre-wrap; }
+#chat .icon-button-wrapper { display: none !important; }
+.sg-wish button { min-height: 34px; } .sg-wish input, .sg-wish textarea { padding-block: 6px !important; }
+.sg-lines small { display: block; opacity: .8; }
 footer { display: none !important; }
 @media (max-width: 640px) { .gradio-container { padding: 4px !important; } #chat { min-height: 260px; } }
 """

@@ -123,6 +123,10 @@ class Subject(Protocol):
         """What was said, on top of what is known. Raises `InvalidInputError` for what can not be read at all."""
         ...
 
+    async def checked(self, request: Any) -> Any:
+        """A request from JSON, as JSON. Raises `InvalidInputError`, naming the field."""
+        ...
+
     def draft_of(self, request: Any) -> Draft:
         """Of a request that is complete."""
         ...

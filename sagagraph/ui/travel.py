@@ -11,9 +11,9 @@ from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.documents import itinerary_ics, itinerary_text
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
-from sagagraph.domains.travel.problem import Direct, Hours, Order, TripRequest
+from sagagraph.domains.travel.problem import Direct, Hours, Order, TripRequest, parse_request
 from sagagraph.domains.travel.reading import PartialRequest, read_request
 from sagagraph.domains.travel.standing import bookings
 from sagagraph.domains.travel.wording import count_text, day_text, duration_text, listed
@@ -32,11 +32,11 @@ class TravelSubject:
     name = "travel"
     title = "A trip"
     opening = "Where do you want to go, and when? Say it in your own words."
-    examples = (
-        "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, "
-        "flexible within the month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
+    examples: tuple[str, ...] = (
+        "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, flexible within the "
+        "month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
         "Two of us from Boston to Lisbon for 5 nights in May, under $4,000",
-        "London to Tokyo and Kyoto in any order, 4 nights each, in September",
+        "From London to Tokyo and Osaka in any order, 4 nights each, in September",
     )
 
     def __init__(self, travel: Travel) -> None:
@@ -51,6 +51,10 @@ class TravelSubject:
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
         today = (await self.domain.provider.now()).date()
         return read_request(text, cities=self.domain.cities, today=today, known=known)
+
+    async def checked(self, request: Any) -> Any:
+        today = (await self.domain.provider.now()).date()
+        return parse_request(request, cities=self.domain.cities, today=today).model_dump(mode="json")
 
     def draft_of(self, request: Any) -> Draft:
         trip = TripRequest.model_validate(request)
@@ -99,20 +103,8 @@ class TravelSubject:
 
     def route(self, plan: Any) -> Route:
         cities = self.domain.cities
-        legs = Itinerary.model_validate(plan).transports
-        return Route(
-            tuple(
-                Connection(
-                    _place(cities, each.origin_city),
-                    _place(cities, each.destination_city),
-                    each.kind,
-                    f"{each.carrier} {each.number}",
-                )
-                for each in legs
-            ),
-            is_map=True,
-            lights=self._lights,
-        )
+        legs = [each.offer for each in Itinerary.model_validate(plan).legs if not isinstance(each.offer, HotelOffer)]
+        return Route(tuple(_connection(cities, each) for each in legs), is_map=True, lights=self._lights)
 
     def lines(self, plan: Any) -> tuple[Line, ...]:
         return tuple(_line(leg) for leg in Itinerary.model_validate(plan).legs)
@@ -225,6 +217,11 @@ def _bar(leg: Leg) -> Bar:
     departs, arrives = offer.departs.replace(tzinfo=None), offer.arrives.replace(tzinfo=None)
     row = f"{offer.origin_city} → {offer.destination_city}"
     return Bar(row, f"{offer.carrier} {offer.number}", offer.kind, departs, max(arrives, departs), leg.label)
+
+
+def _connection(cities: Gazetteer, leg: FlightOffer | TrainOffer) -> Connection:
+    here, there = _place(cities, leg.origin_city), _place(cities, leg.destination_city)
+    return Connection(here, there, leg.kind, f"{leg.carrier} {leg.number}")
 
 
 def _place(cities: Gazetteer, name: str) -> Place:
