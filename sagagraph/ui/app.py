@@ -23,6 +23,7 @@ from sagagraph.ui.api import add_api
 from sagagraph.ui.chat import Chat
 from sagagraph.ui.conversation import Conversations
 from sagagraph.ui.gate import LOOPBACK_NAMES, Gate, Login
+from sagagraph.ui.history import History
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.style import CSS
 from sagagraph.ui.visitors import TOKEN_BYTES
@@ -78,8 +79,12 @@ def create_app(service: Service, door: Door) -> Gate:
 
 def _page(service: Service) -> gr.Blocks:
     conversations = Conversations(next(iter(service.subjects)))
-    with gr.Blocks(title="SagaGraph", analytics_enabled=False) as page, gr.Tabs(), gr.Tab("Plan"):
-        Chat(service, conversations).build(page)
+    page = gr.Blocks(title="SagaGraph", analytics_enabled=False)
+    with page, gr.Tabs():
+        with gr.Tab("Plan"):
+            Chat(service, conversations).build(page)
+        with gr.Tab("History", elem_id="history") as history:
+            History(service, conversations).build(history)
     page.queue(default_concurrency_limit=None, api_open=False)
     return page
 

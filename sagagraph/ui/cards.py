@@ -31,15 +31,23 @@ def badge(status: SagaStatus) -> Html:
     return element("span", _WORDS.get(status, status.value), class_=f"sg-badge sg-{_LOOKS.get(status, 'over')}")
 
 
-def status_card(saga: Saga | None, *, is_busy: bool, problem: str) -> Html:
+def note(text: str) -> Html:
+    return element("div", text, class_="sg-muted")
+
+
+def problem(text: str) -> Html:
+    return element("div", text, class_="sg-problem", role="alert")
+
+
+def status_card(saga: Saga | None, *, is_busy: bool, told: str) -> Html:
     if saga is None:
         return element("div", "Nothing is planned yet.", class_="sg-card sg-muted", data_status="none")
     status = status_of(saga)
     parts = [element("div", badge(status), element("code", saga.id), class_="sg-row")]
     if is_busy or status in (SagaStatus.PLANNING, SagaStatus.RUNNING, SagaStatus.COMPENSATING):
         parts.append(_bar(saga, status))
-    if problem:
-        parts.append(element("div", problem, class_="sg-problem", role="alert"))
+    if told:
+        parts.append(problem(told))
     return element("div", *parts, class_="sg-card", data_status=status.value)
 
 

@@ -322,7 +322,7 @@ class Chat:
             self._chatbot: [opening, *as_chat(messages)],
             self._subject: scene.subject.name,
             self._examples: gr.update(visible=not messages, samples=[[each] for each in scene.subject.examples]),
-            self._status: cards.status_card(saga, is_busy=scene.is_busy, problem=scene.problem),
+            self._status: cards.status_card(saga, is_busy=scene.is_busy, told=scene.problem),
             self._shown: shown,
             **self._wishes_of(scene),
             **self._plans_of(scene),

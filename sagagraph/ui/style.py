@@ -23,7 +23,8 @@ CSS: Final = """
 .sg-badge { border-radius: 999px; padding: 2px 10px; font-size: .85em; font-weight: 600; color: #fff; background: #6e7681; }
 .sg-badge.sg-busy { background: #2f6fdb; } .sg-badge.sg-good { background: #23803a; }
 .sg-badge.sg-asking { background: #9a6b0a; } .sg-badge.sg-bad { background: #c43d35; }
-.sg-scroll { overflow-x: auto; }
+.sg-left { justify-content: flex-start; } .sg-link { text-decoration: underline; }
+.sg-scroll { overflow-x: auto; } .sg-scroll pre { max-width: 70vw; max-height: 50vh; overflow: auto; font-size: .9em; }
 .sg-scroll table { width: 100%; border-collapse: collapse; font-size: .86em; }
 .sg-scroll th, .sg-scroll td { text-align: left; padding: 4px 8px; border-bottom: 1px solid var(--border-color-primary);
   vertical-align: top; }

@@ -1,0 +1,60 @@
+"""A server for the tests that share one, and a headless Chromium."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.ui.page import Visit
+from tests.ui.server import Server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+_ARGUMENTS = [
+    *("--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+OpenVisit = Callable[..., Visit]
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    running = Server(tmp_path_factory.mktemp("ui") / "saga.db")
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="the playwright package is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("there is no Chromium on this machine: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=chromium, args=_ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[OpenVisit]:
+    """Opens pages, each in a browser profile of its own."""
+    contexts = []
+
+    def open_it(url: str, **options: object) -> Visit:
+        contexts.append(browser.new_context(**options))
+        return Visit.to(url, contexts[-1])
+
+    yield open_it
+    for each in contexts:
+        each.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "saga.db"

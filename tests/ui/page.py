@@ -1,0 +1,73 @@
+"""What a person does on the page, by the names of its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
+
+SAMPLE = (
+    "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, flexible within the month, "
+    "at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne"
+)
+PATIENCE_MS = 30_000
+
+
+@dataclass
+class Visit:
+    """One browser's page; `asked`: every address that it has fetched."""
+
+    page: Page
+    url: str
+    asked: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    @classmethod
+    def to(cls, url: str, context: BrowserContext) -> Visit:
+        context.set_default_timeout(PATIENCE_MS)
+        visit = cls(context.new_page(), url)
+        visit.page.on("request", lambda request: visit.asked.append(request.url))
+        visit.page.on("pageerror", lambda error: visit.faults.append(str(error)))
+        visit.open()
+        return visit
+
+    def open(self) -> None:
+        self.page.goto(self.url)
+        self.page.wait_for_selector("#status [data-status]")
+
+    def say(self, text: str) -> None:
+        self.page.locator("#say textarea, #say input").first.fill(text)
+        self.page.locator("#send").click()
+
+    def click(self, name: str) -> None:
+        self.page.locator(f"#{name}").click()
+
+    def until(self, status: str) -> None:
+        self.page.wait_for_selector(f'#status [data-status="{status}"]')
+
+    def until_asked(self) -> str:
+        """The hash of the plan that waits for approval."""
+        self.page.wait_for_selector("#approve:visible")
+        return str(self.page.locator("#plan [data-plan]").get_attribute("data-plan"))
+
+    def until_said(self, text: str) -> None:
+        self.page.locator("#chat").get_by_text(text).last.wait_for()
+
+    @property
+    def chat(self) -> str:
+        return self.page.locator("#chat").inner_text()
+
+    @property
+    def wishes(self) -> list[str]:
+        boxes = self.page.locator("#wishes textarea:visible, #wishes input:visible")
+        return [boxes.nth(number).input_value() for number in range(boxes.count())]
+
+    @property
+    def saga_id(self) -> str:
+        return self.page.locator("#status code").inner_text()
+
+    @property
+    def asked_outside(self) -> list[str]:
+        return [each for each in self.asked if not each.startswith((self.url, "data:", "blob:"))]

@@ -1,0 +1,111 @@
+"""The app in a real browser: what a person sees and clicks, and what is booked because of that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import httpx2
+
+from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from tests.ui.conftest import OpenVisit
+from tests.ui.page import SAMPLE, Visit
+from tests.ui.server import Server
+
+
+def operations(visit: Visit) -> list[tuple[str, str, int]]:
+    """What the REST interface says of the saga that the page shows."""
+    answer = visit.page.request.get(f"{visit.url}/api/v1/sagas/{visit.saga_id}")
+    assert answer.ok, answer.text()
+    return [(each["id"], each["status"], each["attempts"]) for each in answer.json()["operations"]]
+
+
+def test_the_sample_trip_is_planned_approved_and_booked_and_nothing_is_fetched_from_elsewhere(
+    server: Server, visit: OpenVisit
+) -> None:
+    person = visit(server.url)
+    person.say(SAMPLE)
+    plan_hash = person.until_asked()
+    assert {"4 nights in Berlin", "2 nights in Cologne", "at most $5,000", "3-4 star hotels"} <= set(person.wishes)
+    assert person.page.locator("#alternatives").is_visible()
+    person.page.locator("#approve").dblclick()
+    person.until("committed")
+    person.until_said("everything is booked for $2,007")
+    assert [(status, attempts) for _id, status, attempts in operations(person)] == [("succeeded", 1)] * 8
+    assert person.page.locator("#plan [data-plan]").get_attribute("data-plan") == plan_hash
+    for tab in ("Map", "Steps", "Timeline"):
+        person.page.get_by_role("tab", name=tab).first.click()
+        person.page.locator(".js-plotly-plot:visible").first.wait_for()
+    assert person.asked_outside == []
+    assert person.faults == []
+
+
+def test_what_is_missing_is_asked_for_and_what_was_said_is_kept_changed_and_removed(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url)
+    person.say("I want to go from Boston to Lisbon for 5 nights, at most $4,000")
+    person.until_said("When do you want to travel")
+    assert {"from Boston", "5 nights in Lisbon", "at most $4,000"} <= set(person.wishes)
+    person.say("in May 2025")
+    first = person.until_asked()
+    person.say("make it cheaper")
+    person.until_said("of those that keep your wishes")
+    person.page.wait_for_function(
+        "before => { const p = document.querySelector('#plan [data-plan]'); const a = document.querySelector('#approve');"
+        " return p && p.dataset.plan !== before && a && a.offsetParent }",
+        arg=first,
+    )
+    person.page.locator("#wish-1 textarea, #wish-1 input").fill("3 nights in Porto")
+    person.page.locator("#wish-1 textarea, #wish-1 input").press("Enter")
+    person.page.locator("#plan").get_by_text("Porto").first.wait_for()
+    person.until_asked()
+    number = person.wishes.index("at most $4,000")
+    person.click(f"drop-{number}")
+    person.page.wait_for_function("() => !document.querySelector('#wishes').innerText.includes('unused')")
+    person.until_asked()
+    assert "at most $4,000" not in person.wishes
+
+
+def test_two_browsers_at_once_do_not_mix(server: Server, visit: OpenVisit) -> None:
+    ann, bob = visit(server.url), visit(server.url)
+    ann.say("Boston to Lisbon for 5 nights in May 2025")
+    bob.say("London to Rome for 3 nights in July 2025")
+    ann.until_asked()
+    bob.until_asked()
+    assert ("Lisbon" in ann.chat, "Rome" in ann.chat) == (True, False)
+    assert ("Lisbon" in bob.chat, "Rome" in bob.chat) == (False, True)
+    own, theirs = f"{server.url}/api/v1/sagas/{bob.saga_id}", f"{server.url}/api/v1/sagas/{ann.saga_id}"
+    assert bob.page.request.get(own).ok
+    plan_hash = ann.until_asked()
+    assert bob.page.request.get(theirs).status == 404
+    assert bob.page.request.post(f"{theirs}/approve", data={"plan_hash": plan_hash}).status == 404
+    listed = [each["saga_id"] for each in bob.page.request.get(f"{server.url}/api/v1/sagas").json()["sagas"]]
+    assert listed == [bob.saga_id]
+    bob.page.get_by_role("tab", name="History").click()
+    bob.page.locator("#saga-list table").wait_for()
+    assert ann.saga_id not in bob.page.content()
+    ann.click("approve")
+    ann.until("committed")
+    assert bob.page.request.get(own).json()["status"] == "awaiting_approval"
+
+
+def test_a_server_that_was_killed_in_the_middle_of_booking_goes_on_where_it_was(store: Path, visit: OpenVisit) -> None:
+    faults = store.with_name("faults.json")
+    faults.write_text(json.dumps([{"kind": "hotel", "call": "book", "nth": 1, "fault": "hang", "seconds": 60}]))
+    settings = SandboxSettings(store.with_name("sandbox.db"), faults)
+    with EmbeddedSandbox(settings) as sandbox:
+        first = Server(store, "--provider", sandbox.url)
+        person = visit(first.url)
+        person.say(SAMPLE)
+        plan_hash = person.until_asked()
+        person.click("approve")
+        person.page.locator("#status").get_by_text("2 of 8 steps done").wait_for()
+        first.kill()
+        second = Server(store, "--provider", sandbox.url)
+        again = visit(second.url, storage_state=person.page.context.storage_state())
+        again.until("committed")
+        assert again.page.locator("#plan [data-plan]").get_attribute("data-plan") == plan_hash
+        assert "4 nights in Berlin" in again.chat
+        ledger = httpx2.get(f"{sandbox.url}/ledger").json()
+        assert [row["state"] for row in ledger["reservations"]] == ["confirmed"] * 5
+        assert [row["state"] for row in ledger["payments"]] == ["captured"]
+        assert second.stop() == 0
