@@ -139,13 +139,15 @@ class Chat:
 
     def _build_pictures(self) -> None:
         with gr.Tabs(visible=False, elem_id="pictures") as self._pictures:
-            with gr.Tab("Timeline"):
+            self._tabs = [gr.Tab(name) for name in ("Timeline", "Map", "Steps", "Before and after")]
+            timeline, route, graph, compared = self._tabs
+            with timeline:
                 self._timeline = gr.Plot(show_label=False, container=False, elem_id="timeline")
-            with gr.Tab("Map"):
+            with route:
                 self._route = gr.Plot(show_label=False, container=False, elem_id="route")
-            with gr.Tab("Steps"):
+            with graph:
                 self._graph = gr.Plot(show_label=False, container=False, elem_id="graph")
-            with gr.Tab("Before and after"):
+            with compared:
                 self._changes = gr.HTML(elem_id="changes")
                 self._comparison = gr.Plot(show_label=False, container=False, visible=False, elem_id="comparison")
 
@@ -181,6 +183,8 @@ class Chat:
         for _row, text, drop, key in self._wishes:
             on(text.submit, self._on_reword, [key, text, self._shown])
             on(drop.click, self._on_drop, [key, self._shown])
+        for tab in self._tabs:
+            on(tab.select, self._on_tab, [])
         for _card, choose, plan_hash in self._alternatives:
             on(choose.click, self._on_choose, [self._shown, plan_hash])
 
@@ -287,6 +291,11 @@ class Chat:
             await self._attempt(visitor, self._service.resume(visitor, shown.saga_id))
         async for updates in self._follow(visitor):
             yield updates
+
+    async def _on_tab(self, request: gr.Request) -> Stream:
+        """What arrived while a tab was hidden is not drawn: it is sent again."""
+        scene = await scene_of(self._service, self._conversations, visitor_in(request.headers))
+        yield self._pictures_of(scene, Drawn())
 
     async def _talk(self, visitor: Visitor, shown: Shown, turn: Callable[[Talk], Awaitable[Conversation]]) -> None:
         talk = Talk(self._service, visitor, self._conversations.of(visitor), shown.plan_hash)

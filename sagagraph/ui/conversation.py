@@ -11,7 +11,7 @@ from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.model import Saga
 from sagagraph.saga.status import SagaStatus
-from sagagraph.ui.narration import narrate
+from sagagraph.ui.narration import in_retrospect, narrate
 from sagagraph.ui.service import Service
 from sagagraph.ui.subject import NOTHING_KNOWN, Draft, Subject
 from sagagraph.ui.visitors import Visitor
@@ -93,7 +93,7 @@ class Talk:
     async def say(self, text: str) -> Conversation:
         saga = await self._saga()
         if saga is not None:
-            self._answer(narrate(saga, self._subject))
+            self._answer(in_retrospect(saga, self._subject))
         self.conversation = self.conversation.heard(text)
         try:
             if saga is None or not await self._settled(text, saga):

@@ -39,6 +39,14 @@ def narrate(saga: Saga, subject: Subject) -> str:
     raise AssertionError("there is no other status")
 
 
+def in_retrospect(saga: Saga, subject: Subject) -> str:
+    """The same once something else was said: a plan that was only proposed is named in a line."""
+    if status_of(saga) is not SagaStatus.AWAITING_APPROVAL:
+        return narrate(saga, subject)
+    price = money(saga.plan.cost)
+    return f"I proposed a plan{f' for {price}' if price else ''}."
+
+
 def progress(saga: Saga) -> tuple[int, int]:
     """Steps that are done, going forward, and all of them."""
     live = [each for each in saga.in_order() if not each.removed]

@@ -122,8 +122,15 @@ class Service:
         self._start(saga_id, ("choose", plan_hash), self._graphs[saga.domain].choose(saga_id, plan_hash))
 
     async def change(self, visitor: Visitor, saga_id: str, request: Any) -> None:
+        """Other wishes; planning or choosing for the old ones, if it is still under way, is given up."""
         saga = await self.saga(visitor, saga_id)
-        self._start(saga_id, ("change",), self._graphs[saga.domain].change(saga_id, request, by=visitor.name))
+        if not saga.plan.version:
+            await self._stop(saga_id)
+        self._start(
+            saga_id,
+            ("change", json.dumps(request, sort_keys=True)),
+            self._graphs[saga.domain].change(saga_id, request, by=visitor.name),
+        )
 
     async def resume(self, visitor: Visitor, saga_id: str) -> None:
         saga = await self.saga(visitor, saga_id)

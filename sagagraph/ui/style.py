@@ -26,7 +26,8 @@ CSS: Final = """
 .sg-left { justify-content: flex-start; } .sg-link { text-decoration: underline; }
 .sg-scroll { overflow-x: auto; } .sg-scroll pre { max-width: 70vw; max-height: 50vh; overflow: auto; font-size: .9em; }
 .sg-scroll table { width: 100%; border-collapse: collapse; font-size: .86em; }
-.sg-scroll th, .sg-scroll td { text-align: left; padding: 4px 8px; border-bottom: 1px solid var(--border-color-primary);
+.sg-scroll th, .sg-scroll td { text-align: left; padding: 4px 8px; border: none !important;
+  border-bottom: 1px solid var(--border-color-primary) !important;
   vertical-align: top; }
 .sg-scroll th { white-space: nowrap; }
 .sg-tight { gap: 6px !important; }

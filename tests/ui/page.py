@@ -55,6 +55,24 @@ class Visit:
     def until_said(self, text: str) -> None:
         self.page.locator("#chat").get_by_text(text).last.wait_for()
 
+    def until_wished(self, *texts: str, gone: tuple[str, ...] = ()) -> None:
+        """Until all of these, and none of those, are listed beside the chat."""
+        self.page.wait_for_function(
+            "([there, gone]) => { const said = [...document.querySelectorAll('#wishes textarea, #wishes input')]"
+            ".filter(box => box.offsetParent).map(box => box.value);"
+            " return there.every(text => said.includes(text)) && !gone.some(text => said.includes(text)) }",
+            arg=[texts, gone],
+        )
+
+    def until_other_plan(self, than: str) -> str:
+        """The hash of the plan that waits for approval, once it is another one."""
+        self.page.wait_for_function(
+            "before => { const shown = document.querySelector('#plan [data-plan]'), ask = document.querySelector('#approve');"
+            " return shown && shown.dataset.plan !== before && ask && ask.offsetParent }",
+            arg=than,
+        )
+        return self.until_asked()
+
     @property
     def chat(self) -> str:
         return self.page.locator("#chat").inner_text()

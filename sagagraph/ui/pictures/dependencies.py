@@ -16,7 +16,7 @@ from sagagraph.saga.status import OperationStatus
 from sagagraph.ui.pictures.palette import INK, STATUSES, figure, shown
 
 _LAYER_PX = 74
-_LONGEST_NAME = 18
+_LONGEST_NAME = 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,10 @@ def dependency_graph(saga: Saga) -> go.Figure:
     ]
     return figure(
         traces,
+        showlegend=True,
         height_px=110 + _LAYER_PX * (depth + 1),
         annotations=[_arrow(nodes[a], nodes[b]) for a, b in nx.transitive_reduction(graph).edges],
-        xaxis={"visible": False, "range": [-1.3, 1.3], "fixedrange": True},
+        xaxis={"visible": False, "range": [-1.25, 2.1], "fixedrange": True},
         yaxis={"visible": False, "range": [-depth - 0.75, 0.5], "fixedrange": True},
     )
 
@@ -71,8 +72,8 @@ def _trace(status: OperationStatus, nodes: Sequence[Node]) -> go.Scatter:
         mode="markers+text",
         name=name,
         marker={"size": 22, "color": colour, "symbol": ["circle-x" if node.operation.removed else "circle" for node in nodes]},
-        text=[shown(_short(node.operation.id)) for node in nodes],
-        textposition="bottom center",
+        text=[shown(_short(_label(node.operation))) for node in nodes],
+        textposition="middle right",
         hovertext=[shown(_told(node.operation, name)) for node in nodes],
         hoverinfo="text",
     )
@@ -82,6 +83,11 @@ def _told(operation: Operation, status: str) -> str:
     why = operation.hold or (operation.fault.message if operation.fault else "")
     again = f", {operation.total_attempts} attempts" if operation.total_attempts > 1 else ""
     return f"{operation.id}: {operation.spec.action}, {status}{again}{f' ({why})' if why else ''}"
+
+
+def _label(operation: Operation) -> str:
+    action = operation.spec.action.replace("_", " ")
+    return f" {operation.id}" if action == operation.id else f" {operation.id} {action}"
 
 
 def _short(name: str) -> str:
