@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from sagagraph.errors import (
@@ -28,6 +28,7 @@ from sagagraph.saga.document import entry_json, plain
 from sagagraph.saga.events import Entry, Resolution
 from sagagraph.saga.model import Saga
 from sagagraph.ui.gate import visitor_in
+from sagagraph.ui.reference import reference
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 
@@ -95,6 +96,7 @@ router = APIRouter(prefix=PREFIX)
 def add_api(app: FastAPI, service: Service) -> None:
     app.state.service = service
     app.include_router(router)
+    app.add_api_route("/docs", _reference, response_class=HTMLResponse, include_in_schema=False)
     app.add_exception_handler(SagaGraphError, _show_error)
 
 
@@ -238,6 +240,10 @@ async def _standing(service: Service, visitor: Visitor, saga_id: str, version: i
 
 def _row(saga: Saga) -> Json:
     return {"saga_id": saga.id, "domain": saga.domain, "status": status_of(saga).value, "begun_at": saga.begun_at}
+
+
+async def _reference(request: Request) -> HTMLResponse:
+    return HTMLResponse(reference(request.app.openapi()))
 
 
 async def _show_error(_request: Request, exc: Exception) -> JSONResponse:

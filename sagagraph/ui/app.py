@@ -42,7 +42,7 @@ class Door:
 
     host: str = "127.0.0.1"
     port: int = 7860
-    passwords: Mapping[str, str] = field(default_factory=dict)
+    passwords: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.is_loopback and not self.passwords:

@@ -6,7 +6,7 @@ import base64
 import binascii
 import hmac
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,7 +32,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 class Login:
     """Names and passwords; empty: everybody may come in, and is known by their browser's cookie."""
 
-    passwords: Mapping[str, str]
+    passwords: Mapping[str, str] = field(repr=False)
 
     def name_of(self, authorization: str) -> str | None:
         """Of HTTP Basic credentials that are right."""

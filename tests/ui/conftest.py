@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 
+from sagagraph.bootstrap import Settings
+from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from sagagraph.ui.service import Service, open_service
 from tests.ui.page import Visit
 from tests.ui.server import Server
 
@@ -58,3 +62,12 @@ def visit(browser: Browser) -> Iterator[OpenVisit]:
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     return tmp_path / "saga.db"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    """The functions behind pages and REST, on a store and a reservation service that the tests of a module share."""
+    folder = tmp_path_factory.mktemp("service")
+    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db")) as sandbox:
+        async with open_service(Settings(store=f"sqlite:///{folder / 'saga.db'}", provider_url=sandbox.url)) as opened:
+            yield opened

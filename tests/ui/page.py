@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
 SAMPLE = (
-    "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, flexible within the month, "
-    "at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne"
+    "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, flexible within "
+    "the month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne"
 )
 PATIENCE_MS = 30_000
 
