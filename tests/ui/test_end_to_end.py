@@ -94,7 +94,7 @@ def test_a_server_that_was_killed_in_the_middle_of_booking_goes_on_where_it_was(
         person.say(SAMPLE)
         plan_hash = person.until_asked()
         person.click("approve")
-        person.page.locator("#status").get_by_text("2 of 8 steps done").wait_for()
+        person.page.locator("#status").get_by_text("5 of 8 steps done").wait_for()
         first.kill()
         second = Server(store, "--provider", sandbox.url)
         again = visit(second.url, storage_state=person.page.context.storage_state())
