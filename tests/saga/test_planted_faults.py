@@ -252,14 +252,14 @@ def epochs_are_not_checked(patch: Patch) -> None:
 
 
 def a_takeover_forgets_what_was_under_way(patch: Patch) -> None:
-    real = evolve._taken_over
+    real = evolve.taken_over
 
     def careless(operation: Operation) -> Operation:
         if operation.status is OperationStatus.STARTED:
             return replace(operation, status=OperationStatus.PLANNED, in_flight=False)
         return real(operation)
 
-    patch.setattr(evolve, "_taken_over", careless)
+    patch.setattr(evolve, "taken_over", careless)
 
 
 def removed_operations_stay(patch: Patch) -> None:
