@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from immutables import Map
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from sagagraph.errors import JournalError
 from sagagraph.saga import events as e
 from sagagraph.saga.index import index_of, is_fatal, with_changed, with_planned
+from sagagraph.saga.membership import planned_operation, with_operations, with_removed, with_replaced
 from sagagraph.saga.model import AcceptedPlan, Operation, PlanState, Saga, Stage
 from sagagraph.saga.operation_changes import (
     attempt_lost,
@@ -30,16 +31,12 @@ from sagagraph.saga.operation_changes import (
     operation_succeeded,
     operation_voided,
     reconsidered,
-    removed,
     resolved,
     taken_over,
     undone,
     void_started,
 )
 from sagagraph.saga.status import OperationStatus
-from sagagraph.workflow.condition import operations_named
-from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.operation import OperationSpec, rebind
 
 
 def fold(saga_id: str, entries: Iterable[e.Entry]) -> Saga:
@@ -103,7 +100,7 @@ def _changed(saga: Saga, entry: e.Entry) -> tuple[Saga, Operation | None]:
 
 def _affected(saga: Saga, event: Any) -> Operation:
     """The operation of the event, which must be one to which it can have happened."""
-    operation, kind = _planned(saga, event.operation), type(event)
+    operation, kind = planned_operation(saga, event.operation), type(event)
     if kind in _END_A_CALL and not operation.total_attempts:
         what = "a call"
     elif kind in _END_AN_UNDO and operation.undo is None:
@@ -116,17 +113,6 @@ def _affected(saga: Saga, event: Any) -> Operation:
         saga_id=saga.id,
         operation_id=operation.id,
     )
-
-
-def _planned(saga: Saga, name: str) -> Operation:
-    operation = saga.operations.get(name)
-    if operation is None:
-        raise JournalError(
-            f"saga {saga.id!r}: version {saga.version + 1} of its journal names operation {name!r}, which was never planned",
-            saga_id=saga.id,
-            operation_id=name,
-        )
-    return operation
 
 
 _END_A_CALL = frozenset(
@@ -188,7 +174,7 @@ def _request_changed(saga: Saga, event: e.RequestChanged, _at: float) -> Saga:
 
 def _plan_disrupted(saga: Saga, event: e.PlanDisrupted, _at: float) -> Saga:
     if event.operation is not None:
-        _planned(saga, event.operation)
+        planned_operation(saga, event.operation)
     return replace(saga, plan=replace(saga.plan, disruption=event.cause))
 
 
@@ -225,63 +211,12 @@ def _plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
         disruption="",
         infeasible=(),
     )
-    saga = _with_removed(replace(saga, stage=Stage.RUNNING, plan=plan), event.removed)
-    return _with_replaced(_with_planned(saga, event.operations), event.replaced)
+    saga = with_removed(replace(saga, stage=Stage.RUNNING, plan=plan), event.removed)
+    return with_replaced(with_operations(saga, event.operations), event.replaced)
 
 
 def _operation_planned(saga: Saga, event: e.OperationPlanned, _at: float) -> Saga:
-    return _with_planned(saga, (event.operation,))
-
-
-def _with_planned(saga: Saga, specs: tuple[OperationSpec, ...]) -> Saga:
-    """They may name each other in any order."""
-    operations, dependents, pivot = saga.operations, saga.dependents, saga.pivot
-    added: dict[str, list[str]] = {}
-    for spec in specs:
-        if spec.id in operations:
-            raise JournalError(f"saga {saga.id!r}: its journal plans operation {spec.id!r} twice", saga_id=saga.id)
-        operation = Operation(spec=spec, ordinal=len(operations), plan_version=saga.plan.version)
-        operations = operations.set(spec.id, operation)
-        pivot = spec.id if spec.kind is ActionKind.PIVOT else pivot
-        for prerequisite in spec.depends_on:
-            added.setdefault(prerequisite, []).append(spec.id)
-    for spec in specs:
-        _check_prerequisites(saga.id, spec, operations)
-    for prerequisite, names in added.items():
-        dependents = dependents.set(prerequisite, (*dependents.get(prerequisite, ()), *names))
-    return replace(saga, operations=operations, dependents=dependents, pivot=pivot)
-
-
-def _check_prerequisites(saga_id: str, spec: OperationSpec, planned: Container[str]) -> None:
-    needed = spec.depends_on if spec.condition is None else (*spec.depends_on, *sorted(operations_named(spec.condition)))
-    for name in needed:
-        if name not in planned:
-            raise JournalError(
-                f"saga {saga_id!r}: operation {spec.id!r} depends on {name!r}, which its journal never planned",
-                saga_id=saga_id,
-                operation_id=spec.id,
-            )
-
-
-def _with_removed(saga: Saga, names: tuple[str, ...]) -> Saga:
-    operations = saga.operations
-    for name in names:
-        operations = operations.set(name, removed(_planned(saga, name)))
-    return replace(saga, operations=operations)
-
-
-def _with_replaced(saga: Saga, replaced: dict[str, str]) -> Saga:
-    """What is kept of what depended on a removed operation depends on what took its place."""
-    operations, dependents = saga.operations, saga.dependents
-    for old, new in replaced.items():
-        _planned(saga, new)
-        moved = tuple(each for each in dependents.get(old, ()) if not operations[each].removed)
-        for name in moved:
-            operation = _planned(saga, name)
-            operations = operations.set(name, replace(operations[name], spec=rebind(operation.spec, {old: new})))
-        dependents = dependents.set(old, tuple(each for each in dependents.get(old, ()) if each not in moved))
-        dependents = dependents.set(new, tuple(dict.fromkeys((*dependents.get(new, ()), *moved))))
-    return replace(saga, operations=operations, dependents=dependents)
+    return with_operations(saga, (event.operation,))
 
 
 # -- people and the end ----------------------------------------------------------------------------------------------
@@ -294,7 +229,7 @@ def _cancel_requested(saga: Saga, event: e.CancelRequested, _at: float) -> Saga:
 
 
 def _operation_resolved(saga: Saga, event: e.OperationResolved, at: float) -> Saga:
-    return _consumed(_put(saga, resolved(_planned(saga, event.operation), event, at)), event.request)
+    return _consumed(_put(saga, resolved(planned_operation(saga, event.operation), event, at)), event.request)
 
 
 def _request_refused(saga: Saga, event: e.RequestRefused, _at: float) -> Saga:
@@ -315,7 +250,7 @@ def _saga_turned_back(saga: Saga, event: e.SagaTurnedBack, _at: float) -> Saga:
 
 
 def _body_completed(saga: Saga, event: e.BodyCompleted, _at: float) -> Saga:
-    return replace(_with_removed(saga, event.removed), body_completed=True, body_fault=None)
+    return replace(with_removed(saga, event.removed), body_completed=True, body_fault=None)
 
 
 def _body_failed(saga: Saga, event: e.BodyFailed, _at: float) -> Saga:
@@ -350,7 +285,7 @@ def _cancel_refused(saga: Saga, _event: e.CancelRefused, _at: float) -> Saga:
 def _saga_reversed(saga: Saga, event: e.SagaReversed, at: float) -> Saga:
     operations: Map[str, Operation] = saga.operations
     for name, output in event.outputs.items():
-        operation = undone(_planned(saga, name), OperationStatus.COMPENSATED, output, e.Via.REPLY, at)
+        operation = undone(planned_operation(saga, name), OperationStatus.COMPENSATED, output, e.Via.REPLY, at)
         operations = operations.set(name, operation)
     return replace(saga, stage=Stage.COMPENSATED, residue=event.residue, operations=operations)
 
