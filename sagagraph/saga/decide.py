@@ -14,6 +14,7 @@ from sagagraph.errors import ConflictError, NotAllowedError, SagaClosedError, Un
 from sagagraph.saga import commands as c
 from sagagraph.saga import events as e
 from sagagraph.saga.agenda import is_ready_for_repair, next_steps, status_of
+from sagagraph.saga.amendment import amend_saga, amended_by, begin_amendment, end_amendment, why_not_cancelled
 from sagagraph.saga.dependency import comes_after_pivot, descendants, is_closed
 from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.redaction import is_redacted
@@ -391,6 +392,10 @@ def _change_request(saga: Saga, command: c.ChangeRequest, _now: float) -> Events
             saga_id=saga.id,
             operation_id=saga.pivot,
         )
+    if parent := amended_by(saga):
+        raise NotAllowedError(
+            f"saga {saga.id!r} changes saga {parent!r}: reject or cancel it, and change that again", saga_id=saga.id
+        )
     if command.request == saga.request:
         return ()
     return (e.RequestChanged(command.request, command.by, command.approved_by),)
@@ -516,6 +521,8 @@ def _require(saga: Saga, stage: Stage) -> None:
 def _cancel(saga: Saga, command: c.Cancel, _now: float) -> Events:
     if saga.driver is e.Driver.REVERSAL:
         return _refused(command.request, "it undoes another saga, and can only go on")
+    if why := why_not_cancelled(saga):
+        return _refused(command.request, why)
     match saga.stage:
         case Stage.PLANNING | Stage.AWAITING_APPROVAL:
             cause = f"cancelled by {command.by}"
@@ -589,6 +596,9 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.BeginReversal: _begin_reversal,
     c.HoldReversal: _hold_reversal,
     c.EndReversal: _end_reversal,
+    c.BeginAmendment: begin_amendment,
+    c.EndAmendment: end_amendment,
+    c.AmendSaga: amend_saga,
     c.Cancel: _cancel,
     c.Resolve: _resolve,
 }

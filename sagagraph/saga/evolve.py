@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from sagagraph.errors import JournalError
 from sagagraph.saga import events as e
+from sagagraph.saga.amended import amendment_begun, amendment_ended, saga_amended
 from sagagraph.saga.index import index_of, is_fatal, with_changed, with_planned
 from sagagraph.saga.membership import planned_operation, with_operations, with_removed, with_replaced
 from sagagraph.saga.model import AcceptedPlan, Operation, PlanState, Saga, Stage
@@ -324,6 +325,9 @@ _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.ReversalHeld: _reversal_held,
     e.CancelRefused: _cancel_refused,
     e.SagaReversed: _saga_reversed,
+    e.AmendmentBegun: amendment_begun,
+    e.AmendmentEnded: amendment_ended,
+    e.SagaAmended: saga_amended,
     e.FieldsRedacted: _fields_redacted,
 }
 _OF_ONE_OPERATION: dict[type, Callable[[Operation, Any, float], Operation]] = {

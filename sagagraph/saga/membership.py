@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container, Mapping
 
 from msgspec.structs import replace
 
@@ -73,4 +73,19 @@ def with_replaced(saga: Saga, replaced: dict[str, str]) -> Saga:
             operations = operations.set(name, replace(operations[name], spec=rebind(operation.spec, {old: new})))
         dependents = dependents.set(old, tuple(each for each in dependents.get(old, ()) if each not in moved))
         dependents = dependents.set(new, tuple(dict.fromkeys((*dependents.get(new, ()), *moved))))
+    return replace(saga, operations=operations, dependents=dependents)
+
+
+def with_needs(saga: Saga, needs: Mapping[str, tuple[str, ...]], *, without: Collection[str]) -> Saga:
+    """What is kept comes after `needs` from now on, and no longer after any of `without`."""
+    operations, dependents = saga.operations, saga.dependents
+    for name, more in needs.items():
+        operation = planned_operation(saga, name)
+        before = operation.spec.depends_on
+        after = tuple(dict.fromkeys((*(each for each in before if each not in without), *more)))
+        operations = operations.set(name, replace(operation, spec=replace(operation.spec, depends_on=after)))
+        for each in set(before) - set(after):
+            dependents = dependents.set(each, tuple(other for other in dependents.get(each, ()) if other != name))
+        for each in set(after) - set(before):
+            dependents = dependents.set(each, (*dependents.get(each, ()), name))
     return replace(saga, operations=operations, dependents=dependents)

@@ -50,6 +50,8 @@ class Damage:
     """What cancelling has cost so far."""
     version: int
     """Of the accepted plan."""
+    lost: frozenset[str] = frozenset()
+    """Offers that are not to be counted on any more, booked or not."""
 
     @property
     def fitting(self) -> tuple[Leg, ...]:
@@ -60,7 +62,7 @@ class Damage:
 
     @property
     def usable(self) -> tuple[Standing, ...]:
-        return self.stands if self.fitting else ()
+        return tuple(each for each in self.stands if each.leg.offer.offer_id not in self.lost) if self.fitting else ()
 
     @property
     def has_same_route(self) -> bool:
@@ -104,7 +106,8 @@ def _as_booked(stands: Standing) -> Offer:
 
 def _may_be_had(damage: Damage, offer: Offer) -> bool:
     needed = damage.request.rooms if isinstance(offer, HotelOffer) else damage.request.travellers
-    return offer.left >= needed and (offer.offer_id, offer.price) not in damage.refused
+    is_refused = offer.offer_id in damage.lost or (offer.offer_id, offer.price) in damage.refused
+    return offer.left >= needed and not is_refused
 
 
 async def _beside_what_failed(
@@ -115,7 +118,9 @@ async def _beside_what_failed(
     found = await asyncio.gather(*(_instead(damage, leg, quoted, provider) for leg in legs))
     journeys: dict[tuple[str, str, date], tuple[Transport, ...]] = defaultdict(tuple)
     stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = defaultdict(tuple)
-    for offer in chain.from_iterable(found):
+    booked = {each.leg.offer.offer_id: _as_booked(each) for each in damage.usable}
+    offered = {each.offer_id: each for each in chain.from_iterable(found)} | booked
+    for offer in offered.values():
         if isinstance(offer, HotelOffer):
             stays[offer.city, offer.nights, offer.check_in] += (offer,)
         else:
@@ -189,7 +194,7 @@ def _nothing_left(damage: Damage, market: Market, now: datetime) -> Infeasible:
 
 
 def _itinerary(damage: Damage, path: Path, now: datetime, rates: Rates | None) -> Itinerary:
-    known = {leg.offer.offer_id: leg for leg in damage.fitting}
+    known = {leg.offer.offer_id: leg for leg in (*damage.fitting, *(each.leg for each in damage.usable))}
     version = damage.version + 1
     legs = tuple(_leg(offer, f"T{n}.{version}", known, damage) for n, offer in enumerate(path.offers, start=1))
     kept = {leg.label for leg in legs}
