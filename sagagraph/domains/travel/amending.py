@@ -12,7 +12,7 @@ from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.problem import TripRequest
 from sagagraph.domains.travel.receipts import Reservation
 from sagagraph.domains.travel.repair import Damage
-from sagagraph.domains.travel.standing import BOOKINGS, Standing, amount, fees_paid, refused, standing
+from sagagraph.domains.travel.standing import BOOKINGS, Standing, amount, fees_paid, has_begun, refused, standing
 from sagagraph.domains.travel.wording import headline
 from sagagraph.domains.travel.workflow import PAYMENT, revised_workflow, undo_prefix
 from sagagraph.saga.amendment import Amendment, amendment_in, amendment_of, undoing_specs
@@ -21,6 +21,7 @@ from sagagraph.workflow.operation import OperationSpec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.provider import ReservationProvider
     from sagagraph.planning.domain import Revision
     from sagagraph.saga.action import Action
@@ -75,13 +76,14 @@ def all_fees_paid(saga: Saga) -> Decimal:
     return fees_paid(saga) + (amount(amendment.fees) if amendment is not None else Decimal(0))
 
 
-async def damage_of(saga: Saga, provider: ReservationProvider) -> Damage:
+async def damage_of(saga: Saga, provider: ReservationProvider, cities: Gazetteer) -> Damage:
     """What a repair, or a change after the payment, has to start from."""
     before = itinerary_before(saga)
     if before is None:
         raise AssertionError(f"saga {saga.id!r} has no plan to start from")
     amendment = amendment_of(saga)
-    stands = await all_standing(saga, provider)
+    booked = {each.id for each in saga.in_order() if each.succeeded} | (amendment.by_id.keys() if amendment else set())
+    now, stands = await asyncio.gather(provider.now(), all_standing(saga, provider))
     return Damage(
         request=wish_of(saga.request),
         itinerary=before,
@@ -90,6 +92,7 @@ async def damage_of(saga: Saga, provider: ReservationProvider) -> Damage:
         paid=all_fees_paid(saga),
         version=saga.plan.version + (0 if amendment is None else last_version(amendment)),
         lost=frozenset() if amendment is None else _lost_offers(amendment, stands),
+        begun=tuple(leg for leg in before.legs if leg.label in booked and has_begun(leg, now, cities)),
     )
 
 

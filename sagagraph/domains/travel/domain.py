@@ -60,13 +60,13 @@ class Travel:
         return tuple(_proposal(itinerary) for itinerary in proposed)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
-        repaired = await repair(await damage_of(saga, self.provider), self.provider)
+        repaired = await repair(await damage_of(saga, self.provider, self.cities), self.provider)
         return Infeasible(repaired.reasons) if isinstance(repaired, planner.Infeasible) else _proposal(repaired)
 
     async def evidence(self, saga: Saga) -> Any:
         proposed = Itinerary.model_validate(saga.plan.content)
         stands = await all_standing(saga, self.provider)
-        shown = await gather_evidence(proposed, wish_of(saga.request), stands, all_fees_paid(saga), self.provider)
+        shown = await gather_evidence(proposed, wish_of(saga.request), stands, all_fees_paid(saga), self.provider, self.cities)
         return shown.model_dump(mode="json")
 
     async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
@@ -80,6 +80,7 @@ class Travel:
             cities=self.cities,
             rates=evidence.rates,
             fees=evidence.fees,
+            begun={leg.label: leg for leg in evidence.begun},
         )
 
     def needs_approval(self, saga: Saga) -> bool:
