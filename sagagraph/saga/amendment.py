@@ -63,12 +63,13 @@ class Amendment(_Part):
 
 
 def is_amendment_id(saga_id: str) -> bool:
+    """Only amendments have such ids."""
     return saga_id.rpartition(AMENDMENT)[2].isdigit() and AMENDMENT in saga_id
 
 
 def amendment_of(saga: Saga) -> Amendment | None:
     """What `saga` is to amend; None for a saga that is no amendment."""
-    return amendment_in(saga.request)
+    return None if amended_by(saga) is None else amendment_in(saga.request)
 
 
 def amendment_in(request: Any) -> Amendment | None:
@@ -77,7 +78,8 @@ def amendment_in(request: Any) -> Amendment | None:
 
 def amended_by(saga: Saga) -> str | None:
     """The id of the saga that `saga` amends."""
-    return str(saga.request["amends"]) if isinstance(saga.request, Mapping) and "amends" in saga.request else None
+    amendment = is_amendment_id(saga.id) and isinstance(saga.request, Mapping) and "amends" in saga.request
+    return str(saga.request["amends"]) if amendment else None
 
 
 def next_amendment_id(saga: Saga) -> str:

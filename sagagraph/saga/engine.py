@@ -23,6 +23,7 @@ from sagagraph.errors import (
     DrainedError,
     InvalidInputError,
     NotAllowedError,
+    RetiredError,
     SagaGraphError,
     SupersededError,
     UnknownSagaError,
@@ -474,10 +475,12 @@ class Engine:
         parent_id = amended_by(child)
         if parent_id is None or not status_of(child).is_final:
             return
-        if (amending := (await self.load(parent_id)).amending) is None or amending.saga != saga_id:
-            return
-        async with self.hold(parent_id) as coordinator:
-            await coordinator.tell(outcome_for_parent(child))
+        with suppress(RetiredError):  # a parent that was let go of has been told
+            amending = (await self.load(parent_id)).amending
+            if amending is None or amending.saga != saga_id:
+                return
+            async with self.hold(parent_id) as coordinator:
+                await coordinator.tell(outcome_for_parent(child))
 
     # -- reversal ----------------------------------------------------------------------------------------------------
 
