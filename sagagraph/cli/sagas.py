@@ -32,6 +32,7 @@ from sagagraph.errors import (
 )
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.agenda import status_of
+from sagagraph.saga.amendment import parent_of
 from sagagraph.saga.coordinator import Observer
 from sagagraph.saga.dependency import graph_of
 from sagagraph.saga.engine import Engine
@@ -334,6 +335,7 @@ async def resume_all(door: Door, *, wait: bool) -> int:
     async with _acting(door, "travel") as opened:
         room = asyncio.Semaphore(_AT_ONCE)
         mine = [each.saga_id for each in await opened.engine.sagas() if each.domain in DOMAINS and each.stage not in FINAL]
+        mine = [each for each in mine if parent_of(each) not in mine]  # an amendment goes on with what it changes
         ended = await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in mine))
     views = [each for each in ended if isinstance(each, SagaView)]
     code = max([0, *(each for each in ended if isinstance(each, int)), *(_EXIT.get(each.status, 1) for each in views)])

@@ -67,6 +67,11 @@ def is_amendment_id(saga_id: str) -> bool:
     return saga_id.rpartition(AMENDMENT)[2].isdigit() and AMENDMENT in saga_id
 
 
+def parent_of(saga_id: str) -> str | None:
+    """What the saga of this id amends; None for an id that is no amendment's."""
+    return saga_id.rpartition(AMENDMENT)[0] if is_amendment_id(saga_id) else None
+
+
 def amendment_of(saga: Saga) -> Amendment | None:
     """What `saga` is to amend; None for a saga that is no amendment."""
     return None if amended_by(saga) is None else amendment_in(saga.request)
