@@ -36,7 +36,7 @@ from sagagraph.saga.amendment import parent_of
 from sagagraph.saga.coordinator import Observer
 from sagagraph.saga.dependency import graph_of
 from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import Resolution
+from sagagraph.saga.events import Resolution, SagaBegun
 from sagagraph.saga.model import FINAL, Saga
 from sagagraph.saga.preview import CancelPreview
 from sagagraph.saga.replay import JudgePlan
@@ -151,12 +151,18 @@ async def trip(
     with _interruptible(name):
         async with _acting(door, "travel") as opened:
             if text is None and request is None and saga_id is not None:
-                wanted = (await opened.engine.load(saga_id)).request
+                wanted = await _first_request(opened.engine, saga_id)
             else:
                 wanted = await _wanted(opened.domain, text, request)
             view = await opened.graph.start(name, wanted, approved_by=f"{PERSON}, --yes" if approved else None)
             view = await _approved_or_not(door, opened, view)
     return door.show(view)
+
+
+async def _first_request(engine: Engine, saga_id: str) -> Any:
+    """What the saga was begun with, whatever it was changed to since."""
+    begun = (await engine.journal(saga_id))[0].event
+    return begun.request if isinstance(begun, SagaBegun) else None
 
 
 async def _approved_or_not(door: Door, opened: Opened, view: SagaView) -> SagaView:

@@ -45,6 +45,7 @@ def test_a_reservation_that_fell_through_is_replaced(booked: CommandLine) -> Non
     assert "SagaAmended saga=trip~amendment-1" in booked("log", "trip").out
     assert booked("status").out == "trip: committed\n  trip~amendment-1: committed\n"
     assert booked("replay", "trip").code == booked("replay", "trip~amendment-1").code == 0
+    assert booked("trip", "--saga-id", "trip", "--json").json == told.json, "a finished one prints its outcome"
     assert booked("graph", "trip").code == booked("db", "project").code == 0
 
 

@@ -24,7 +24,7 @@ from sagagraph.domains.travel.wording import headline
 from sagagraph.domains.travel.workflow import itinerary_workflow, revised_workflow
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.saga.action import Action
-from sagagraph.saga.amendment import amendment_of, is_undoing
+from sagagraph.saga.amendment import amended_by, is_undoing
 from sagagraph.saga.model import Operation, Saga, Stage
 from sagagraph.saga.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
@@ -96,7 +96,7 @@ class Travel:
 
     def revision(self, saga: Saga) -> Revision:
         proposed = Itinerary.model_validate(saga.plan.content)
-        revise = revised_workflow if amendment_of(saga) is None else amending_workflow
+        revise = revised_workflow if amended_by(saga) is None else amending_workflow
         return revise(saga, proposed, self._actions)
 
     def account(self, saga: Saga) -> Account:
@@ -139,7 +139,7 @@ def account_of(saga: Saga) -> Account:
     plan = saga.plan.content or {}
     booked = [each for each in saga.in_order() if each.succeeded and each.spec.action in BOOKINGS]
     undone = {name: fee for each in saga.in_order() for name, fee in _fees_of(each) if fee}
-    if saga.stage in (Stage.PLANNING, Stage.AWAITING_APPROVAL) or amendment_of(saga):
+    if saga.stage in (Stage.PLANNING, Stage.AWAITING_APPROVAL) or amended_by(saga):
         total = amount(plan.get("total", 0))
     else:
         total = sum((amount(each.output["price"]) for each in booked), Decimal(0))
