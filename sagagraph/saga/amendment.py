@@ -133,7 +133,7 @@ def _check_can_be_lost(saga: Saga, name: str, live: Mapping[str, Operation]) -> 
 # -- what the parent decides -------------------------------------------------------------------------------------------
 
 
-def begin_amendment(saga: Saga, command: c.BeginAmendment, _now: float) -> tuple[e.Event, ...]:
+def begin_amendment(saga: Saga, command: c.BeginAmendment, _now: float) -> e.Events:
     """Only of a saga that has committed, as it stands, and one at a time; a cancel excludes it, and it a cancel."""
     if saga.amending and (saga.amending.saga, saga.amending.request) == (command.saga, command.request):
         return ()
@@ -157,11 +157,11 @@ def _is_busy(saga: Saga) -> str:
     return "was cancelled" if saga.cancel_by else f"is {status_of(saga).value}"
 
 
-def end_amendment(saga: Saga, command: c.EndAmendment, _now: float) -> tuple[e.Event, ...]:
+def end_amendment(saga: Saga, command: c.EndAmendment, _now: float) -> e.Events:
     return (e.AmendmentEnded(command.saga, command.reason),) if _is_open(saga, command.saga) else ()
 
 
-def amend_saga(saga: Saga, command: c.AmendSaga, _now: float) -> tuple[e.Event, ...]:
+def amend_saga(saga: Saga, command: c.AmendSaga, _now: float) -> e.Events:
     if not _is_open(saga, command.saga):
         return ()
     amended = e.SagaAmended(

@@ -10,14 +10,13 @@ from sagagraph.saga import commands as c
 from sagagraph.saga import events as e
 from sagagraph.saga.agenda import next_steps
 from sagagraph.saga.dependency import comes_after_pivot
+from sagagraph.saga.events import Events
 from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.settle import attempts_left, deadline_is_over, is_alone, remembers_key
 from sagagraph.saga.status import OperationStatus
 from sagagraph.saga.step import Verify
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.kind import ActionKind
-
-Events = tuple[e.Event, ...]
 
 
 def action_replied(saga: Saga, command: c.ActionReplied, now: float) -> Events:

@@ -28,6 +28,7 @@ from sagagraph.saga.answers import (
     verified,
 )
 from sagagraph.saga.dependency import comes_after_pivot, descendants, is_closed
+from sagagraph.saga.events import Events
 from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.plan_decisions import (
     accept_plan,
@@ -45,8 +46,6 @@ from sagagraph.saga.status import OperationStatus
 from sagagraph.saga.step import CallAction, CallCompensation, CallVoid
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
-
-Events = tuple[e.Event, ...]
 
 
 def decide(saga: Saga, command: c.Command, now: float) -> Events:

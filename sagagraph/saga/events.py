@@ -471,6 +471,8 @@ Event = (
     | FieldsRedacted
 )
 
+Events = tuple[Event, ...]
+
 
 class Entry(Struct, frozen=True, omit_defaults=True):
     """One line of a journal: `version` counts from 1 without gaps, `epoch` is the writer's."""

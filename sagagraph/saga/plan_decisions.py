@@ -12,13 +12,12 @@ from sagagraph.saga import events as e
 from sagagraph.saga.agenda import is_ready_for_repair, status_of
 from sagagraph.saga.amendment import amended_by
 from sagagraph.saga.dependency import descendants, is_closed
+from sagagraph.saga.events import Events
 from sagagraph.saga.model import Operation, Saga, Stage
 from sagagraph.saga.status import OperationStatus
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, rebind, references
 from sagagraph.workflow.wellformed import check_workflow
-
-Events = tuple[e.Event, ...]
 
 
 def propose_plan(saga: Saga, command: c.ProposePlan, _now: float) -> Events:
