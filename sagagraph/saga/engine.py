@@ -370,11 +370,15 @@ class Engine:
             projector.close()
 
     async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
-        """Go on with an open saga until it is quiet; a finished one is only reported.
+        """Go on with an open saga until it is quiet, or with what amends it; a finished one is only reported.
 
         A workflow is carried on. A saga of a body that is not run again is settled and then compensated.
         """
-        if not status_of(await self.load(saga_id)).is_final:
+        saga = await self.load(saga_id)
+        if saga.amending is not None:
+            with suppress(UnknownSagaError):  # only its planner can begin it
+                await self.resume(saga.amending.saga, wait=wait)
+        elif not status_of(saga).is_final:
             async with self.hold(saga_id, wait=wait) as coordinator:
                 await self._without_body(coordinator)
                 await coordinator.until_quiet()

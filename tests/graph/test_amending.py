@@ -268,9 +268,9 @@ async def test_a_change_that_was_paid_is_not_taken_back_by_itself(open_worker: O
         await check_books(worker, service)
 
 
-@pytest.mark.parametrize("named", ["trip", CHANGE])
+@pytest.mark.parametrize(("by", "named"), [("graph", "trip"), ("graph", CHANGE), ("engine", "trip"), ("engine", CHANGE)])
 async def test_after_a_crash_between_both_commits_either_saga_can_be_resumed(
-    open_worker: OpenWorker, service: Service, monkeypatch: pytest.MonkeyPatch, named: str
+    open_worker: OpenWorker, service: Service, monkeypatch: pytest.MonkeyPatch, by: str, named: str
 ) -> None:
     async with open_worker() as worker:
         await paid(worker)
@@ -282,7 +282,7 @@ async def test_after_a_crash_between_both_commits_either_saga_can_be_resumed(
     async with open_worker() as worker:
         with pytest.raises(NotAllowedError, match="resume"):
             await worker.engine.cancel("trip")
-        await (worker.graph if named == "trip" else worker.engine).resume(named)
+        await getattr(worker, by).resume(named)
         after = await worker.engine.status("trip")
         assert (after.status, after.plan_version) == ("committed", 2)
         assert (await worker.events("trip")).count("SagaAmended") == 1
@@ -337,3 +337,37 @@ async def test_before_the_payment_nothing_needs_to_be_called_lost(open_worker: O
         await worker.graph.start("trip", REQUEST)
         with pytest.raises(NotAllowedError, match="repaired by itself"):
             await changed(worker, "T3")
+
+
+@pytest.mark.parametrize("faults", [[{"kind": "payment", "call": "refund", "nth": 1, "fault": "refuse"}]])
+async def test_after_the_new_payment_a_change_only_goes_on(open_worker: OpenWorker, service: Service) -> None:
+    """Paying back is refused: the change is held, and so is the trip; nothing of either is undone."""
+    async with open_worker() as worker:
+        await paid(worker)
+        held = await changed(worker, "T5")
+        assert (held.status, held.plan_version) == ("held", 1)
+        waiting = [each.id for each in (await worker.engine.status(CHANGE)).operations if each.status == "held"]
+        assert waiting == ["undo.2 payment"]
+        for saga_id in ("trip", CHANGE):
+            with pytest.raises(NotAllowedError, match="resume"):
+                await worker.engine.cancel(saga_id)
+        assert service.ledger.cancellations == (), "what the old payment paid for is cancelled after that is paid back (rule 4)"
+        refunded = await worker.engine.resolve(CHANGE, "undo.2 payment", "absent", by="ann")
+        assert refunded.status == "committed"
+        assert (await worker.engine.status("trip")).plan_version == 2
+        await check_books(worker, service)
+
+
+async def test_a_changed_trip_is_made_unreadable_with_its_changes(open_worker: OpenWorker) -> None:
+    async with open_worker() as worker:
+        await paid(worker)
+        await changed(worker, "T3")
+        offer = (await worker.engine.load("trip")).plan.content["legs"][0]["offer"]["offer_id"]
+        shown = {name: str([each.event for each in await worker.engine.journal(name)]) for name in ("trip", CHANGE)}
+        assert all(f"'offer_id': '{offer}'" in text for text in shown.values())
+        view = await worker.engine.redact("trip", ["offer_id", "fees"])
+        assert view.status == (await worker.engine.status(CHANGE)).status == "committed"
+        for saga_id in ("trip", CHANGE):
+            assert offer not in str([each.event for each in await worker.engine.journal(saga_id)])
+        with pytest.raises(NotAllowedError, match="redacted"):
+            await changed(worker, "T4")
