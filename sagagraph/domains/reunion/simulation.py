@@ -99,14 +99,20 @@ class Simulation:
         course = self.courses[subject]
         return next((n for n in course.journeys if self.actions[n].start < at < self.actions[n].end), None)
 
-    def is_there(self, name: str, at: int) -> bool:
-        """Whether a person is available then, or acts as if they were."""
-        early = self.courses[Subject(name)].acts_from
-        return self.world.is_available(name, at) or (early is not None and early <= at and self.world.takes_part(name, at))
+    def is_ready(self, subject: Subject, at: int) -> bool:
+        """Whether it is available then, or acts as if it were."""
+        if not subject.is_vehicle and not self.world.takes_part(subject.name, at):
+            return False
+        early = self.courses[subject].acts_from
+        return self._is_available(subject, at) or (early is not None and early <= at)
+
+    def is_watched(self, act: Act) -> bool:
+        task = self.world.tasks.get(act.task) if isinstance(act, Work) else None
+        return task is not None and task.attention is Attention.WATCHED
 
     def may_be_at(self, name: str, place: str, at: int) -> bool:
         """Whether a person is there, available and not on the way, or may have been brought by what can not be judged."""
-        if not self.is_there(name, at):
+        if not self.is_ready(Subject(name), at):
             return False
         here = self.courses[Subject(name)].places_at(at)
         if self.journey_at(Subject(name), at) is not None:
@@ -118,11 +124,7 @@ class Simulation:
     def _order(self, index: int) -> tuple[int, bool, int, int]:
         """Of what begins together, what is only watched comes first: its people may leave at once."""
         act = self.actions[index]
-        return act.start, not self._is_watched(act), act.end, index
-
-    def _is_watched(self, act: Act) -> bool:
-        task = self.world.tasks.get(act.task) if isinstance(act, Work) else None
-        return task is not None and task.attention is Attention.WATCHED
+        return act.start, not self.is_watched(act), act.end, index
 
     def _travel(self, index: int, journey: Journey) -> None:
         aboard = self._present(dict.fromkeys(Subject(name) for name in journey.people), journey.start)
@@ -152,7 +154,7 @@ class Simulation:
             if not here <= course.places:
                 course.stays.append((work.start, course.places | here))
             course.works.append(index)
-            if not self._is_watched(work):
+            if not self.is_watched(work):
                 self._occupy(course, index)
 
     def _present(self, named: Iterable[Subject], at: int) -> list[Subject]:
@@ -172,7 +174,7 @@ class Simulation:
         found = Hindrance(Obstacle.CONTINUITY, index, subject, place, course.places, course.busy)
         busy = None if course.busy is None else self.actions[course.busy]
         in_another = busy is not None and busy.start < act.end and act.start < busy.end
-        is_watched = self._is_watched(act)
+        is_watched = self.is_watched(act)
         on_the_way = is_watched and self.leg_at(subject, act.start) is not None
         if not self._is_available(subject, act.start):
             course.acts_from = act.start if course.acts_from is None else min(course.acts_from, act.start)

@@ -19,7 +19,8 @@ def check_roads(case: Case) -> Iterator[Violation]:
 
 
 def _check_road(case: Case, index: int, journey: Journey, needed: int | None) -> Iterator[Violation]:
-    scope = {"vehicle": journey.vehicle, "from": journey.from_, "to": journey.to, "action": index}
+    way = {"from": journey.from_, "to": journey.to}
+    scope = {"people": list(journey.people), "vehicle": journey.vehicle, **way, "action": index}
     said = f"{journey.vehicle}, {journey.from_} to {journey.to} at {clock(journey.start)[0]}"
     stated = journey.end - journey.start
     if needed is None:
