@@ -24,8 +24,14 @@ def travel(vehicle: str, driver: str | None, way: str, start: str, end: str, *ri
     """`way`: `"A-B"`."""
     here, there = way.split("-")
     return {
-        **{"do": "travel", "vehicle": vehicle, "driver": driver, "riders": list(riders)},
-        **{"from": here, "to": there, "start": start, "end": end},
+        "do": "travel",
+        "vehicle": vehicle,
+        "driver": driver,
+        "riders": list(riders),
+        "from": here,
+        "to": there,
+        "start": start,
+        "end": end,
     }
 
 
@@ -39,9 +45,7 @@ def plan_of(*actions: Json) -> Json:
     return {"problem": "any", "actions": list(actions)}
 
 
-def judged(
-    problem: Json, plan: Any, *events: Json, against: Any = None, executed_until: str | None = None
-) -> Verdict:
+def judged(problem: Json, plan: Any, *events: Json, against: Any = None, executed_until: str | None = None) -> Verdict:
     known = parse_problem(problem)
     until = None if executed_until is None else parse_moment_of(known, executed_until, "executed_until")
     return validate_plan(known, plan, parse_events(known, list(events)), against=against, executed_until=until)

@@ -24,6 +24,10 @@ def test_a_fault_says_who_where_when_and_by_how_much() -> None:
     (short,) = judged(published.problem, published.plan).violations
     assert short.message == "Michael's car, BOS to HOME at 16:15: 45 minutes for a way of 60, 15 too few"
     assert short.scope == {
-        **{"people": ["Michael", "Emily"], "vehicle": "Michael's car", "from": "BOS", "to": "HOME", "action": 5},
+        "people": ["Michael", "Emily"],
+        "vehicle": "Michael's car",
+        "from": "BOS",
+        "to": "HOME",
+        "action": 5,
     }
     assert short.evidence == {"stated": 45, "needed": 60, "short_by": 15}

@@ -69,10 +69,10 @@ def _no_driver(case: Case, vehicle: Vehicle, journey: Journey) -> str:
 
 
 def check_seats(case: Case) -> Iterator[Violation]:
-    """Everybody aboard needs one, the driver too; not where the vehicle brings its own."""
+    """Everybody aboard needs one, the driver too; not where the vehicle brings its own. Names that stand for nobody need none."""
     for index, journey in case.journeys:
         vehicle = case.world.vehicles.get(journey.vehicle)
-        aboard = sorted(set(journey.people))
+        aboard = sorted({name for name in journey.people if case.world.takes_part(name, journey.start)})
         if vehicle is not None and len(aboard) > vehicle.seats:
             yield Violation(
                 code="CAPACITY",
