@@ -21,6 +21,7 @@ from sagagraph.saga.replay import Replay
 from sagagraph.saga.retention import Retirement
 from sagagraph.saga.status import OperationStatus, SagaStatus
 from sagagraph.saga.view import SagaView
+from sagagraph.validators.verdict import Verdict
 
 _GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}
 _BAD = {SagaStatus.HELD, SagaStatus.STUCK, OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED, OperationStatus.FAILED}
@@ -52,14 +53,15 @@ def print_saga(view: SagaView) -> None:
 
 
 def print_sagas(sagas: Sequence[Saga]) -> None:
-    """Reversals stand under the saga that they undo."""
-    reversals = {saga.reversal: saga.id for saga in sagas if saga.reversal}
+    """Reversals and amendments stand under the saga that they undo or change."""
     known = {saga.id: saga for saga in sagas}
+    below = {saga.id: [each for each in (*saga.amendments, saga.reversal) if each in known] for saga in sagas}
+    subordinate = {each for names in below.values() for each in names}
     for saga in sagas:
-        if reversals.get(saga.id) not in known:
+        if saga.id not in subordinate:
             stdout.print(f"{saga.id}: {status_of(saga).value}", markup=False)
-            if saga.reversal in known:
-                stdout.print(f"  {saga.reversal}: {status_of(known[saga.reversal]).value}", markup=False)
+            for each in below[saga.id]:
+                stdout.print(f"  {each}: {status_of(known[str(each)]).value}", markup=False)
     if not sagas:
         stdout.print("there are no sagas in this store")
 
@@ -84,6 +86,12 @@ def print_retirement(told: Retirement, archive: Path | None, *, dry_run: bool) -
         stdout.print(f"{each.saga_id}: kept: {each.why}", markup=False)
     if not told.retired and not told.kept:
         stdout.print("no saga is that old and finished")
+
+
+def print_verdict(verdict: Verdict) -> None:
+    for each in verdict.violations:
+        stdout.print(f"{each.code}: {each.message}", markup=False)
+    stdout.print(f"{verdict.verdict.value}{f': {verdict.reason}' if verdict.reason else ''}", markup=False)
 
 
 def print_preview(preview: CancelPreview) -> None:

@@ -45,11 +45,14 @@ def log_line(entry: e.Entry) -> str:
     return f"{_instant(entry)} {describe(entry)}"
 
 
+_NAMED = ("operation", "saga", "generation", "attempt", "key", "answer", "via", "reason", "cause", "detail", "by", "plan_hash")
+
+
 def describe(entry: e.Entry) -> str:
     """One line of a journal, with the why."""
     event = entry.event
     words = [f"{entry.version:4d}", type(event).__name__]
-    for name in ("operation", "generation", "attempt", "key", "answer", "via", "reason", "cause", "detail", "by", "plan_hash"):
+    for name in _NAMED:
         value = getattr(event, name, None)
         if value not in (None, ""):
             words.append(f"{name}={value}" if name != "operation" or not hasattr(value, "id") else f"operation={value.id}")

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
+from sagagraph.domains.travel.amending import wish_of
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.documents import itinerary_ics, itinerary_text
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
-from sagagraph.domains.travel.problem import Direct, Hours, Order, TripRequest, parse_request
+from sagagraph.domains.travel.problem import Direct, Hours, Order, parse_request
 from sagagraph.domains.travel.reading import PartialRequest, read_request
 from sagagraph.domains.travel.standing import bookings
 from sagagraph.domains.travel.wording import count_text, day_text, duration_text, listed
@@ -57,7 +58,7 @@ class TravelSubject:
         return parse_request(request, cities=self.domain.cities, today=today).model_dump(mode="json")
 
     def draft_of(self, request: Any) -> Draft:
-        trip = TripRequest.model_validate(request)
+        trip = wish_of(request)
         follows = trip.rooms == -(-trip.travellers // 2)
         return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
 
