@@ -47,7 +47,7 @@ class FaultOrders:
             counted = tuple(_counted(each, kind, call, saga_id) for each in self._waiting)
             due = next((each for each in counted if each.calls == each.order.nth), None)
             self._waiting = tuple(each for each in counted if each is not due)
-        return due and due.order
+        return due.order if due else None
 
 
 def _counted(waiting: _Waiting, kind: Kind, call: CallName, saga_id: str | None) -> _Waiting:

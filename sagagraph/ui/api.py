@@ -63,8 +63,18 @@ class NewSaga(Body):
 
 
 class ChangedWishes(Body):
+    """`lost`: operations whose reservations have fallen through, after the saga has committed."""
+
     text: str | None = Field(None, max_length=4000)
     request: Json | None = None
+    lost: tuple[str, ...] = ()
+
+
+class WhatHappened(Body):
+    """One of the disruptions that are offered, or one in plain words."""
+
+    key: str | None = None
+    text: str | None = Field(None, max_length=4000)
 
 
 class ThisPlan(Body):
@@ -148,8 +158,30 @@ async def choose(saga_id: str, body: ThisPlan, service: TheService, visitor: The
 @router.post("/sagas/{saga_id}/change", status_code=202, summary="Wish for something else")
 async def change(saga_id: str, body: ChangedWishes, service: TheService, visitor: TheVisitor) -> Json:
     saga = await service.saga(visitor, saga_id)
-    wanted = await _request_of(service, saga.domain, body.text, body.request, saga)
-    await service.change(visitor, saga_id, wanted)
+    is_same = bool(body.lost) and body.text is None and body.request is None
+    wanted = saga.request if is_same else await _request_of(service, saga.domain, body.text, body.request, saga)
+    await service.change(visitor, saga_id, wanted, body.lost)
+    return await _standing(service, visitor, saga_id)
+
+
+@router.get("/sagas/{saga_id}/disruptions", summary="What can go wrong with it now, at the press of a button")
+async def disruptions(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
+    saga = await service.saga(visitor, saga_id)
+    offered = service.subjects[saga.domain].disruptions(saga)
+    return {"saga_id": saga_id, "disruptions": [{"key": each.key, "words": each.words} for each in offered]}
+
+
+@router.post("/sagas/{saga_id}/disruptions", status_code=202, summary="Let it happen, and have the plan changed")
+async def disrupt(saga_id: str, body: WhatHappened, service: TheService, visitor: TheVisitor) -> Json:
+    saga = await service.saga(visitor, saga_id)
+    subject = service.subjects[saga.domain]
+    offered = {each.key: each for each in subject.disruptions(saga)}
+    happened = offered.get(body.key) if body.key is not None else subject.disruption_in(body.text or "", saga)
+    if happened is None:
+        raise InvalidInputError(
+            f"nothing of this saga can go wrong like that; there are {', '.join(offered) or 'none'}", field="key"
+        )
+    await service.disrupt(visitor, saga_id, happened)
     return await _standing(service, visitor, saga_id)
 
 

@@ -15,9 +15,11 @@ from sagagraph.saga.model import FINAL
 from sagagraph.saga.status import SagaStatus
 from sagagraph.ui import cards
 from sagagraph.ui.conversation import Conversation, Conversations, Talk, as_chat, shown_messages
+from sagagraph.ui.gallery import Drawn, Gallery
 from sagagraph.ui.gate import visitor_in
 from sagagraph.ui.scene import Scene, scene_of
 from sagagraph.ui.service import Service
+from sagagraph.ui.trouble import Trouble
 from sagagraph.ui.visitors import Visitor
 
 _MOST_WISHES: Final = 12
@@ -37,21 +39,14 @@ class Shown:
     plan_hash: str | None = None
 
 
-@dataclass(slots=True)
-class Drawn:
-    """What a stream has sent already, so that it sends figures again only when they change."""
-
-    plan: object = None
-    graph: object = None
-    comparison: object = None
-
-
 class Chat:
     """Its components, and what happens when they are used. Every handler streams until nothing is under way any more."""
 
     def __init__(self, service: Service, conversations: Conversations) -> None:
         self._service = service
         self._conversations = conversations
+        self._trouble = Trouble(service, self._follow)
+        self._gallery = Gallery(self._look)
 
     # -- components ----------------------------------------------------------------------------------------------------
 
@@ -63,7 +58,8 @@ class Chat:
                 self._build_wishes()
             with gr.Column(scale=3, min_width=320):
                 self._build_plans()
-        self._build_pictures()
+                self._trouble.build()
+        self._gallery.build()
         self._listen(page)
 
     def _build_chat(self) -> None:
@@ -137,20 +133,6 @@ class Chat:
                 choose = gr.Button("Take this one instead", size="sm", visible=False, elem_id=f"choose-{number}")
                 self._alternatives.append((card, choose, plan_hash))
 
-    def _build_pictures(self) -> None:
-        with gr.Tabs(visible=False, elem_id="pictures") as self._pictures:
-            self._tabs = [gr.Tab(name) for name in ("Timeline", "Map", "Steps", "Before and after")]
-            timeline, route, graph, compared = self._tabs
-            with timeline:
-                self._timeline = gr.Plot(show_label=False, container=False, elem_id="timeline")
-            with route:
-                self._route = gr.Plot(show_label=False, container=False, elem_id="route")
-            with graph:
-                self._graph = gr.Plot(show_label=False, container=False, elem_id="graph")
-            with compared:
-                self._changes = gr.HTML(elem_id="changes")
-                self._comparison = gr.Plot(show_label=False, container=False, visible=False, elem_id="comparison")
-
     # -- events --------------------------------------------------------------------------------------------------------
 
     def _listen(self, page: gr.Blocks) -> None:
@@ -183,17 +165,18 @@ class Chat:
         for _row, text, drop, key in self._wishes:
             on(text.submit, self._on_reword, [key, text, self._shown])
             on(drop.click, self._on_drop, [key, self._shown])
-        for tab in self._tabs:
-            on(tab.select, self._on_tab, [])
+        self._trouble.listen(on, self._shown)
+        self._gallery.listen(on)
         for _card, choose, plan_hash in self._alternatives:
             on(choose.click, self._on_choose, [self._shown, plan_hash])
 
     def _outputs(self) -> list[Any]:
         wishes = [part for wish in self._wishes for part in wish]
         offers = [part for offer in self._alternatives for part in offer]
-        alone = [self._chatbot, self._say, self._subject, self._wish_box, self._status, self._plan, self._approve, self._reject]
-        alone += [self._cancel, self._resume, self._preview_box, self._preview, self._others, self._pictures, self._examples]
-        return [*alone, self._timeline, self._route, self._graph, self._changes, self._comparison, self._shown, *wishes, *offers]
+        said = [self._chatbot, self._say, self._subject, self._examples, self._wish_box, *wishes]
+        plans = [self._status, self._plan, self._approve, self._reject, self._cancel, self._resume, self._others, *offers]
+        preview = [self._preview_box, self._preview]
+        return [*said, *plans, *preview, *self._gallery.outputs, *self._trouble.outputs, self._shown]
 
     async def _on_load(self, request: gr.Request) -> Stream:
         async for updates in self._follow(visitor_in(request.headers)):
@@ -292,11 +275,6 @@ class Chat:
         async for updates in self._follow(visitor):
             yield updates
 
-    async def _on_tab(self, request: gr.Request) -> Stream:
-        """What arrived while a tab was hidden is not drawn: it is sent again."""
-        scene = await scene_of(self._service, self._conversations, visitor_in(request.headers))
-        yield self._pictures_of(scene, Drawn())
-
     async def _talk(self, visitor: Visitor, shown: Shown, turn: Callable[[Talk], Awaitable[Conversation]]) -> None:
         talk = Talk(self._service, visitor, self._conversations.of(visitor), shown.plan_hash)
         self._conversations.keep(visitor, await turn(talk))
@@ -313,29 +291,33 @@ class Chat:
     async def _follow(self, visitor: Visitor) -> Stream:
         drawn = Drawn()
         while True:
-            scene = await scene_of(self._service, self._conversations, visitor)
+            scene = await self._look(visitor)
             yield self._rendered(scene, drawn)
             if not scene.is_busy or scene.saga is None:
                 return
             await self._service.moved(scene.saga.id)
             await asyncio.sleep(_BREATH_S)
 
+    async def _look(self, visitor: Visitor) -> Scene:
+        return await scene_of(self._service, self._conversations, visitor)
+
     # -- rendering -----------------------------------------------------------------------------------------------------
 
     def _rendered(self, scene: Scene, drawn: Drawn) -> Updates:
         saga = scene.saga
-        messages = shown_messages(scene.conversation, saga, scene.subject, "")
-        shown = Shown() if saga is None else Shown(saga.id, saga.plan.hash)
+        messages = shown_messages(scene.conversation, scene.shown, scene.subject)
+        shown = Shown() if saga is None or scene.shown is None else Shown(saga.id, scene.shown.plan.hash)
         opening = {"role": "assistant", "content": scene.subject.opening}
         return {
             self._chatbot: [opening, *as_chat(messages)],
             self._subject: scene.subject.name,
             self._examples: gr.update(visible=not messages, samples=[[each] for each in scene.subject.examples]),
-            self._status: cards.status_card(saga, is_busy=scene.is_busy, told=scene.problem),
+            self._status: cards.status_card(scene.shown, is_busy=scene.is_busy, told=scene.problem),
             self._shown: shown,
             **self._wishes_of(scene),
             **self._plans_of(scene),
-            **self._pictures_of(scene, drawn),
+            **self._trouble.of(scene),
+            **self._gallery.of(scene, drawn),
         }
 
     def _wishes_of(self, scene: Scene) -> Updates:
@@ -350,51 +332,23 @@ class Chat:
         return updates
 
     def _plans_of(self, scene: Scene) -> Updates:
-        saga = scene.saga
-        status = None if saga is None else status_of(saga)
+        saga, shown = scene.saga, scene.shown
+        status = None if shown is None else status_of(shown)
+        is_open = saga is not None and saga.stage not in FINAL
         is_asking = status is SagaStatus.AWAITING_APPROVAL and not scene.is_busy
-        has_plan = saga is not None and saga.plan.content is not None
+        plan = cards.plan_card(shown, scene.subject) if shown is not None and shown.plan.content is not None else ""
         updates: Updates = {
-            self._plan: gr.update(visible=has_plan, value=cards.plan_card(saga, scene.subject) if saga and has_plan else ""),
+            self._plan: gr.update(visible=bool(plan), value=plan),
             self._approve: gr.update(visible=is_asking),
             self._reject: gr.update(visible=is_asking),
-            self._cancel: gr.update(visible=saga is not None and (saga.stage not in FINAL or status is SagaStatus.COMMITTED)),
-            self._resume: gr.update(visible=saga is not None and not scene.is_busy and saga.stage not in FINAL and not is_asking),
+            self._cancel: gr.update(visible=is_open or status is SagaStatus.COMMITTED),
+            self._resume: gr.update(visible=is_open and not scene.is_busy and not is_asking),
         }
-        offered = saga.plan.alternatives[:_MOST_ALTERNATIVES] if saga is not None and is_asking else ()
+        offered = shown.plan.alternatives[:_MOST_ALTERNATIVES] if shown is not None and is_asking else ()
         updates[self._others] = gr.update(visible=bool(offered))
         for number, (card, choose, plan_hash) in enumerate(self._alternatives):
             there = number < len(offered)
             value = cards.alternative_card(offered[number], scene.subject) if there else ""
             updates |= {card: gr.update(visible=there, value=value), choose: gr.update(visible=there)}
             updates[plan_hash] = offered[number]["plan_hash"] if there else ""
-        return updates
-
-    def _pictures_of(self, scene: Scene, drawn: Drawn) -> Updates:
-        from sagagraph.ui.pictures.comparison import changes, comparison
-        from sagagraph.ui.pictures.dependencies import dependency_graph
-        from sagagraph.ui.pictures.route import route_map
-        from sagagraph.ui.pictures.timeline import timeline
-
-        saga, subject = scene.saga, scene.subject
-        if saga is None or saga.plan.content is None:
-            return {self._pictures: gr.update(visible=False)}
-        plan = saga.plan.content
-        updates: Updates = {self._pictures: gr.update(visible=True)}
-        if drawn.plan != (named := (saga.id, saga.plan.hash)):
-            drawn.plan = named
-            updates |= {self._timeline: timeline(subject.bars(plan)), self._route: route_map(subject.route(plan))}
-        states = tuple((each.id, each.status) for each in saga.in_order())
-        if drawn.graph != states:
-            drawn.graph = states
-            updates[self._graph] = dependency_graph(saga)
-        if drawn.comparison != (compared := (named, scene.plan_before is None)):
-            drawn.comparison = compared
-            before = scene.plan_before
-            same = before is None
-            updates[self._comparison] = gr.update(
-                visible=not same, value=None if same else comparison(subject.bars(before), subject.bars(plan))
-            )
-            told = cards.changes_card(() if same else changes(subject.lines(before), subject.lines(plan)))
-            updates[self._changes] = told
         return updates

@@ -93,7 +93,7 @@ class Talk:
     async def say(self, text: str) -> Conversation:
         saga = await self._saga()
         if saga is not None:
-            self._answer(in_retrospect(saga, self._subject))
+            self._answer(in_retrospect(await self._service.shown(saga), self._subject))
         self.conversation = self.conversation.heard(text)
         try:
             if saga is None or not await self._settled(text, saga):
@@ -133,12 +133,16 @@ class Talk:
         if _UNDO.match(text):
             self._answer("Press “Cancel…” to see what that would undo, and what would remain.")
             return True
-        if status_of(saga) is not SagaStatus.AWAITING_APPROVAL:
+        if (disruption := self._subject.disruption_in(text, saga)) is not None:
+            await self._service.disrupt(self._visitor, saga.id, disruption)
+            return True
+        shown = await self._service.shown(saga)
+        if status_of(shown) is not SagaStatus.AWAITING_APPROVAL:
             return False
         if _YES.match(text) or _NO.match(text):
             await self._service.decide(self._visitor, saga.id, self._shown_hash or "", approved=bool(_YES.match(text)))
             return True
-        preference = await self._subject.preferred(text, saga)
+        preference = await self._subject.preferred(text, shown)
         if preference is None:
             return False
         self._answer(preference.said)
@@ -170,12 +174,11 @@ class Talk:
             raise
 
 
-def shown_messages(conversation: Conversation, saga: Saga | None, subject: Subject, problem: str) -> tuple[Message, ...]:
+def shown_messages(conversation: Conversation, saga: Saga | None, subject: Subject) -> tuple[Message, ...]:
     """With what there is to say of the saga as it stands now."""
     if saga is None:
         return conversation.messages
-    told = [narrate(saga, subject), problem]
-    return (*conversation.messages, *(Message("assistant", each) for each in told if each))
+    return (*conversation.messages, Message("assistant", narrate(saga, subject)))
 
 
 def as_chat(messages: tuple[Message, ...]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sagagraph.domains.travel.money import money_text
 from sagagraph.saga.agenda import status_of
+from sagagraph.saga.amendment import parent_of
 from sagagraph.saga.dependency import is_done_with
 from sagagraph.saga.model import Saga
 from sagagraph.saga.status import OperationStatus, SagaStatus
@@ -71,7 +72,8 @@ def money(cost: Mapping[str, Any] | None) -> str:
 
 
 def _asking(saga: Saga, subject: Subject) -> str:
-    opening = "This is the plan I would take" if not saga.plan.version else "The plan had to change; this is the new one"
+    is_first = not saga.plan.version and parent_of(saga.id) is None
+    opening = "This is the plan I would take" if is_first else "The plan had to change; this is the new one"
     price = money(saga.plan.cost)
     others = len(saga.plan.alternatives)
     more = f"\n{others} more {'are' if others > 1 else 'is'} listed beside it." if others else ""

@@ -18,6 +18,7 @@ from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, 
 from sagagraph.graph.checkpointer import open_checkpointer
 from sagagraph.graph.planning import PlanningGraph, planning_graph
 from sagagraph.saga.agenda import status_of
+from sagagraph.saga.amendment import parent_of
 from sagagraph.saga.document import entry_json, plain
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Driver, Entry, Resolution
@@ -27,8 +28,8 @@ from sagagraph.saga.projections import Projection
 from sagagraph.saga.replay import Replay
 from sagagraph.saga.status import SagaStatus
 from sagagraph.saga.view import SagaView
-from sagagraph.ui.subject import Download, Subject
-from sagagraph.ui.travel import TravelSubject
+from sagagraph.ui.subject import Disruption, Download, Subject
+from sagagraph.ui.travel.subject import TravelSubject
 from sagagraph.ui.visitors import Visitor
 
 _LOOK_AGAIN_S = 1.0
@@ -49,6 +50,8 @@ class Bell:
 
     def __call__(self, saga: Saga, _entries: tuple[Entry, ...]) -> None:
         self.ring(saga.id)
+        if parent := parent_of(saga.id):
+            self.ring(parent)
 
     def ring(self, saga_id: str) -> None:
         for each in self._waiting.get(saga_id, ()):
@@ -103,14 +106,15 @@ class Service:
         Raises `ConflictError` if another plan is shown now, `NotAllowedError` where none waits for approval.
         """
         saga = await self.saga(visitor, saga_id)
+        shown = await self.shown(saga)
         purpose = ("approve" if approved else "reject", plan_hash)
-        if self._is_under_way(saga_id, purpose) or _is_decided(saga, plan_hash, approved=approved):
+        if self._is_under_way(saga_id, purpose) or _is_decided(shown, plan_hash, approved=approved):
             return
-        if saga.plan.hash != plan_hash:
-            shown = f"shows plan {saga.plan.hash}, not {plan_hash}"
-            raise ConflictError(f"saga {saga_id!r} {shown}; look at it again before you decide", saga_id=saga_id)
-        if status_of(saga) is not SagaStatus.AWAITING_APPROVAL:
-            raise NotAllowedError(f"saga {saga_id!r} is {status_of(saga).value}: no plan waits for approval", saga_id=saga_id)
+        if shown.plan.hash != plan_hash:
+            other = f"shows plan {shown.plan.hash}, not {plan_hash}"
+            raise ConflictError(f"saga {saga_id!r} {other}; look at it again before you decide", saga_id=saga_id)
+        if status_of(shown) is not SagaStatus.AWAITING_APPROVAL:
+            raise NotAllowedError(f"saga {saga_id!r} is {status_of(shown).value}: no plan waits for approval", saga_id=saga_id)
         graph = self._graphs[saga.domain]
         self._start(saga_id, purpose, graph.decide(saga_id, approved=approved, by=visitor.name, plan_hash=plan_hash))
 
@@ -121,16 +125,30 @@ class Service:
             raise ConflictError(f"saga {saga_id!r} offers no plan {plan_hash}; look at what it offers now", saga_id=saga_id)
         self._start(saga_id, ("choose", plan_hash), self._graphs[saga.domain].choose(saga_id, plan_hash))
 
-    async def change(self, visitor: Visitor, saga_id: str, request: Any) -> None:
-        """Other wishes; planning or choosing for the old ones, if it is still under way, is given up."""
+    async def change(self, visitor: Visitor, saga_id: str, request: Any, lost: tuple[str, ...] = ()) -> None:
+        """Other wishes, or reservations that have fallen through; planning for the old wishes, if under way, is given up."""
         saga = await self.saga(visitor, saga_id)
         if not saga.plan.version:
             await self._stop(saga_id)
-        self._start(
-            saga_id,
-            ("change", json.dumps(request, sort_keys=True)),
-            self._graphs[saga.domain].change(saga_id, request, by=visitor.name),
-        )
+        purpose = ("change", json.dumps([request, lost], sort_keys=True))
+        self._start(saga_id, purpose, self._graphs[saga.domain].change(saga_id, request, by=visitor.name, lost=lost))
+
+    async def disrupt(self, visitor: Visitor, saga_id: str, disruption: Disruption) -> None:
+        """Let it happen, and have the plan changed as little as that needs."""
+        saga = await self.saga(visitor, saga_id)
+        await self.subjects[saga.domain].happens(saga, disruption)
+        wanted = saga.request if disruption.request is None else disruption.request
+        await self.change(visitor, saga_id, wanted, disruption.lost)
+
+    async def order_fault(
+        self, visitor: Visitor, saga_id: str, *, kind: str, call: str, fault: str, nth: int = 1, seconds: float | None = None
+    ) -> None:
+        """Of the sandbox, for calls of this saga only: nobody else's trip is struck."""
+        saga = await self.shown(await self.saga(visitor, saga_id))
+        desk = self.subjects[saga.domain].desk
+        if desk is None or not await desk.is_open():
+            raise NotAllowedError("faults can be ordered of a sandbox only, and this provider is none", saga_id=saga_id)
+        await desk.order(saga.id, kind=kind, call=call, fault=fault, nth=nth, seconds=seconds)
 
     async def resume(self, visitor: Visitor, saga_id: str) -> None:
         saga = await self.saga(visitor, saga_id)
@@ -163,6 +181,7 @@ class Service:
         """Go on with every open saga of this store that this program can run; those that wait for a person go on waiting."""
         room = asyncio.Semaphore(_AT_ONCE)
         names = [each.saga_id for each in await self._engine.sagas() if each.domain in self._graphs and each.stage not in FINAL]
+        names = [each for each in names if parent_of(each) not in names]  # an amendment goes on with what it changes
         for name in names:
             self._start(name, ("resume",), self._picked_up(name, room))
         return tuple(names)
@@ -191,6 +210,12 @@ class Service:
     async def saga(self, visitor: Visitor, saga_id: str) -> Saga:
         visitor.check_owns(saga_id)
         return await self._engine.load(saga_id)
+
+    async def shown(self, saga: Saga) -> Saga:
+        """The saga whose plan there is to see: the one that changes it after its commit, while there is one."""
+        if saga.amending is None or await self._engine.store.headline(saga.amending.saga) is None:
+            return saga
+        return await self._engine.load(saga.amending.saga)
 
     async def status(self, visitor: Visitor, saga_id: str, version: int | None = None) -> SagaView:
         visitor.check_owns(saga_id)

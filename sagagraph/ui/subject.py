@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from sagagraph.planning.domain import Domain
 from sagagraph.saga.model import Saga
+from sagagraph.ui.faults import FaultDesk
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,10 @@ class Disruption:
 
     key: str
     words: str
+    request: Any = None
+    """What is wished once it has happened, as JSON; None: the same as before."""
+    lost: tuple[str, ...] = ()
+    """Operations that have fallen through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +117,11 @@ class Subject(Protocol):
 
     @property
     def domain(self) -> Domain: ...
+
+    @property
+    def desk(self) -> FaultDesk | None:
+        """Where faults can be ordered; None where the world outside is no sandbox."""
+        ...
 
     name: str
     title: str
@@ -153,7 +163,17 @@ class Subject(Protocol):
 
     def lines(self, plan: Any) -> tuple[Line, ...]: ...
 
-    def disruptions(self, saga: Saga) -> tuple[Disruption, ...]: ...
+    def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
+        """What can go wrong with it now."""
+        ...
+
+    def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
+        """The one that somebody tells of; None where it is about something else. Raises `InvalidInputError` if it is unclear."""
+        ...
+
+    async def happens(self, saga: Saga, disruption: Disruption) -> None:
+        """Lets it happen in the world outside too, where that is a sandbox."""
+        ...
 
     def downloads(self, saga: Saga) -> Sequence[Download]: ...
 

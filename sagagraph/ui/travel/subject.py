@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
@@ -14,16 +14,19 @@ from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
-from sagagraph.domains.travel.problem import Direct, Hours, Order, parse_request
+from sagagraph.domains.travel.problem import parse_request
+from sagagraph.domains.travel.provider import HttpReservationProvider
 from sagagraph.domains.travel.reading import PartialRequest, read_request
 from sagagraph.domains.travel.standing import bookings
-from sagagraph.domains.travel.wording import count_text, day_text, duration_text, listed
+from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError
 from sagagraph.saga.model import Saga
-from sagagraph.ui.subject import Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route, Wish
+from sagagraph.ui.faults import FaultDesk
+from sagagraph.ui.subject import Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route
+from sagagraph.ui.travel.disruptions import disruption_in, disruptions
+from sagagraph.ui.travel.wishes import STOP, wishes_of, without
 
 _LIGHTS: Final = 2500
-_STOP: Final = re.compile(r"stops\[(\d+)\]")
 _CHEAPER: Final = re.compile(r"\b(?:cheap(?:er|est)?|less expensive|costs? less|save money)\b", re.IGNORECASE)
 _FASTER: Final = re.compile(r"\b(?:fast(?:er|est)|quick(?:er|est)|short(?:er|est) journeys?)\b", re.IGNORECASE)
 _BETTER: Final = re.compile(r"\b(?:(?:more|most) comfortable|nicer|more luxur\w+)\b", re.IGNORECASE)
@@ -42,6 +45,8 @@ class TravelSubject:
 
     def __init__(self, travel: Travel) -> None:
         self.domain = travel
+        provider = travel.provider
+        self.desk = FaultDesk(provider.url) if isinstance(provider, HttpReservationProvider) else None
         self._lights = tuple((city.longitude, city.latitude) for city in travel.cities.cities[:_LIGHTS])
 
     # -- wishes --------------------------------------------------------------------------------------------------------
@@ -63,12 +68,12 @@ class TravelSubject:
         return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
 
     def without(self, known: Any, key: str) -> Draft:
-        return self._draft(_without(known, key))
+        return self._draft(without(known, key))
 
     async def reworded(self, known: Any, key: str, text: str) -> Draft:
-        place = _STOP.fullmatch(key)
+        place = STOP.fullmatch(key)
         if place is None:
-            return self._draft(await self._read(text, _without(known, key)))
+            return self._draft(await self._read(text, without(known, key)))
         alone = (await self._read(text, None)).stops
         if len(alone) != 1:
             raise InvalidInputError("say one city and how many nights, like 3 nights in Cologne", field=key)
@@ -78,7 +83,7 @@ class TravelSubject:
     def _draft(self, partial: PartialRequest) -> Draft:
         questions = tuple(each.text for each in partial.missing())
         request = None if questions else partial.complete().model_dump(mode="json")
-        return Draft(partial, tuple(_wishes(partial)), questions, partial.unread, request)
+        return Draft(partial, tuple(wishes_of(partial)), questions, partial.unread, request)
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
         for words, quantity, best in _PREFERENCES:
@@ -111,7 +116,15 @@ class TravelSubject:
         return tuple(_line(leg) for leg in Itinerary.model_validate(plan).legs)
 
     def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
-        return ()
+        return disruptions(saga)
+
+    def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
+        return disruption_in(text, saga)
+
+    async def happens(self, saga: Saga, disruption: Disruption) -> None:
+        if self.desk is not None and await self.desk.is_open():
+            for name in disruption.lost:
+                await self.desk.withdraw(str(saga.operations[name].output["reservation_id"]))
 
     def downloads(self, saga: Saga) -> tuple[Download, ...]:
         if saga.plan.content is None:
@@ -131,82 +144,6 @@ _PREFERENCES: Final[tuple[tuple[re.Pattern[str], _Quantity, str], ...]] = (
     (_FASTER, lambda trip: trip.minutes_under_way, "the fastest"),
     (_BETTER, lambda trip: -sum(stay.stars * stay.nights for stay in trip.stays), "the most comfortable"),
 )
-
-
-def _wishes(said: PartialRequest) -> Iterator[Wish]:
-    if said.origin:
-        yield Wish("origin", "From", f"from {said.origin}", removable=False)
-    for number, stop in enumerate(said.stops):
-        nights = "" if stop.nights is None else f"{count_text(stop.nights, 'night')} in "
-        yield Wish(f"stops[{number}]", "Stay", f"{nights}{stop.city or stop.said}", removable=len(said.stops) > 1)
-    if said.one_way:
-        yield Wish("return_to", "Back", "one way")
-    elif said.return_to:
-        yield Wish("return_to", "Back", f"back to {said.return_to}")
-    yield from _dates(said)
-    yield from _party(said)
-    yield from _comfort(said)
-
-
-def _dates(said: PartialRequest) -> Iterator[Wish]:
-    if said.first and said.last:
-        yield Wish("window", "When", f"between {day_text(said.first)} and {day_text(said.last)}")
-    elif said.first or said.last:
-        bound = f"not before {day_text(said.first)}" if said.first else f"by {day_text(said.last)}" if said.last else ""
-        yield Wish("window", "When", bound)
-    if said.depart:
-        yield Wish("depart", "Leave", f"leaving on {day_text(said.depart)}")
-    if said.not_on:
-        yield Wish("not_on", "Not on", f"not on {' or '.join(each.capitalize() for each in said.not_on)}")
-    if said.order is Order.ANY:
-        yield Wish("order", "Order", "in any order")
-
-
-def _party(said: PartialRequest) -> Iterator[Wish]:
-    if said.travellers:
-        yield Wish("travellers", "Who", count_text(said.travellers, "traveller"))
-    if said.rooms:
-        yield Wish("rooms", "Rooms", count_text(said.rooms, "room"))
-    amount = said.budget or said.budget_each
-    if amount:
-        each = " each" if said.budget_each else ""
-        yield Wish("budget", "Budget", f"at most {money_text(amount, said.currency or 'USD')}{each}")
-
-
-def _comfort(said: PartialRequest) -> Iterator[Wish]:
-    if said.stars and said.stars != (1, 5):
-        fewest, most = said.stars
-        yield Wish("stars", "Hotels", f"{fewest} star hotels" if fewest == most else f"{fewest}-{most} star hotels")
-    if said.direct is Direct.REQUIRED:
-        yield Wish("direct", "Flights", "direct flights only")
-    elif said.direct is Direct.PREFERRED:
-        yield Wish("direct", "Flights", "direct flights when possible")
-    if said.hours and (limits := [*_limits("leave", said.hours.depart), *_limits("arrive", said.hours.arrive)]):
-        yield Wish("hours", "Hours", listed(limits))
-
-
-def _limits(verb: str, hours: Hours) -> Iterator[str]:
-    if hours.earliest:
-        yield f"{verb} after {hours.earliest:%H:%M}"
-    if hours.latest:
-        yield f"{verb} before {hours.latest:%H:%M}"
-
-
-_FIELDS: Final = {
-    "window": ("first", "last"),
-    "budget": ("budget", "budget_each", "currency", "no_limit"),
-    "return_to": ("return_to", "one_way"),
-}
-
-
-def _without(said: PartialRequest, key: str) -> PartialRequest:
-    place = _STOP.fullmatch(key)
-    if place is not None:
-        stops = tuple(stop for n, stop in enumerate(said.stops) if n != int(place[1]))
-        return said.model_copy(update={"stops": stops, "unread": ()})
-    cleared = dict.fromkeys(_FIELDS.get(key, (key,)))
-    doubts = tuple(doubt for doubt in said.doubts if doubt.field not in cleared)
-    return said.model_copy(update={**cleared, "doubts": doubts, "unread": ()})
 
 
 def _bar(leg: Leg) -> Bar:
