@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final
 
@@ -9,10 +10,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sagagraph.context.slice import content_hash
 from sagagraph.domains.reunion.events import Event
+from sagagraph.domains.reunion.parsing import parse_events, parse_problem
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.problem import Name, ReunionProblem
-from sagagraph.domains.reunion.times import Moment
 from sagagraph.errors import InvalidInputError
+from sagagraph.validators.complaints import in_words
 
 _FORBID: Final = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
 
@@ -57,23 +59,17 @@ class DayPlan(BaseModel):
         return max((act.end for act in self.plan.actions), default=None)
 
 
-class Shown(BaseModel):
-    """What validators are shown beside the request: the plan that stood, and until when it has been carried out."""
-
-    model_config = _FORBID
-
-    against: ReunionPlan | None = None
-    executed_until: Moment | None = None
-
-
 def parse_request(value: Any) -> ReunionRequest:
-    """Raises `InvalidInputError` for the first field that is wrong."""
+    """Raises `InvalidInputError`: what is wrong first, in one line that names the field."""
+    if not isinstance(value, Mapping) or "problem" not in value:
+        raise InvalidInputError("is missing", field="problem")
+    problem = parse_problem(value["problem"])
+    parse_events(problem, value.get("events", []))
     try:
         return ReunionRequest.model_validate(value)
     except ValidationError as exc:
-        first = exc.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "request"
-        raise InvalidInputError(first["msg"].removeprefix("Value error, "), field=field) from exc
+        field, message = in_words(exc)[0]
+        raise InvalidInputError(message, field=field or "request") from exc
 
 
 def as_json(model: BaseModel) -> Any:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from sagagraph.domains.reunion.actions import reunion_actions
-from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, Shown, as_json, hash_of, parse_request
+from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, hash_of, parse_request
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.outbox import Outbox
 from sagagraph.domains.reunion.parts import in_words, parts_of
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.problem import ReunionProblem
 from sagagraph.domains.reunion.times import text_of
+from sagagraph.domains.reunion.validator import ReunionValidator
+from sagagraph.domains.reunion.validator import shown as shown_to_validators
 from sagagraph.domains.reunion.workflow import day_workflow, revised_workflow
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.saga.action import Action
 from sagagraph.saga.model import Saga
 from sagagraph.saga.view import Account, Cost
+from sagagraph.validators.protocol import Validator, judge
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
@@ -38,17 +40,13 @@ class ReunionPlanner(Protocol):
         ...
 
 
-Judge = Callable[[ReunionProblem, ReunionPlan, Events, Shown], Verdict]
-"""The independent validator: the plan, with all events so far, and against the plan that stood before it."""
-
-
 class Reunion:
     name = NAME
 
-    def __init__(self, planner: ReunionPlanner, judge: Judge, outbox: Outbox) -> None:
+    def __init__(self, planner: ReunionPlanner, outbox: Outbox, validator: Validator | None = None) -> None:
         self.outbox = outbox
         self._planner = planner
-        self._judge = judge
+        self._validator = validator or ReunionValidator()
         self._actions = {each.name: each for each in reunion_actions(outbox)}
 
     @property
@@ -73,15 +71,16 @@ class Reunion:
         return repaired if isinstance(repaired, Infeasible) else _proposal(repaired, wanted)
 
     async def evidence(self, saga: Saga) -> Any:
-        if saga.plan.accepted is None:
-            return as_json(Shown())
+        """The plan that stood, and until when it has been carried out: what began before then is not to be rewritten."""
         until = parse_request(saga.request).known_until
-        shown = {"against": as_json(accepted_plan(saga).plan), "executed_until": None if until is None else text_of(until)}
-        return as_json(Shown.model_validate(shown))
+        if saga.plan.accepted is None or until is None:
+            return {}
+        return {"against": as_json(accepted_plan(saga).plan), "executed_until": text_of(until)}
 
     async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
-        wanted, given = parse_request(request), Shown.model_validate(shown)
-        return self._judge(wanted.problem, DayPlan.model_validate(plan).plan, wanted.events, given)
+        events = sorted(parse_request(request).events, key=lambda event: event.at)
+        told = shown_to_validators(request["problem"], [as_json(event) for event in events], **shown)
+        return await judge(self._validator, plan["plan"], told)
 
     def needs_approval(self, saga: Saga) -> bool:
         """Somebody has to be told something else than they were."""

@@ -124,7 +124,7 @@ async def _opened(folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple
     store = await open_store(store_of(folder))
     script = Script()
     outbox = outbox_in(folder) if crash is None else FragileOutbox(folder, crash)
-    domain = Reunion(script, script.judge, outbox)
+    domain = Reunion(script, outbox, script)
     if crash is None:
         engine = Engine(store)
     else:

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sagagraph.domains.reunion.day import Shown
+from sagagraph.context.slice import ContextSlice
 from sagagraph.domains.reunion.domain import Events, Reunion
 from sagagraph.domains.reunion.outbox import Message, MessageKind, Outbox
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.validator import ReunionValidator
 from sagagraph.planning.domain import Infeasible
 from sagagraph.validators.verdict import Verdict, Violation
 
@@ -53,6 +54,7 @@ AS_PLANNED = [THERE, drive("car", "Ann", "S", "H", "12:00", "12:30", "Bob"), CYC
 LATER = [THERE, drive("car", "Ann", "S", "H", "14:00", "14:30", "Bob"), CYCLE, COOK]
 """Bob is late: Ann and he are told something else; Cleo and Dan are not."""
 LATE: dict[str, Any] = {"at": "11:45", "event": "delayed", "person": "Bob", "from": "14:00"}
+CLOSED: dict[str, Any] = {"at": "14:45", "event": "road_closed", "from": "M", "to": "S"}
 TOO_LATE: dict[str, Any] = {"at": "11:50", "event": "delayed", "person": "Bob", "from": "23:00"}
 
 
@@ -68,7 +70,9 @@ class Script:
     repairs: dict[int, list[dict[str, Any]]] = field(default_factory=lambda: {1: LATER})
     objects_to: set[int] = field(default_factory=set)
     """How many events there have to be for the validator to object."""
-    seen: list[Shown] = field(default_factory=list)
+    seen: list[dict[str, Any]] = field(default_factory=list)
+    name = "reunion"
+    version = 1
 
     def plan(self, _problem: ReunionProblem) -> tuple[ReunionPlan, ...] | Infeasible:
         return tuple(map(plan_of, self.plans)) or Infeasible(("nobody can drive",))
@@ -77,9 +81,13 @@ class Script:
         actions = self.repairs.get(len(events))
         return plan_of(actions) if actions else Infeasible(("Bob can not be at Home by 18:00",), conflict=("Bob", "18:00"))
 
-    def judge(self, _problem: ReunionProblem, _plan: ReunionPlan, events: Events, shown: Shown) -> Verdict:
-        self.seen.append(shown)
-        return Verdict.of([Violation(code="GOAL_MISSED", message="no")] if len(events) in self.objects_to else [])
+    def validate(self, plan: Any, context: ContextSlice) -> Verdict:
+        """The real judgement, but for what the script objects to."""
+        facts = dict(context.facts)
+        self.seen.append(facts)
+        if len(facts.get("events", [])) in self.objects_to:
+            return Verdict.of([Violation(code="GOAL_MISSED", message="no")])
+        return ReunionValidator().validate(plan, context)
 
 
 def clock() -> datetime:
@@ -92,7 +100,7 @@ def outbox_in(folder: Path, now: Callable[[], datetime] = clock) -> Outbox:
 
 def reunion(folder: Path, script: Script | None = None) -> Reunion:
     told = script or Script()
-    return Reunion(told, told.judge, outbox_in(folder))
+    return Reunion(told, outbox_in(folder), told)
 
 
 def standing(messages: tuple[Message, ...]) -> dict[str, str]:
