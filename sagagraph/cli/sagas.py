@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from sagagraph.bootstrap import DOMAINS, Settings, check_url, open_engine, open_travel, title_of
 from sagagraph.cli import output
+from sagagraph.cli.files import json_file
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.problem import TripRequest, parse_request
 from sagagraph.domains.travel.reading import PartialRequest, read_request
@@ -206,7 +207,7 @@ async def _wanted(travel: Travel, text: str | None, request: Path | None, known:
     """The request as JSON; what is missing is asked for on a terminal, and named otherwise. `known`: what was wished before."""
     today = (await travel.provider.now()).date()
     if request is not None:
-        return parse_request(_json_file(request, "--request"), cities=travel.cities, today=today).model_dump(mode="json")
+        return parse_request(json_file(request, "--request"), cities=travel.cities, today=today).model_dump(mode="json")
     if not (text or "").strip():
         raise InvalidInputError("say where the trip goes, or give --request FILE.json", field="TEXT")
     partial = read_request(text or "", cities=travel.cities, today=today, known=known)
@@ -254,15 +255,6 @@ def _checked_id(saga_id: str) -> str:
     if not saga_id.strip() or saga_id != saga_id.strip() or not saga_id.isprintable() or len(saga_id) > _LONGEST_ID:
         raise InvalidInputError(f"an id has 1 to {_LONGEST_ID} printable characters, and no space at its ends", field="--saga-id")
     return saga_id
-
-
-def _json_file(path: Path, field: str) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as exc:
-        raise InvalidInputError(f"{path} can not be read: {exc.strerror}", field=field) from exc
-    except ValueError as exc:
-        raise InvalidInputError(f"{path} is not JSON: {exc}", field=field) from exc
 
 
 def _is_conversation(door: Door) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
 from sagagraph.domains.reunion.problem import Name, Person
-from sagagraph.domains.reunion.times import Minutes, Moment
+from sagagraph.domains.reunion.times import Minutes, Moment, text_of
 
 _FORBID: Final = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
 
@@ -19,14 +19,23 @@ class _Event(BaseModel):
     """When it becomes known. What began before is history."""
 
 
-class TravelFactor(_Event):
+class _ForATime(_Event):
+    until: Moment | None = None
+
+    @model_validator(mode="after")
+    def _runs_forwards(self) -> Self:
+        if self.until is not None and self.until < self.at:
+            raise ValueError(f"until: {text_of(self.until)} is before {text_of(self.at)}")
+        return self
+
+
+class TravelFactor(_ForATime):
     """Journeys to and from a place that begin in [at, until) take `factor` times as long; one that is under way at `at` takes
     T_new = T_elapsed + factor · (T_total − T_elapsed) (SagaLLM 5.3)."""
 
     event: Literal["travel_factor"] = "travel_factor"
     place: Name
     factor: float = Field(gt=0, le=1000, allow_inf_nan=False)
-    until: Moment | None = None
     passed: tuple[Name, ...] = ()
     """Vehicles under way that are beyond it already."""
 
@@ -51,21 +60,19 @@ class Added(_Event):
     person: Person
 
 
-class VehicleDown(_Event):
+class VehicleDown(_ForATime):
     """It begins no journey in [at, until); one under way goes on."""
 
     event: Literal["vehicle_down"] = "vehicle_down"
     vehicle: Name
-    until: Moment | None = None
 
 
-class RoadClosed(_Event):
+class RoadClosed(_ForATime):
     """No journey between the two, either way, begins in [at, until); one under way goes on."""
 
     event: Literal["road_closed"] = "road_closed"
     from_: Name = Field(alias="from")
     to: Name
-    until: Moment | None = None
 
 
 class MayReroute(_Event):

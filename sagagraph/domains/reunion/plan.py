@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sagagraph.domains.reunion.problem import Name
-from sagagraph.domains.reunion.times import Moment
+from sagagraph.domains.reunion.times import Moment, text_of
 
-_FORBID: Final = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
+_LENIENT: Final = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, serialize_by_alias=True)
+"""Plans are written by many, with remarks of their own: what no rule speaks of is not read."""
 
 
-class Journey(BaseModel):
-    model_config = _FORBID
+class _Timed(BaseModel):
+    model_config = _LENIENT
 
+    start: Moment
+    end: Moment
+
+    @model_validator(mode="after")
+    def _runs_forwards(self) -> Self:
+        if self.end < self.start:
+            raise ValueError(f"end: {text_of(self.end)} is before the start at {text_of(self.start)}")
+        return self
+
+
+class Journey(_Timed):
     do: Literal["travel"] = "travel"
     vehicle: Name
     driver: Name | None = None
@@ -22,26 +34,20 @@ class Journey(BaseModel):
     riders: tuple[Name, ...] = ()
     from_: Name = Field(alias="from")
     to: Name
-    start: Moment
-    end: Moment
 
     @property
     def people(self) -> tuple[str, ...]:
         return self.riders if self.driver is None else (self.driver, *self.riders)
 
 
-class Work(BaseModel):
+class Work(_Timed):
     """Doing a task."""
-
-    model_config = _FORBID
 
     do: Literal["task"] = "task"
     task: Name
     who: tuple[Name, ...]
     place: Name | None = None
     """None: the task's own place, or where its people are."""
-    start: Moment
-    end: Moment
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -54,7 +60,7 @@ Act = Annotated[Journey | Work, Field(discriminator="do")]
 class ReunionPlan(BaseModel):
     """`actions` in any order; their index is what scopes and edits name."""
 
-    model_config = _FORBID
+    model_config = _LENIENT
 
     problem: str
     actions: tuple[Act, ...]

@@ -194,6 +194,16 @@ class ReunionProblem(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _rows_agree(self) -> Self:
+        for table in ("travel_minutes", "distance_km"):
+            amounts: dict[tuple[str, str], float] = {}
+            for number, road in enumerate(getattr(self, table)):
+                for way in [(road.here, road.there)] if road.one_way else [(road.here, road.there), (road.there, road.here)]:
+                    if amounts.setdefault(way, road.amount) != road.amount:
+                        raise ValueError(f"{table}[{number}]: {way[0]} to {way[1]} is {amounts[way]:g} in another row")
+        return self
+
+    @model_validator(mode="after")
     def _goals_can_be_reached(self) -> Self:
         roads: nx.DiGraph[str] = nx.DiGraph()
         roads.add_nodes_from(self.places)
@@ -219,6 +229,11 @@ class ReunionProblem(BaseModel):
         if len({is_dated(moment) for moment in _moments(self)}) > 1:
             raise ValueError("some times have a date and some have none: write all of them one way")
         return self
+
+    @property
+    def is_dated(self) -> bool | None:
+        """Whether its times have a date; None where it has no times."""
+        return next((is_dated(moment) for moment in _moments(self)), None)
 
 
 def _once(field: str, names: list[str]) -> None:

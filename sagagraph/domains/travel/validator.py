@@ -29,8 +29,9 @@ from sagagraph.domains.travel.checks.times import (
 )
 from sagagraph.domains.travel.checks.wishes import check_direct, check_hours, check_stars, check_weekdays
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.problem import in_words, parse_request
+from sagagraph.domains.travel.problem import parse_request
 from sagagraph.errors import InvalidInputError
+from sagagraph.validators.complaints import in_words
 from sagagraph.validators.verdict import Verdict, Violation
 
 if TYPE_CHECKING:
