@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
     from sagagraph.domains.reunion.sequence import Sequence
+    from sagagraph.domains.reunion.situation import Leg
 
     Action = Journey | Work
     Value = Callable[[cp_model.IntVar], int]
@@ -77,9 +78,7 @@ def hint(sequence: Sequence, actions: Iterable[Action]) -> None:
 def _hint_journey(sequence: Sequence, k: int, action: Journey | None) -> None:
     here, steps, model = sequence.situation, sequence.steps, sequence.model
     for leg, uses_leg in zip(here.legs, steps.uses_leg[k], strict=True):
-        same = (
-            action is not None and (leg.here, leg.there) == (action.from_, action.to) and leg.opens <= action.start < leg.closes
-        )
+        same = action is not None and is_on(leg, action)
         model.add_hint(uses_leg, same)
     for car, uses_car in zip(here.cars, steps.uses_car[k], strict=True):
         model.add_hint(uses_car, action is not None and car.name == action.vehicle)
@@ -94,3 +93,7 @@ def _hint_work(sequence: Sequence, k: int, action: Work | None) -> None:
         if action is not None and what.name == action.task:
             for each, part in zip(here.travellers, sequence.takes_part[task], strict=True):
                 model.add_hint(part, each.name in action.who)
+
+
+def is_on(leg: Leg, journey: Journey) -> bool:
+    return (leg.here, leg.there) == (journey.from_, journey.to) and leg.opens <= journey.start < leg.closes

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.reunion.aims import Aims
+from sagagraph.domains.reunion.measure import measure
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.presence import Presence
+from sagagraph.domains.reunion.problem import Objective
+from sagagraph.domains.reunion.question import Question, roles_of
 from sagagraph.domains.reunion.search import Budget, Found, search
-from sagagraph.domains.reunion.sequence import Sequence
 from sagagraph.domains.reunion.situation import situation_of
-from sagagraph.domains.reunion.tours import most_journeys
+from sagagraph.domains.reunion.tours import METRES, most_journeys
 
 if TYPE_CHECKING:
-    from ortools.sat.python import cp_model
-
     from sagagraph.domains.reunion.plan import Journey, Work
-    from sagagraph.domains.reunion.problem import Objective, ReunionProblem
-    from sagagraph.domains.reunion.situation import Situation
+    from sagagraph.domains.reunion.problem import ReunionProblem
 
     Action = Journey | Work
 
 FIRST_TRIES: Final = (2, 4, 7, 11, 16)
-"""How many journeys a first plan may have: as few as will do, for small models are quick."""
+"""How many journeys more than are fixed a first plan may have: as few as will do, for small models are quick."""
 MOST_JOURNEYS: Final = 24
 """More than these are not modelled at once; a proof that would need them is not given."""
 COUNTED: Final = 200
@@ -41,11 +37,11 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attained:
-    """What a plan comes to in an objective, and what no plan goes below."""
+    """What a plan comes to in an objective (see `measure`), and what no plan goes below."""
 
     objective: Objective
-    value: int
-    bound: int
+    value: float
+    bound: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,52 +60,70 @@ class Unsolved:
     is_proof: bool
 
 
-Outlook = Callable[[int], "Situation"]
-"""The situation for at most so many journeys."""
-
-
 def plan(problem: ReunionProblem, budget: Budget) -> Solved | Unsolved:
     answer: Solved | Unsolved = Unsolved(is_proof=True)
-    for outlook in outlooks_of(problem):
-        answer = solve(problem, outlook, budget)
+    for question in questions_of(problem):
+        answer = solve(problem, question, budget)
         if isinstance(answer, Solved) or not answer.is_proof:
             return answer
     return answer
 
 
-def outlooks_of(problem: ReunionProblem) -> tuple[Outlook, ...]:
+def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budget) -> tuple[Solved, ...]:
+    """Up to `most` other plans, the best first: each with other roles than all before it."""
+    others: list[Solved] = []
+    while len(others) < most and budget.left:
+        roles = tuple(roles_of(each.plan.actions) for each in (known, *others))
+        answers = (solve(problem, replace(question, known=roles), budget) for question in questions_of(problem))
+        other = next((answer for answer in answers if isinstance(answer, Solved)), None)
+        if other is None:
+            break
+        others.append(other)
+    return tuple(others)
+
+
+def questions_of(problem: ReunionProblem) -> tuple[Question, ...]:
     """As one would plan it: nothing before the earliest moment stated, and who has met their last goal stays. And, only where
     that leaves no plan, without either."""
     return (
-        lambda journeys: situation_of(problem, journeys=journeys),
-        lambda journeys: situation_of(problem, journeys=journeys, is_free=True),
+        Question(lambda journeys: situation_of(problem, journeys=journeys)),
+        Question(lambda journeys: situation_of(problem, journeys=journeys, is_free=True)),
     )
 
 
-def solve(problem: ReunionProblem, outlook: Outlook, budget: Budget) -> Solved | Unsolved:
+def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
+    """`before`: what has begun already, and belongs to the plan."""
     started = budget.clock()
-    first = first_plan(outlook, budget)
+    first = first_plan(question, budget)
     if isinstance(first, Unsolved):
         return first
     seconds = budget.clock() - started
-    found, is_exact = best_plan(outlook, first, budget)
-    objectives = outlook(0).objectives
-    attained = tuple(
-        Attained(each, value, bound if is_exact else 0)
-        for each, value, bound in zip(objectives, found.values, found.bounds, strict=False)
-    )
-    proven = is_exact and len(attained) == len(objectives) and all(each.value == each.bound for each in attained)
-    status = Status.OPTIMAL if proven else Status.FEASIBLE
-    return Solved(ReunionPlan(problem=problem.name, actions=found.actions), attained, status, seconds)
+    found, is_exact = best_plan(question, first, budget)
+    made = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *found.actions))
+    objectives = question.outlook(0).objectives
+    attained = tuple(_attained(problem, made, each, number, found, is_exact) for number, each in enumerate(objectives))
+    proven = all(each.value == each.bound for each in attained)
+    return Solved(made, attained, Status.OPTIMAL if proven else Status.FEASIBLE, seconds)
 
 
-def first_plan(outlook: Outlook, budget: Budget) -> tuple[Action, ...] | Unsolved:
+def _attained(
+    problem: ReunionProblem, made: ReunionPlan, objective: Objective, number: int, found: Found, is_exact: bool
+) -> Attained:
+    value = measure(problem, made, objective)
+    if not is_exact or number >= len(found.values):
+        return Attained(objective, value, 0)
+    gap = found.values[number] - found.bounds[number]
+    return Attained(objective, value, value - (gap / METRES if objective is Objective.DISTANCE else gap))
+
+
+def first_plan(question: Question, budget: Budget) -> tuple[Action, ...] | Unsolved:
     """Any, with as few journeys as will do. That there is none is proven where all were looked at that there can be."""
-    most = most_journeys(outlook(MOST_JOURNEYS), COUNTED)
+    fixed = sum(question.planned[index].do == "travel" for index in question.fixed)
+    most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED)
     answer = Unsolved(is_proof=False)
-    for tried in sorted({*(few for few in FIRST_TRIES if few < most), min(most, MOST_JOURNEYS)}):
-        sequence, _ = model_of(outlook(tried), tried)
-        found = search(sequence, (), budget)
+    for tried in sorted({*(fixed + few for few in FIRST_TRIES if fixed + few < most), min(most, fixed + MOST_JOURNEYS)}):
+        sequence, _ = question.model(tried)
+        found = search(sequence, (), budget, start_from=question.planned.values())
         if isinstance(found, Found):
             return found.actions
         answer = Unsolved(is_proof=found.is_proof and tried >= most)
@@ -118,27 +132,17 @@ def first_plan(outlook: Outlook, budget: Budget) -> tuple[Action, ...] | Unsolve
     return answer
 
 
-def best_plan(outlook: Outlook, first: tuple[Action, ...], budget: Budget) -> tuple[Found, bool]:
+def best_plan(question: Question, first: tuple[Action, ...], budget: Budget) -> tuple[Found, bool]:
     """And whether no journey more would help. What a good plan costs bounds how many journeys a better one has."""
     journeys = sum(action.do == "travel" for action in first)
-    good = _improved(outlook, journeys + 1, first, budget)
-    most = most_journeys(outlook(MOST_JOURNEYS), COUNTED, good.values[0] if good.values else None)
+    good = _improved(question, journeys + 1, first, budget)
+    most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED, good.values[0] if good.values else None)
     if most > journeys + 1:
-        good = _improved(outlook, min(most, MOST_JOURNEYS), good.actions, budget)
+        good = _improved(question, min(most, MOST_JOURNEYS), good.actions, budget)
     return good, most <= MOST_JOURNEYS
 
 
-def _improved(outlook: Outlook, journeys: int, known: tuple[Action, ...], budget: Budget) -> Found:
-    sequence, aims = model_of(outlook(journeys), journeys)
+def _improved(question: Question, journeys: int, known: tuple[Action, ...], budget: Budget) -> Found:
+    sequence, aims = question.model(journeys)
     found = search(sequence, aims, budget, start_from=known)
-    if isinstance(found, Found):
-        return found
-    return Found(known, (), ())
-
-
-def model_of(situation: Situation, journeys: int) -> tuple[Sequence, list[cp_model.LinearExprT]]:
-    """With the aims in their order: the objectives, the soft wishes, and every action as early as possible."""
-    sequence = Sequence(situation, journeys + len(situation.tasks))
-    presence = Presence(sequence)
-    aims = Aims(sequence, presence)
-    return sequence, [*(aims.expression(each) for each in situation.objectives), aims.wishes(), aims.ties()]
+    return found if isinstance(found, Found) else Found(known, (), ())

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from sagagraph.domains.reunion.problem import PersonGoal
     from sagagraph.domains.reunion.sequence import Sequence
+    from sagagraph.domains.reunion.situation import Watch
 
     Bool = cp_model.IntVar
     Int = cp_model.IntVar
@@ -28,13 +29,13 @@ class Presence:
         for person, each in enumerate(sequence.situation.travellers):
             for goal in each.goals:
                 self._be_there(person, goal)
-            if each.goals and sequence.situation.stays:
-                self._stay(person, max(goal.by for goal in each.goals))
+            if each.stays_from is not None:
+                self._stay(person, each.stays_from)
         for task, what in enumerate(sequence.situation.tasks):
             if is_watched(what):
                 self._watch_task(task)
         for watch in sequence.situation.watches:
-            self._watch_on(sequence.situation.places.index(watch.place), watch.end)
+            self._watch_on(watch)
 
     def begun_by(self, moment: int) -> list[Bool]:
         """[k]: step k begins before `moment`."""
@@ -64,10 +65,10 @@ class Presence:
         """[k][person]: when the last journey of theirs among the first k steps ends, or from when on they take part."""
         if not self._arrivals:
             here, steps, model = self._sequence.situation, self._sequence.steps, self._model
-            self._arrivals = [[model.new_constant(max(each.free, here.begins)) for each in here.travellers]]
+            self._arrivals = [[model.new_constant(each.arrives) for each in here.travellers]]
             for k in range(self._sequence.count):
                 last = len(self._arrivals) - 1
-                row = [model.new_int_var(here.begins, max(here.ends, each.free), "") for each in here.travellers]
+                row = [model.new_int_var(0, max(here.ends, each.arrives), "") for each in here.travellers]
                 for person, moment in enumerate(row):
                     model.add(moment == steps.end[k]).only_enforce_if(steps.rides[k][person])
                     model.add(moment == self._arrivals[last][person]).only_enforce_if(~steps.rides[k][person])
@@ -78,6 +79,8 @@ class Presence:
         """By then at the place, and what one was in before has ended."""
         steps = self._sequence.steps
         place = self._sequence.situation.places.index(goal.place)
+        if self._sequence.situation.travellers[person].arrives > goal.by:
+            self._model.add_bool_or()
         for k, exactly in enumerate(self.steps_before(goal.by)):
             self._model.add_implication(exactly, steps.person_at[k][person][place])
         for k, begun in enumerate(self.begun_by(goal.by)):
@@ -106,8 +109,11 @@ class Presence:
         for place, there in enumerate(sequence.place_of_task[task]):
             self._somebody(place, under_way, ~there)
 
-    def _watch_on(self, place: int, end: int) -> None:
-        self._somebody(place, self.begun_by(end))
+    def _watch_on(self, watch: Watch) -> None:
+        here = self._sequence.situation
+        if not any(each.place == watch.place and each.arrives <= here.begins for each in here.travellers):
+            self._model.add_bool_or()
+        self._somebody(here.places.index(watch.place), self.begun_by(watch.end))
 
     def _somebody(self, place: int, when: list[Bool], *unless: cp_model.LiteralT) -> None:
         """Where `when[k]` holds, somebody who is there to help and not on the way is at `place` after step k begins."""

@@ -30,6 +30,8 @@ class Steps:
 
     start: list[Int]
     lasts: list[Int]
+    slack: list[Int]
+    """How much longer than it has to."""
     end: list[Int]
     is_journey: list[Bool]
     is_used: list[Bool]
@@ -46,16 +48,19 @@ class Steps:
 
 
 class Sequence:
-    """`steps` is how many steps there are at most, tasks among them."""
+    """`steps` is how many steps there are at most, tasks among them; `longer`: by how much one may be stated to last longer
+    than it has to."""
 
-    def __init__(self, situation: Situation, steps: int) -> None:
+    def __init__(self, situation: Situation, steps: int, longer: int = 0) -> None:
         self.situation = situation
+        self.longer = longer
         self.model = cp_model.CpModel()
         self.count = steps
         self.takes_part = [[self._bool() for _ in situation.travellers] for _ in situation.tasks]
         """[task][person]."""
         self.is_done = [self._bool() for _ in situation.tasks]
         self.task_start = [self._moment() for _ in situation.tasks]
+        self.task_lasts = [self.model.new_int_var(0, max(0, situation.ends - situation.begins), "") for _ in situation.tasks]
         self.task_end = [self._moment() for _ in situation.tasks]
         self.place_of_task: dict[int, list[Bool]] = {}
         """[task][place], of those that are done at any place."""
@@ -88,6 +93,7 @@ class Sequence:
         return Steps(
             start=[self._moment() for _ in range(self.count)],
             lasts=[self.model.new_int_var(0, max(0, here.ends - here.begins), "") for _ in range(self.count)],
+            slack=[self.model.new_int_var(0, self.longer, "") for _ in range(self.count)],
             end=[self._moment() for _ in range(self.count)],
             is_journey=[self._bool() for _ in range(self.count)],
             is_used=[self._bool() for _ in range(self.count)],
@@ -120,7 +126,7 @@ class Sequence:
             model.add(sum(steps.does_task[k]) + steps.is_journey[k] == steps.is_used[k])
             minutes = sum(leg.minutes * used for leg, used in zip(here.legs, steps.uses_leg[k], strict=True))
             lasting = sum(whole_minutes(each.minutes) * used for each, used in zip(here.tasks, steps.does_task[k], strict=True))
-            model.add(steps.lasts[k] == minutes + lasting)
+            model.add(steps.lasts[k] == minutes + lasting + steps.slack[k])
             model.add(steps.end[k] == steps.start[k] + steps.lasts[k])
             for place, name in enumerate(here.places):
                 out = [used for leg, used in zip(here.legs, steps.uses_leg[k], strict=True) if leg.here == name]
@@ -168,7 +174,7 @@ class Sequence:
                 part = self.takes_part[task][person]
                 model.add(self.task_start[task] >= each.free).only_enforce_if(part)
                 if not is_watched(what):
-                    lasting = whole_minutes(what.minutes)
+                    lasting = self.task_lasts[task]
                     busy.append(model.new_optional_interval_var(self.task_start[task], lasting, self.task_end[task], part, ""))
             model.add_no_overlap(busy)
             if each.free > here.begins:
@@ -216,12 +222,17 @@ class Sequence:
     def _tasks(self) -> None:
         for task, what in enumerate(self.situation.tasks):
             done = self.is_done[task]
-            self.model.add(self.task_end[task] == self.task_start[task] + whole_minutes(what.minutes)).only_enforce_if(done)
+            self.model.add(self.task_end[task] == self.task_start[task] + self.task_lasts[task])
             self.model.add(self.task_start[task] == self.situation.ends).only_enforce_if(~done)
+            self.model.add(self.task_lasts[task] == 0).only_enforce_if(~done)
+            if not self.longer:
+                self.model.add(self.task_lasts[task] == whole_minutes(what.minutes)).only_enforce_if(done)
             if not what.optional:
                 self.model.add(done == 1)
             for k in range(self.count):
-                self.model.add(self.task_start[task] == self.steps.start[k]).only_enforce_if(self.steps.does_task[k][task])
+                does = self.steps.does_task[k][task]
+                self.model.add(self.task_start[task] == self.steps.start[k]).only_enforce_if(does)
+                self.model.add(self.task_lasts[task] == self.steps.lasts[k]).only_enforce_if(does)
             self._window(task)
             self._people_of(task)
 
@@ -236,8 +247,7 @@ class Sequence:
             if before is None:
                 self.model.add(self.task_start[task] >= self.situation.done[name]).only_enforce_if(done)
             else:
-                self.model.add_implication(done, self.is_done[before])
-                self.model.add(self.task_start[task] >= self.task_end[before]).only_enforce_if(done)
+                self.model.add(self.task_start[task] >= self.task_end[before]).only_enforce_if(done, self.is_done[before])
 
     def _people_of(self, task: int) -> None:
         """Who may and how many must, and that they are where it is done."""

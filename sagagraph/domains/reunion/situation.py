@@ -10,7 +10,7 @@ from sagagraph.domains.reunion.problem import Attention
 from sagagraph.domains.reunion.times import is_dated, whole_minutes
 
 if TYPE_CHECKING:
-    from sagagraph.domains.reunion.problem import Objective, PersonGoal, ReunionProblem, Task
+    from sagagraph.domains.reunion.problem import Objective, Person, PersonGoal, ReunionProblem, Task
 
 
 MIDNIGHT = 24 * 60
@@ -23,8 +23,14 @@ class Traveller:
     place: str
     free: int
     """The first minute in which they can take part."""
+    arrives: int = 0
+    """From when on they are at the place: what they do there may last longer."""
     goals: tuple[PersonGoal, ...] = ()
     prefers: tuple[str, ...] = ()
+    stays_from: int | None = None
+    """When their last goal is due: they set out for nowhere from then on. None: they may."""
+    worked: int = 0
+    """Minutes in actions that have begun before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +81,13 @@ class Situation:
     tasks: tuple[Task, ...]
     """Those that are not done yet."""
     objectives: tuple[Objective, ...]
-    stays: bool = True
-    """Who has met their last goal sets out for nowhere any more."""
     done: Mapping[str, int] = field(default_factory=dict)
     """When tasks end that have begun before."""
     watches: tuple[Watch, ...] = ()
-    first_departures: Mapping[str, int] = field(default_factory=dict)
-    """Of vehicles that have set out before."""
+    departed: frozenset[str] = frozenset()
+    """Vehicles that have set out before."""
+    ended: int = 0
+    """When the last action ends that has begun before."""
     first_moment: int = 0
     last_moment: int = 0
     """The earliest and the latest that the problem states: what measures count from."""
@@ -104,7 +110,7 @@ def situation_of(problem: ReunionProblem, *, journeys: int, is_free: bool = Fals
         begins=start,
         ends=last_useful_moment(problem, journeys),
         places=tuple(problem.places),
-        travellers=travellers_of(problem, start),
+        travellers=travellers_of(problem, start, stay=not is_free),
         cars=tuple(
             Car(each.name, each.place, _or(each.from_, start), each.seats, drivers_of(problem, each.name), each.unlocked_by)
             for each in problem.vehicles
@@ -114,25 +120,21 @@ def situation_of(problem: ReunionProblem, *, journeys: int, is_free: bool = Fals
         objectives=problem.objectives,
         first_moment=min(moments),
         last_moment=max(moments),
-        stays=not is_free,
     )
 
 
 _FAR = 10**9
 
 
-def travellers_of(problem: ReunionProblem, start: int) -> tuple[Traveller, ...]:
-    shared = problem.goals
-    return tuple(
-        Traveller(
-            each.name,
-            each.place,
-            _or(each.available, start),
-            (*each.goals, *(goal for goal in shared if goal.people == "all" or each.name in goal.people)),
-            each.prefers,
-        )
-        for each in problem.people
-    )
+def travellers_of(problem: ReunionProblem, start: int, *, stay: bool) -> tuple[Traveller, ...]:
+    return tuple(_traveller(problem, each, start, stay=stay) for each in problem.people)
+
+
+def _traveller(problem: ReunionProblem, person: Person, start: int, *, stay: bool) -> Traveller:
+    goals = (*person.goals, *(goal for goal in problem.goals if goal.people == "all" or person.name in goal.people))
+    free = _or(person.available, start)
+    last = max((goal.by for goal in goals), default=None)
+    return Traveller(person.name, person.place, free, free, goals, person.prefers, last if stay else None)
 
 
 def drivers_of(problem: ReunionProblem, vehicle: str) -> tuple[str, ...] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.reunion.problem import Objective
 
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sagagraph.domains.reunion.situation import Car, Leg, Situation
+
+METRES: Final = 1000
+"""Distances are counted in metres inside."""
 
 
 def most_journeys(situation: Situation, limit: int, cost: int | None = None) -> int:
@@ -35,7 +38,7 @@ def _weight(objective: Objective | None) -> Callable[[Leg], int] | None:
         case Objective.DRIVING_MINUTES:
             return lambda leg: leg.minutes
         case Objective.DISTANCE:
-            return lambda leg: round(leg.km * 1000)
+            return lambda leg: round(leg.km * METRES)
         case _:
             return None
 
