@@ -57,6 +57,6 @@ def _kilometres(problem: ReunionProblem) -> dict[tuple[str, str], float]:
 def _moments(problem: ReunionProblem) -> Iterator[int]:
     """Beginnings, openings and closings, and when goals are due."""
     due = [goal.by for goal in (*problem.goals, *(goal for person in problem.people for goal in person.goals))]
-    begin = [each.from_ for each in (*problem.people, *problem.vehicles)]
+    begin = [*(each.from_ for each in problem.people), *(each.from_ for each in problem.vehicles)]
     windows = [moment for task in problem.tasks for moment in (task.window.opens, task.window.closes)]
     yield from (moment for moment in (*due, *begin, *windows) if moment is not None)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol
 
 from sagagraph.domains.reunion.measure import measure
 from sagagraph.domains.reunion.plan import ReunionPlan
@@ -18,7 +19,16 @@ if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Journey, Work
     from sagagraph.domains.reunion.problem import ReunionProblem
 
+    from sagagraph.domains.reunion.situation import Situation
+
     Action = Journey | Work
+
+
+class Setting(Protocol):
+    """The situation in which a problem is to be solved, with at most so many journeys more."""
+
+    def __call__(self, problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation: ...
+
 
 FIRST_TRIES: Final = (2, 4, 7, 11, 16)
 """How many journeys more than are fixed a first plan may have: as few as will do, for small models are quick."""
@@ -26,6 +36,11 @@ MOST_JOURNEYS: Final = 24
 """More than these are not modelled at once; a proof that would need them is not given."""
 COUNTED: Final = 200
 """How far the journeys of a plan are counted when asking whether there can be more than that."""
+
+
+def plain(problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation:
+    """Before anything has happened."""
+    return situation_of(problem, journeys=journeys, is_free=is_free)
 
 
 class Status(StrEnum):
@@ -60,13 +75,13 @@ class Unsolved:
     is_proof: bool
 
 
-def plan(problem: ReunionProblem, budget: Budget) -> Solved | Unsolved:
-    answer: Solved | Unsolved = Unsolved(is_proof=True)
-    for question in questions_of(problem):
+def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain) -> Solved | Unsolved:
+    """Of all that is not begun in the setting."""
+    for question in questions_of(problem, setting):
         answer = solve(problem, question, budget)
-        if isinstance(answer, Solved) or not answer.is_proof:
+        if isinstance(answer, Solved):
             return answer
-    return answer
+    return Unsolved(is_proof=is_impossible(problem, setting, budget))
 
 
 def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budget) -> tuple[Solved, ...]:
@@ -74,7 +89,7 @@ def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budg
     others: list[Solved] = []
     while len(others) < most and budget.left:
         roles = tuple(roles_of(each.plan.actions) for each in (known, *others))
-        answers = (solve(problem, replace(question, known=roles), budget) for question in questions_of(problem))
+        answers = (solve(problem, replace(question, known=roles), budget) for question in questions_of(problem, plain))
         other = next((answer for answer in answers if isinstance(answer, Solved)), None)
         if other is None:
             break
@@ -82,13 +97,21 @@ def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budg
     return tuple(others)
 
 
-def questions_of(problem: ReunionProblem) -> tuple[Question, ...]:
+def questions_of(problem: ReunionProblem, setting: Setting) -> tuple[Question, ...]:
     """As one would plan it: nothing before the earliest moment stated, and who has met their last goal stays. And, only where
     that leaves no plan, without either."""
-    return (
-        Question(lambda journeys: situation_of(problem, journeys=journeys)),
-        Question(lambda journeys: situation_of(problem, journeys=journeys, is_free=True)),
-    )
+    return tuple(Question(partial(setting, problem, is_free=is_free)) for is_free in (False, True))
+
+
+def is_impossible(problem: ReunionProblem, setting: Setting, budget: Budget) -> bool:
+    """Whether it is proven that there is no plan. What can be done at any time, after all else is over, hinders none."""
+    tasks = (task.model_copy(update={"optional": True}) if task.window.closes is None else task for task in problem.tasks)
+    urgent = problem.model_copy(update={"tasks": tuple(tasks)})
+    for each in (urgent, problem):
+        answer = first_plan(questions_of(each, setting)[-1], budget)
+        if isinstance(answer, Unsolved) and answer.is_proof:
+            return True
+    return False
 
 
 def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before: tuple[Action, ...] = ()) -> Solved | Unsolved:

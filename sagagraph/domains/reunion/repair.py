@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, MayReroute, RoadClosed, TravelFactor, VehicleDown
 from sagagraph.domains.reunion.keeping import slack_of
 from sagagraph.domains.reunion.plan import Journey, ReunionPlan
-from sagagraph.domains.reunion.planner import MOST_JOURNEYS, Solved, Unsolved, solve
-from sagagraph.domains.reunion.question import Question
+from sagagraph.domains.reunion.planner import MOST_JOURNEYS, Solved, Unsolved, is_impossible, questions_of, solve
 from sagagraph.domains.reunion.standing import Standing, situation_after, standing
 
 if TYPE_CHECKING:
@@ -57,50 +56,49 @@ class Repaired:
 
 
 def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], budget: Budget) -> Repaired | Unsolved:
-    """`events` in the order of `at`; now is the latest."""
+    """`events` in the order of `at`; now is the latest. Of the ways in which vehicles under way can go on, the best."""
     best: tuple[tuple[float, ...], Repaired] | None = None
-    is_proof = True
-    for stands in standing(problem, plan, events):
-        answer = _repaired(plan, stands, budget)
-        if isinstance(answer, Unsolved):
-            is_proof = is_proof and answer.is_proof
-            continue
-        worth = (*(each.value for each in answer.solved.objectives), float(answer.edit_radius.actions))
-        if best is None or worth < best[0]:
-            best = (worth, answer)
-    return Unsolved(is_proof) if best is None else best[1]
+    standings = tuple(standing(problem, plan, events))
+    for stands in standings:
+        for answer in _repaired(plan, stands, budget):
+            worth = (*(each.value for each in answer.solved.objectives), float(answer.edit_radius.actions))
+            if best is None or worth < best[0]:
+                best = (worth, answer)
+    if best is not None:
+        return best[1]
+    return Unsolved(is_proof=all(is_impossible(each.problem, After(each), budget) for each in standings))
 
 
 def recompute(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], budget: Budget) -> Repaired | Unsolved:
     """All that has not begun is planned anew, as if nothing had been promised: what repairs are measured against."""
     stands = next(standing(problem, plan, events))
-    answer = solve(stands.problem, Question(_outlook(stands)), budget, before=tuple(stands.history.values()))
-    return answer if isinstance(answer, Unsolved) else _told(plan, answer, len(stands.planned))
+    before = tuple(stands.history.values())
+    for question in questions_of(stands.problem, After(stands)):
+        answer = solve(stands.problem, question, budget, before=before)
+        if isinstance(answer, Solved):
+            return _told(plan, answer, len(stands.planned))
+    return Unsolved(is_proof=False)
 
 
-def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Repaired | Unsolved:
-    answer: Solved | Unsolved = Unsolved(is_proof=True)
-    for is_free in (False, True):
-        outlook = _outlook(stands, is_free=is_free)
-        for fixed in _neighbourhoods(stands, outlook(MOST_JOURNEYS)):
-            question = Question(outlook, planned=stands.planned, fixed=fixed)
-            answer = solve(stands.problem, question, budget, before=tuple(stands.history.values()))
+def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Iterator[Repaired]:
+    """At most one: in the smallest neighbourhood that has a plan."""
+    for question in questions_of(stands.problem, After(stands)):
+        for fixed in _neighbourhoods(stands, question.outlook(MOST_JOURNEYS)):
+            kept = replace(question, planned=stands.planned, fixed=fixed)
+            answer = solve(stands.problem, kept, budget, before=tuple(stands.history.values()))
             if isinstance(answer, Solved):
-                return _told(plan, answer, len(stands.planned) - len(fixed))
-    return answer
-
-
-def _outlook(stands: Standing, *, is_free: bool = False) -> _Outlook:
-    return _Outlook(stands, is_free)
+                yield _told(plan, answer, len(stands.planned) - len(fixed))
+                return
 
 
 @dataclass(frozen=True, slots=True)
-class _Outlook:
-    stands: Standing
-    is_free: bool
+class After:
+    """The setting when events have become known."""
 
-    def __call__(self, journeys: int) -> Situation:
-        return situation_after(self.stands, journeys=journeys, is_free=self.is_free)
+    stands: Standing
+
+    def __call__(self, problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation:
+        return situation_after(replace(self.stands, problem=problem), journeys=journeys, is_free=is_free)
 
 
 # -- neighbourhoods --------------------------------------------------------------------------------------------------

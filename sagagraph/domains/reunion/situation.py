@@ -174,7 +174,7 @@ def moments_of(problem: ReunionProblem) -> Iterator[int]:
 def last_useful_moment(problem: ReunionProblem, journeys: int) -> int:
     """What ends later can be left out, or done earlier: all is due then, or everybody has been free for long enough."""
     due = [goal.by for goal in problem.goals] + [goal.by for person in problem.people for goal in person.goals]
-    closing = [task.window.closes for task in problem.tasks]
+    closing = [task.window.closes for task in problem.tasks if not task.optional or task.window.closes is not None]
     if due + closing and None not in closing:
         return max(moment for moment in due + closing if moment is not None)
     last = max((*moments_of(problem), *(person.available or 0 for person in problem.people)), default=0)

@@ -27,7 +27,7 @@ def most_journeys(situation: Situation, limit: int, cost: int | None = None) -> 
     weigh = _weight(objective) if cost is not None else None
     cheapest = [0]
     for car in situation.cars:
-        tour = _cheapest_tours(situation, car, ends - _sets_out(situation, car), limit, weigh)
+        tour = _cheapest_tours(situation, car, _time_for(situation, car, ends), limit, weigh)
         cheapest = _joined(cheapest, tour, limit, cost if weigh else None)
     return len(cheapest) - 1
 
@@ -43,12 +43,14 @@ def _weight(objective: Objective | None) -> Callable[[Leg], int] | None:
             return None
 
 
-def _sets_out(situation: Situation, car: Car) -> int:
-    """The first moment at which it can, or later than anything where nobody can drive it."""
+def _time_for(situation: Situation, car: Car, ends: int) -> int:
+    """From when it can set out until it is of no more use, or nobody who drives it sets out any more; negative: none."""
     if car.drivers is None:
-        return max(car.free, situation.begins)
-    able = [each.free for each in situation.travellers if each.name in car.drivers]
-    return max(car.free, situation.begins, min(able)) if able else situation.ends
+        return ends - max(car.free, situation.begins)
+    able = [each for each in situation.travellers if each.name in car.drivers]
+    begins = min((each.free for each in able), default=ends + 1)
+    last = max((ends if each.stays_from is None else each.stays_from for each in able), default=ends)
+    return min(ends, last) - max(car.free, situation.begins, begins)
 
 
 def _cheapest_tours(situation: Situation, car: Car, time: int, limit: int, weigh: Callable[[Leg], int] | None) -> list[int]:
