@@ -11,6 +11,7 @@ from sagagraph.domains.reunion.measure import measure
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.problem import Objective
 from sagagraph.domains.reunion.question import Question, roles_of
+from sagagraph.domains.reunion.reach import is_too_late
 from sagagraph.domains.reunion.search import Budget, Found, search
 from sagagraph.domains.reunion.situation import situation_of
 from sagagraph.domains.reunion.tours import METRES, most_journeys
@@ -141,6 +142,8 @@ def _attained(
 
 def first_plan(question: Question, budget: Budget) -> tuple[Action, ...] | Unsolved:
     """Any, with as few journeys as will do. That there is none is proven where all were looked at that there can be."""
+    if is_too_late(question.outlook(MOST_JOURNEYS)):
+        return Unsolved(is_proof=True)
     fixed = sum(question.planned[index].do == "travel" for index in question.fixed)
     most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED)
     answer = Unsolved(is_proof=False)
