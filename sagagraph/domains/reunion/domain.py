@@ -26,6 +26,7 @@ from sagagraph.workflow.operation import OperationSpec
 
 NAME = "reunion"
 Events = tuple[Event, ...]
+"""In the order of `at`."""
 
 
 class ReunionPlanner(Protocol):
@@ -56,9 +57,8 @@ class Reunion:
     async def propose(self, request: Any) -> tuple[Proposal, ...] | Infeasible:
         wanted = parse_request(request)
         if wanted.events:  # nothing was told to anybody, so nothing but the clock binds
-            nothing = ReunionPlan(problem=wanted.problem.name, actions=())
-            repaired = await asyncio.to_thread(self._planner.repair, wanted.problem, nothing, wanted.events)
-            return repaired if isinstance(repaired, Infeasible) else (_proposal(repaired, wanted),)
+            repaired = await self._repaired(wanted, ReunionPlan(problem=wanted.problem.name, actions=()))
+            return repaired if isinstance(repaired, Infeasible) else (repaired,)
         planned = await asyncio.to_thread(self._planner.plan, wanted.problem)
         return planned if isinstance(planned, Infeasible) else tuple(_proposal(each, wanted) for each in planned)
 
@@ -67,7 +67,11 @@ class Reunion:
         wanted, accepted = parse_request(saga.request), accepted_plan(saga)
         if wanted.is_over or _said_before(saga, wanted):
             return _proposal(accepted.plan, wanted)
-        repaired = await asyncio.to_thread(self._planner.repair, wanted.problem, accepted.plan, wanted.events)
+        return await self._repaired(wanted, accepted.plan)
+
+    async def _repaired(self, wanted: ReunionRequest, plan: ReunionPlan) -> Proposal | Infeasible:
+        events = tuple(sorted(wanted.events, key=lambda event: event.at))
+        repaired = await asyncio.to_thread(self._planner.repair, wanted.problem, plan, events)
         return repaired if isinstance(repaired, Infeasible) else _proposal(repaired, wanted)
 
     async def evidence(self, saga: Saga) -> Any:
