@@ -35,6 +35,7 @@ from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.whereabouts import in_words, whereabouts
 from sagagraph.errors import InvalidInputError, NotAllowedError
+from sagagraph.saga.model import FINAL
 
 if TYPE_CHECKING:
     from sagagraph.saga.model import Saga
@@ -176,10 +177,10 @@ async def _begin(door: Door, source: Source, saga_id: str | None, on: date | Non
     if saga_id is not None and not source.is_named:
         return await sagas.resume(door, saga_id, wait=True)
     said, partial = await _said(source)
+    wanted = _with_common_sense(said, source.common_sense)
     if not door.as_json:
         _tell_beside(partial.notes if partial else (), partial)
-        _tell_suggestions(said, source.common_sense)
-    wanted = _with_common_sense(said, source.common_sense)
+        _tell_suggestions(wanted)
     request = {"problem": _json(wanted), "day": (on or _today()).isoformat()}
     with sagas._interruptible(name):
         async with sagas._acting(door, NAME) as opened:
@@ -194,6 +195,7 @@ async def _event(door: Door, saga_id: str, files: Sequence[Path], problem: Path 
     with sagas._interruptible(saga_id):
         async with sagas._acting(door, domain) as opened:
             saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
+            _check_open(saga)
             wanted = _with_events(saga, outbox, told, problem)
             approver = f"{PERSON}, --yes" if approved else None
             view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=approver)
@@ -204,6 +206,11 @@ async def _event(door: Door, saga_id: str, files: Sequence[Path], problem: Path 
             view = await sagas._approved_or_not(door, opened, view)
     code = door.show(view)
     return code if is_heard else max(code, 1)
+
+
+def _check_open(saga: Saga) -> None:
+    if saga.stage in FINAL:
+        raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: that day is not open any more", saga_id=saga.id)
 
 
 def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path | None) -> dict[str, Any]:
@@ -295,11 +302,9 @@ def _tell_beside(notes: Iterable[str], partial: PartialProblem | None) -> None:
         output.stderr.print(f"not understood: {each}", markup=False)
 
 
-def _tell_suggestions(problem: ReunionProblem, wanted: str) -> None:
-    taken = wanted if wanted not in (ALL, NONE) else ""
+def _tell_suggestions(problem: ReunionProblem) -> None:
     for each in suggestions(problem):
-        if wanted != ALL and each.id not in taken.split(","):
-            output.stderr.print(f"forgotten? {each.sentence} (--common-sense {each.id!r} adds it)", markup=False)
+        output.stderr.print(f"forgotten? {each.sentence} (--common-sense {each.id!r} adds it)", markup=False)
 
 
 # -- the day ---------------------------------------------------------------------------------------------------------

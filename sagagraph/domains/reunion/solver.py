@@ -57,7 +57,12 @@ class Solver:
 def _in_words(conflict: Conflict) -> Infeasible:
     wishes = tuple(each.sentence for each in conflict.requirements)
     relaxations = tuple(
-        Relaxation(requirement.sentence, relaxed.sentence)
+        Relaxation(
+            requirement.sentence,
+            relaxed.sentence,
+            needs=None if relaxed.value is None else str(relaxed.value),
+            together=tuple(name for name, _value in relaxed.together),
+        )
         for requirement, relaxed in zip(conflict.requirements, conflict.relaxations, strict=True)
         if relaxed is not None
     )
