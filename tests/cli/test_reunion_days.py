@@ -14,7 +14,7 @@ from tests.domains.reunion.scripted import DAY, PROBLEM
 
 LATE = {"at": "11:45", "event": "delayed", "person": "Bob", "from": "14:00"}
 TOO_LATE = {"at": "11:50", "event": "delayed", "person": "Bob", "from": "23:00"}
-TOLD = "Dinner at 6 pm at home. Ann is at home with a car. Bob lands at the airport at noon and needs a ride. Home to airport 40 minutes."
+TOLD = "Dinner at 6 pm at home. Ann is at home with a car. Bob lands at the airport at noon. Home to airport 40 minutes."
 
 
 @pytest.fixture
