@@ -261,7 +261,7 @@ async def _request_of(service: Service, domain: str, text: str | None, request: 
     if draft.questions:
         unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
         raise InvalidInputError(" ".join([*draft.questions, *unread]), field="text")
-    wanted: Json = draft.request
+    wanted: Json = subject.on_top(draft.request, saga) if saga else draft.request
     return wanted
 
 

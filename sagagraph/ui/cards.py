@@ -11,7 +11,7 @@ from sagagraph.saga.model import Saga
 from sagagraph.saga.preview import CancelPreview
 from sagagraph.saga.status import SagaStatus
 from sagagraph.ui.markup import Html, element, joined, table
-from sagagraph.ui.narration import money, progress, undone
+from sagagraph.ui.narration import money, progress, undone, waits_for_the_world
 from sagagraph.ui.pictures.comparison import Change
 from sagagraph.ui.subject import Line, Subject
 
@@ -44,7 +44,8 @@ def status_card(saga: Saga | None, *, is_busy: bool, told: str) -> Html:
         return element("div", "Nothing is planned yet.", class_="sg-card sg-muted", data_status="none")
     status = status_of(saga)
     parts = [element("div", badge(status), element("code", saga.id), class_="sg-row")]
-    if is_busy or status in (SagaStatus.PLANNING, SagaStatus.RUNNING, SagaStatus.COMPENSATING):
+    is_moving = status in (SagaStatus.PLANNING, SagaStatus.RUNNING, SagaStatus.COMPENSATING)
+    if is_busy or (is_moving and not waits_for_the_world(saga)):
         parts.append(_bar(saga, status))
     if told:
         parts.append(problem(told))

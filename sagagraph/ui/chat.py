@@ -17,6 +17,7 @@ from sagagraph.ui import cards
 from sagagraph.ui.conversation import Conversation, Conversations, Talk, as_chat, shown_messages
 from sagagraph.ui.gallery import Drawn, Gallery
 from sagagraph.ui.gate import visitor_in
+from sagagraph.ui.narration import waits_for_the_world
 from sagagraph.ui.scene import Scene, scene_of
 from sagagraph.ui.service import Service
 from sagagraph.ui.trouble import Trouble
@@ -342,7 +343,7 @@ class Chat:
             self._approve: gr.update(visible=is_asking),
             self._reject: gr.update(visible=is_asking),
             self._cancel: gr.update(visible=is_open or status is SagaStatus.COMMITTED),
-            self._resume: gr.update(visible=is_open and not scene.is_busy and not is_asking),
+            self._resume: gr.update(visible=_can_resume(scene)),
         }
         offered = shown.plan.alternatives[:_MOST_ALTERNATIVES] if shown is not None and is_asking else ()
         updates[self._others] = gr.update(visible=bool(offered))
@@ -352,3 +353,10 @@ class Chat:
             updates |= {card: gr.update(visible=there, value=value), choose: gr.update(visible=there)}
             updates[plan_hash] = offered[number]["plan_hash"] if there else ""
         return updates
+
+
+def _can_resume(scene: Scene) -> bool:
+    """It is open, nobody is at it here, and it does not just wait for an approval or for the world."""
+    if scene.saga is None or scene.shown is None or scene.is_busy or scene.saga.stage in FINAL:
+        return False
+    return status_of(scene.shown) is not SagaStatus.AWAITING_APPROVAL and not waits_for_the_world(scene.saga)

@@ -155,20 +155,22 @@ class Talk:
         self.conversation = replace(self.conversation, draft=draft)
         if draft.not_understood:
             self._answer(f"I did not understand: {', '.join(draft.not_understood)}.")
+        for remark in draft.remarks if draft.remarks != before.remarks else ():
+            self._answer(remark)
         if draft.questions:
             self._answer(draft.questions[0])
         elif saga is None or status_of(saga) in _OVER:
             saga_id = await self._service.begin(self._visitor, self._subject.name, draft.request)
             self.conversation = replace(self.conversation, saga_id=saga_id)
-        elif draft.request != saga.request:
-            await self._change(saga, draft, before)
+        elif (wanted := self._subject.on_top(draft.request, saga)) != saga.request:
+            await self._change(saga, wanted, before)
         elif not draft.not_understood:
             self._answer("That changes nothing.")
 
-    async def _change(self, saga: Saga, draft: Draft, before: Draft) -> None:
+    async def _change(self, saga: Saga, wanted: Any, before: Draft) -> None:
         """Wishes that come too late are not kept as if they held."""
         try:
-            await self._service.change(self._visitor, saga.id, draft.request)
+            await self._service.change(self._visitor, saga.id, wanted)
         except SagaGraphError:
             self.conversation = replace(self.conversation, draft=before)
             raise

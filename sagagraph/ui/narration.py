@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from sagagraph.domains.travel.money import money_text
-from sagagraph.saga.agenda import status_of
+from sagagraph.saga.agenda import is_quiet, status_of
 from sagagraph.saga.amendment import parent_of
 from sagagraph.saga.dependency import is_done_with
 from sagagraph.saga.model import Saga
@@ -21,18 +21,21 @@ def narrate(saga: Saga, subject: Subject) -> str:
             return "I am looking for plans …" if saga.plan.hash is None else "A validator is judging the plan …"
         case SagaStatus.AWAITING_APPROVAL:
             return _asking(saga, subject)
+        case SagaStatus.RUNNING if waits_for_the_world(saga):
+            return f"{subject.under_way}\n{_lines(saga, subject)}"
         case SagaStatus.RUNNING:
             done, of = progress(saga)
             cause = f"The plan has to be repaired: {saga.plan.disruption}. " if saga.plan.disruption else ""
             return f"{cause}Approved. {done} of {of} steps are done …"
         case SagaStatus.COMMITTED:
-            return f"Done: {_plan_in_lines(saga, subject)}"
+            price = money(saga.plan.cost)
+            return f"Done: {subject.outcome}{f' for {price}' if price else ''}.\n{_lines(saga, subject)}"
         case SagaStatus.COMPENSATING:
             return "Everything is being undone, what depends on something before that …"
         case SagaStatus.COMPENSATED:
             return f"Everything is undone. {_because(saga)}"
         case SagaStatus.REJECTED:
-            return "Rejected; nothing was booked. Say what should be different, and I shall plan again."
+            return "Rejected; nothing was done. Say what should be different, and I shall plan again."
         case SagaStatus.INFEASIBLE:
             return "\n".join(["There is no plan that keeps all wishes.", *(f"– {each}" for each in saga.plan.infeasible)])
         case SagaStatus.HELD | SagaStatus.STUCK:
@@ -46,6 +49,11 @@ def in_retrospect(saga: Saga, subject: Subject) -> str:
         return narrate(saga, subject)
     price = money(saga.plan.cost)
     return f"I proposed a plan{f' for {price}' if price else ''}."
+
+
+def waits_for_the_world(saga: Saga) -> bool:
+    """All that could be done is done, and the rest waits for something to happen."""
+    return status_of(saga) is SagaStatus.RUNNING and is_quiet(saga) and saga.amending is None
 
 
 def progress(saga: Saga) -> tuple[int, int]:
@@ -79,11 +87,6 @@ def _asking(saga: Saga, subject: Subject) -> str:
     more = f"\n{others} more {'are' if others > 1 else 'is'} listed beside it." if others else ""
     costs = f", for {price}" if price else ""
     return f"{opening}{costs}:\n{_lines(saga, subject)}{more}\nShall I go ahead?"
-
-
-def _plan_in_lines(saga: Saga, subject: Subject) -> str:
-    price = money(saga.plan.cost)
-    return f"everything is booked{f' for {price}' if price else ''}.\n{_lines(saga, subject)}"
 
 
 def _lines(saga: Saga, subject: Subject) -> str:

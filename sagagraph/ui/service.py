@@ -28,6 +28,7 @@ from sagagraph.saga.projections import Projection
 from sagagraph.saga.replay import Replay
 from sagagraph.saga.status import SagaStatus
 from sagagraph.saga.view import SagaView
+from sagagraph.ui.reunion.subject import ReunionSubject
 from sagagraph.ui.subject import Disruption, Download, Subject
 from sagagraph.ui.travel.subject import TravelSubject
 from sagagraph.ui.visitors import Visitor
@@ -37,7 +38,7 @@ _LOOK_AGAIN_S = 1.0
 _AT_ONCE = 16
 """How many sagas are picked up at the same time."""
 
-SUBJECTS: Mapping[str, Callable[[Any], Subject]] = {"travel": TravelSubject}
+SUBJECTS: Mapping[str, Callable[[Any], Subject]] = {"travel": TravelSubject, "reunion": ReunionSubject}
 
 _log = structlog.get_logger("sagagraph.ui")
 

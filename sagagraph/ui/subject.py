@@ -33,6 +33,8 @@ class Draft:
     not_understood: tuple[str, ...] = ()
     request: Any = None
     """JSON, once nothing is missing."""
+    remarks: tuple[str, ...] = ()
+    """What there is to say of it: what was taken for granted, what is often forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,10 @@ class Subject(Protocol):
     opening: str
     """What the page asks at first."""
     examples: tuple[str, ...]
+    outcome: str
+    """What is done once a saga has committed."""
+    under_way: str
+    """What there is to say while a plan is carried out and nothing moves; empty where that does not happen."""
 
     async def read(self, text: str, known: Any | None) -> Draft:
         """What was said, on top of what is known. Raises `InvalidInputError` for what can not be read at all."""
@@ -147,6 +153,10 @@ class Subject(Protocol):
 
     async def reworded(self, known: Any, key: str, text: str) -> Draft:
         """One wish replaced by what `text` says."""
+        ...
+
+    def on_top(self, request: Any, saga: Saga) -> Any:
+        """The request as a change of the saga's: what is no wish stays."""
         ...
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:

@@ -35,6 +35,8 @@ _BETTER: Final = re.compile(r"\b(?:(?:more|most) comfortable|nicer|more luxur\w+
 class TravelSubject:
     name = "travel"
     title = "A trip"
+    outcome = "everything is booked"
+    under_way = ""
     opening = "Where do you want to go, and when? Say it in your own words."
     examples: tuple[str, ...] = (
         "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, flexible within the "
@@ -84,6 +86,9 @@ class TravelSubject:
         questions = tuple(each.text for each in partial.missing())
         request = None if questions else partial.complete().model_dump(mode="json")
         return Draft(partial, tuple(wishes_of(partial)), questions, partial.unread, request)
+
+    def on_top(self, request: Any, saga: Saga) -> Any:  # noqa: ARG002 - all of a trip's request is wishes
+        return request
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
         for words, quantity, best in _PREFERENCES:
