@@ -22,14 +22,14 @@ def narrate(saga: Saga, subject: Subject) -> str:
         case SagaStatus.AWAITING_APPROVAL:
             return _asking(saga, subject)
         case SagaStatus.RUNNING if waits_for_the_world(saga):
-            return f"{subject.under_way}\n{_lines(saga, subject)}"
+            return f"{_in_vain(saga)}{subject.under_way}\n{_lines(saga, subject)}"
         case SagaStatus.RUNNING:
             done, of = progress(saga)
             cause = f"The plan has to be repaired: {saga.plan.disruption}. " if saga.plan.disruption else ""
             return f"{cause}Approved. {done} of {of} steps are done …"
         case SagaStatus.COMMITTED:
             price = money(saga.plan.cost)
-            return f"Done: {subject.outcome}{f' for {price}' if price else ''}.\n{_lines(saga, subject)}"
+            return f"{_in_vain(saga)}Done: {subject.outcome}{f' for {price}' if price else ''}.\n{_lines(saga, subject)}"
         case SagaStatus.COMPENSATING:
             return "Everything is being undone, what depends on something before that …"
         case SagaStatus.COMPENSATED:
@@ -91,6 +91,12 @@ def _asking(saga: Saga, subject: Subject) -> str:
 
 def _lines(saga: Saga, subject: Subject) -> str:
     return "\n".join(f"– {each.what}: {each.when}" for each in subject.lines(saga.plan.content))
+
+
+def _in_vain(saga: Saga) -> str:
+    """Why the last change came to nothing, and the plan stayed as it was."""
+    why = saga.amendment_note or "; ".join(saga.plan.infeasible)
+    return f"That can not be had: {why}. The plan stays as it was.\n" if why else ""
 
 
 def _because(saga: Saga) -> str:

@@ -92,8 +92,8 @@ def _offered(day: Day) -> Iterator[Disruption]:
             event = {"at": at, "event": "delayed", "person": person.name, "from": late}
             yield day.after(f"{person.name} is delayed until {late}", event)
     for place in _busiest(day):
-        event = {"at": at, "event": "travel_factor", "place": place, "factor": _FACTOR}
-        yield day.after(f"Accident at {day.problem.places[place]}: everything there takes three times as long", event)
+        slow: dict[str, Any] = {"at": at, "event": "travel_factor", "place": place, "factor": _FACTOR}
+        yield day.after(f"Accident at {day.problem.places[place]}: everything there takes three times as long", slow)
     for vehicle in day.problem.vehicles[:2]:
         yield day.after(f"{vehicle.name} breaks down", {"at": at, "event": "vehicle_down", "vehicle": vehicle.name})
     if day.plan.plan.actions:

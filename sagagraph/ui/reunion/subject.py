@@ -46,9 +46,10 @@ class ReunionSubject:
     outcome = "everybody has been told their part"
     under_way = "Everybody has been told their part, and the day is open: tell me what happens, and I shall repair the plan."
     examples: tuple[str, ...] = (
-        "Thanksgiving dinner at 6 pm at home in Boston. James lands at 1 pm at BOS and rents a car. Emily lands at 2:30 pm and needs "
-        "a ride. Michael drives from New York, leaving at 11. Grandma needs a pick-up. Turkey takes 4 hours in the oven, someone must "
-        "watch it; sides take 2 hours. Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30, New York-Home 4 hours",
+        "Thanksgiving dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Emily lands "
+        "at 2:30 pm and needs a ride. Michael drives from New York, leaving at 11. Grandma needs a pick-up. Turkey takes 4 hours in "
+        "the oven, someone must watch it; sides take 2 hours. Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30, "
+        "New York-Home 4 hours",
         *(name.replace("_", " ") for name in SHIPPED),
     )
     desk = None
@@ -127,7 +128,7 @@ class ReunionSubject:
         kept = {"day": before.day.isoformat(), "events": [as_json(each) for each in before.events]}
         return as_json(parse_request({**request, **kept}))
 
-    async def preferred(self, text: str, saga: Saga) -> Preference | None:
+    async def preferred(self, text: str, saga: Saga) -> Preference | None:  # noqa: ARG002 - its plans have no prices to compare
         return None
 
     def sentence(self, request: Any) -> str:
