@@ -59,8 +59,8 @@ class Chat:
                 self._build_wishes()
             with gr.Column(scale=3, min_width=320):
                 self._build_plans()
+                self._gallery.build()
                 self._trouble.build()
-        self._gallery.build()
         self._listen(page)
 
     def _build_chat(self) -> None:
@@ -122,8 +122,8 @@ class Chat:
             self._reject = gr.Button("Reject", visible=False, min_width=90, elem_id="reject")
             self._cancel = gr.Button("Cancel…", variant="stop", visible=False, min_width=90, elem_id="cancel")
             self._resume = gr.Button("Resume", visible=False, min_width=90, elem_id="resume")
-        with gr.Group(visible=False, elem_id="preview") as self._preview_box:
-            self._preview = gr.HTML()
+        with gr.Group(visible=False) as self._preview_box:
+            self._preview = gr.HTML(elem_id="preview")
             with gr.Row(elem_classes="sg-tight"):
                 self._undo = gr.Button("Yes, undo it", variant="stop", min_width=110, elem_id="undo")
                 self._keep = gr.Button("Keep it", min_width=90, elem_id="keep")

@@ -36,18 +36,18 @@ class Trouble:
             for number in range(_MOST_DISRUPTIONS):
                 button = gr.Button("", size="sm", visible=False, elem_id=f"disrupt-{number}")
                 self._buttons.append((button, gr.State("")))
-            with gr.Group(visible=False, elem_id="faults") as self._faults:
+            with gr.Group(visible=False) as self._faults:
                 self._build_faults()
             self._told = gr.HTML(elem_id="trouble-told")
 
     def _build_faults(self) -> None:
         with gr.Row(elem_classes="sg-tight"):
             self._kind = gr.Dropdown(
-                list(KINDS), value="hotel", label="Of the sandbox, the next", min_width=110, elem_id="fault-kind"
+                list(KINDS), value="hotel", label="In the sandbox, the next", min_width=110, elem_id="fault-of"
             )
             self._call = gr.Dropdown(list(CALLS), value="book", label="call to", min_width=110, elem_id="fault-call")
             faults = [(words, name) for name, words in FAULTS.items()]
-            self._fault = gr.Dropdown(faults, value="refuse", label="of this saga", min_width=160, elem_id="fault-kind-of")
+            self._fault = gr.Dropdown(faults, value="refuse", label="of this saga", min_width=210, elem_id="fault-kind-of")
         self._order = gr.Button("Order this fault", size="sm", elem_id="order-fault")
 
     @property

@@ -46,9 +46,9 @@ class ReunionSubject:
     outcome = "everybody has been told their part"
     under_way = "Everybody has been told their part, and the day is open: tell me what happens, and I shall repair the plan."
     examples: tuple[str, ...] = (
-        "Thanksgiving dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Emily lands "
-        "at 2:30 pm and needs a ride. Michael drives from New York, leaving at 11. Grandma needs a pick-up. Turkey takes 4 hours in "
-        "the oven, someone must watch it; sides take 2 hours. Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30, "
+        "Thanksgiving dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Emily "
+        "lands at 2:30 pm and needs a ride. Michael drives from New York, leaving at 11. Grandma needs a pick-up. Turkey takes "
+        "4 hours in the oven, someone must watch it; sides take 2 hours. Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30, "
         "New York-Home 4 hours",
         *(name.replace("_", " ") for name in SHIPPED),
     )
