@@ -19,11 +19,17 @@ from tests.ui.server import Server
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-_ARGUMENTS = [
+ARGUMENTS = [
     *("--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 OpenVisit = Callable[..., Visit]
+
+
+def chromium() -> str | None:
+    """Of this machine, under the names that it goes by."""
+    found = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
+    return next(filter(None, found), None)
 
 
 @pytest.fixture(scope="session")
@@ -36,11 +42,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     playwright = pytest.importorskip("playwright.sync_api", reason="the playwright package is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
+    executable = chromium()
+    if executable is None:
         pytest.skip("there is no Chromium on this machine: apt-get install chromium")
     with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=chromium, args=_ARGUMENTS)
+        opened = driver.chromium.launch(executable_path=executable, args=ARGUMENTS)
         yield opened
         opened.close()
 

@@ -12,6 +12,11 @@ SAMPLE = (
     "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, flexible within "
     "the month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne"
 )
+THANKSGIVING = (
+    "Thanksgiving dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Emily lands at "
+    "2:30 pm and needs a ride. Michael drives from New York, leaving at 11. Grandma needs a pick-up. Turkey takes 4 hours in the "
+    "oven, someone must watch it; sides take 2 hours. Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30, New York-Home 4 hours"
+)
 PATIENCE_MS = 30_000
 
 
