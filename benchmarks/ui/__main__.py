@@ -119,9 +119,9 @@ def report(
 
 def _opening(size: int) -> str:
     return prose(
-        f"Written by `make bench-ui`. {size} people, each with a browser's cookie of their own, use one server over REST: one half",
-        "plans and books trips, the other plans days with the solver and tells everybody their part. First one after another, then",
-        f"all at once. {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the end, with other work on the machine.",
+        f"Written by `make bench-ui`. {size} people, each with a browser's cookie of their own, use one server over REST:",
+        "one half plans and books trips, the other plans days with the solver and tells everybody their part. First one after",
+        f"another, then all at once. {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the end, with other work on the machine.",
     )
 
 
@@ -129,9 +129,9 @@ def _on_waiting(waits: list[float]) -> str:
     ordered = sorted(waits)
     middle, most, last = (ordered[int((len(ordered) - 1) * share)] * 1000 for share in (0.5, 0.95, 1.0))
     return prose(
-        f"Meanwhile somebody who only looks at the list of their sagas waited, in ms ({len(waits)} times): median {middle:.0f}, 95 %",
-        f"{most:.0f}, at most {last:.0f}. What holds the server up holds that up: solvers run in threads, and nobody waits in line",
-        "for them; what all share is the machine's cores.",
+        f"Meanwhile somebody who only looks at the list of their sagas waited, in ms ({len(waits)} times): median",
+        f"{middle:.0f}, 95 % {most:.0f}, at most {last:.0f}. What holds the server up holds that up: solvers run in threads, and",
+        "nobody waits in line for them; what all share is the machine's cores.",
     )
 
 

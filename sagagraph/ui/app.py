@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import socket
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -29,6 +31,7 @@ from sagagraph.ui.style import CSS
 from sagagraph.ui.visitors import TOKEN_BYTES
 
 _GRACE_S: Final = 3
+_THREADS: Final = 128
 _NOTHING_UPLOADED: Final = 1
 """Bytes: no component takes files, and the route that would take them is there all the same."""
 
@@ -94,6 +97,8 @@ async def serve(settings: Settings, door: Door, on_ready: Callable[[str], None])
 
     Raises `InvalidInputError` where it can not listen.
     """
+    # Solvers, searches and the store's reads each take a thread: by default there are so few that people would wait in line.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="sagagraph-work"))
     with _listen(door) as listener:
         async with open_service(settings) as service:
             await service.pick_up()
