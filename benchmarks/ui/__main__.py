@@ -121,7 +121,8 @@ def _opening(size: int) -> str:
     return prose(
         f"Written by `make bench-ui`. {size} people, each with a browser's cookie of their own, use one server over REST:",
         "one half plans and books trips, the other plans days with the solver and tells everybody their part. First one after",
-        f"another, then all at once. {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the end, with other work on the machine.",
+        "another, then all at once.",
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the end, with other work on the machine.",
     )
 
 
