@@ -8,6 +8,7 @@ from typing import Any
 
 import gradio as gr
 
+from sagagraph.saga.model import Operation, Saga
 from sagagraph.ui import cards
 from sagagraph.ui.gate import visitor_in
 from sagagraph.ui.scene import Scene
@@ -64,11 +65,12 @@ class Gallery:
         if drawn.plan != named:
             drawn.plan = named
             updates |= self._plan_of(scene, saga.plan.content)
-        if drawn.graph != (states := tuple((each.id, each.status, each.removed) for each in saga.in_order())):
+        operations = _operations(scene, saga)
+        if drawn.graph != (states := tuple((each.id, each.status, each.removed) for each in operations)):
             from sagagraph.ui.pictures.dependencies import dependency_graph
 
             drawn.graph = states
-            updates[self._graph] = dependency_graph(saga)
+            updates[self._graph] = dependency_graph(operations)
         if drawn.comparison != (compared := (named, scene.plan_before is None)):
             drawn.comparison = compared
             updates |= self._comparison_of(scene, saga.plan.content)
@@ -90,3 +92,11 @@ class Gallery:
             self._comparison: gr.update(visible=True, value=comparison(subject.bars(before), subject.bars(plan))),
             self._changes: cards.changes_card(changes(subject.lines(before), subject.lines(plan))),
         }
+
+
+def _operations(scene: Scene, saga: Saga) -> tuple[Operation, ...]:
+    """Before a plan is accepted, those that it would become."""
+    if len(saga.operations):
+        return tuple(saga.in_order())
+    specs = scene.subject.domain.workflow(saga.plan.content)
+    return tuple(Operation(spec, ordinal, 0) for ordinal, spec in enumerate(specs))

@@ -179,7 +179,7 @@ class History:
         return {
             self._version: gr.update(maximum=max(len(entries), 2), value=at),
             self._at: joined(card, cards.note(describe(seen[-1])), plan),
-            self._graph: dependency_graph(saga) if len(saga.operations) else None,
+            self._graph: dependency_graph(tuple(saga.in_order())) if len(saga.operations) else None,
             self._journal: records.journal_table(seen[-_MOST_SHOWN:]),
             self._state: records.state_tables(project(saga.id, seen)),
             self._verdicts: records.verdict_table(records.judgements(seen)),

@@ -25,6 +25,7 @@ CSS: Final = """
 .sg-badge.sg-asking { background: #9a6b0a; } .sg-badge.sg-bad { background: #c43d35; }
 .sg-left { justify-content: flex-start; } .sg-link { text-decoration: underline; }
 .sg-scroll { overflow-x: auto; } .sg-scroll pre { max-width: 70vw; max-height: 50vh; overflow: auto; font-size: .9em; }
+.sg-scroll table, .sg-scroll tr, .sg-scroll thead { border: none !important; }
 .sg-scroll table { width: 100%; border-collapse: collapse; font-size: .86em; }
 .sg-scroll th, .sg-scroll td { text-align: left; padding: 4px 8px; border: none !important;
   border-bottom: 1px solid var(--border-color-primary) !important;
@@ -38,5 +39,10 @@ CSS: Final = """
 .sg-wish button { min-height: 34px; } .sg-wish input, .sg-wish textarea { padding-block: 6px !important; }
 .sg-lines small { display: block; opacity: .8; }
 footer { display: none !important; }
-@media (max-width: 640px) { .gradio-container { padding: 4px !important; } #chat { min-height: 260px; } }
+@media (max-width: 640px) {
+  .gradio-container, .gradio-container > main { padding: 4px !important; }
+  #chat { min-height: 260px; }
+  #wishes .sg-wish { min-height: 40px; }
+  #wishes > div:last-child { max-height: 190px; overflow-y: auto; }
+}
 """

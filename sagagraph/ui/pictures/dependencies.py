@@ -10,10 +10,10 @@ from typing import Any
 import networkx as nx
 import plotly.graph_objects as go
 
-from sagagraph.saga.dependency import graph_of
-from sagagraph.saga.model import Operation, Saga
+from sagagraph.saga.model import Operation
 from sagagraph.saga.status import OperationStatus
 from sagagraph.ui.pictures.palette import INK, STATUSES, figure, shown
+from sagagraph.workflow.wellformed import dependency_digraph
 
 _LAYER_PX = 74
 _LONGEST_NAME = 22
@@ -26,9 +26,10 @@ class Node:
     layer: int
 
 
-def dependency_graph(saga: Saga) -> go.Figure:
-    graph = graph_of(saga)
-    nodes = layout(saga)
+def dependency_graph(operations: Sequence[Operation]) -> go.Figure:
+    """`operations` in the order in which they were planned."""
+    graph = _graph_of(operations)
+    nodes = layout(operations)
     depth = max((node.layer for node in nodes.values()), default=0)
     traces = [
         _trace(status, [node for node in nodes.values() if node.operation.status is status])
@@ -45,19 +46,24 @@ def dependency_graph(saga: Saga) -> go.Figure:
     )
 
 
-def layout(saga: Saga) -> dict[str, Node]:
+def layout(operations: Sequence[Operation]) -> dict[str, Node]:
     """`layer`: how many operations have to come before, one after the other; `x` from -1 to 1 within a layer."""
     layers: dict[int, list[str]] = defaultdict(list)
     depth: dict[str, int] = {}
-    graph = graph_of(saga)
+    graph = _graph_of(operations)
+    known = {each.id: each for each in operations}
     for name in nx.lexicographical_topological_sort(graph):
         depth[name] = max((depth[before] + 1 for before in graph.predecessors(name)), default=0)
         layers[depth[name]].append(name)
     return {
-        name: Node(saga.operations[name], x, layer)
+        name: Node(known[name], x, layer)
         for layer, names in layers.items()
         for name, x in zip(names, _spread(len(names)), strict=True)
     }
+
+
+def _graph_of(operations: Sequence[Operation]) -> nx.DiGraph[str]:
+    return dependency_digraph((each.id, each.spec.depends_on) for each in operations)
 
 
 def _spread(count: int) -> list[float]:

@@ -14,7 +14,7 @@ from sagagraph.ui.subject import Connection, Place, Route
 
 _POINTS: Final = 40
 _HIGHEST_LATITUDE: Final = 84.0
-_MARGIN: Final = 0.12
+_MARGIN: Final = 0.15
 _HEIGHT_PX: Final = 380
 Point = tuple[float, float]
 

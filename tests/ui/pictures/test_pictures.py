@@ -96,9 +96,10 @@ def test_steps_stand_below_what_they_wait_for_in_the_colour_of_their_state() -> 
     story.succeed("a")
     story.call("b")
     saga = story.saga
-    nodes = layout(saga)
+    operations = tuple(saga.in_order())
+    nodes = layout(operations)
     assert all(nodes[before].layer < nodes[each.id].layer for each in saga.in_order() for before in each.spec.depends_on)
-    drawn = as_json(dependency_graph(saga))
+    drawn = as_json(dependency_graph(operations))
     assert {each["name"] for each in drawn["data"]} == {STATUSES[each.status][0] for each in saga.in_order()}
     assert {each["name"] for each in drawn["data"]} == {"committed", "running", "planned"}
     assert sum(len(each["x"]) for each in drawn["data"]) == len(saga.operations)
