@@ -32,7 +32,7 @@ class Gallery:
 
     def build(self) -> None:
         with gr.Tabs(visible=False, elem_id="pictures") as self._box:
-            self._tabs = [gr.Tab(name) for name in ("Timeline", "Map", "Steps", "Before and after")]
+            self._tabs = [gr.Tab(name) for name in ("Timeline", "Map", "Steps", "Changes")]
             timeline, route, graph, compared = self._tabs
             with timeline:
                 self._timeline = gr.Plot(show_label=False, container=False, elem_id="timeline")

@@ -42,6 +42,7 @@ footer { display: none !important; }
 @media (max-width: 640px) {
   .gradio-container, .gradio-container > main { padding: 4px !important; }
   #chat { min-height: 260px; }
+  #pictures button[role=tab] { padding-inline: 8px; }
   #wishes .sg-wish { min-height: 40px; }
   #wishes > div:last-child { max-height: 190px; overflow-y: auto; }
 }

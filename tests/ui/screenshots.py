@@ -35,7 +35,7 @@ def trip(person: Visit, take: Take) -> None:
     person.page.locator("#trouble-told").get_by_text("Ordered").wait_for()
     person.click("approve")
     person.until_other_plan(first)
-    person.page.get_by_role("tab", name="Before and after").click()
+    person.page.get_by_role("tab", name="Changes").click()
     take("repair")
     person.click("approve")
     person.until("committed")
@@ -55,7 +55,7 @@ def reunion(person: Visit, take: Take) -> None:
     person.until_said("the day is open")
     person.say("James's flight is delayed until 4")
     person.until_other_plan(first)
-    person.page.get_by_role("tab", name="Before and after").click()
+    person.page.get_by_role("tab", name="Changes").click()
     take("reunion")
 
 

@@ -118,7 +118,7 @@ def test_thanksgiving_is_planned_from_a_sentence_and_repaired_when_james_is_late
     person.until_said("the day is open")
     person.say("James's flight is delayed until 4")
     repaired = person.until_other_plan(first)
-    person.page.get_by_role("tab", name="Before and after").click()
+    person.page.get_by_role("tab", name="Changes").click()
     changed = person.page.locator("#changes table")
     changed.wait_for()
     assert {"James", "Emily", "Grandma"} == set(changed.locator("tbody td:first-child").all_inner_texts())
