@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Final, Literal
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
@@ -184,4 +185,5 @@ def shown_messages(conversation: Conversation, saga: Saga | None, subject: Subje
 
 
 def as_chat(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    return [{"role": each.role, "content": each.text} for each in messages]
+    """Gradio's chat puts text into its page as HTML, also where it is told not to render Markdown."""
+    return [{"role": each.role, "content": escape(each.text, quote=False)} for each in messages]
