@@ -148,7 +148,9 @@ def test_goals_of_those_who_cancel_are_void_and_those_who_are_added_have_the_lat
         {"at": "10:00", "event": "added", "person": own},
     ]
     plan = plan_of(one_way("08:00", "08:40"))
-    told = [(each.scope, each.evidence["by"]) for each in judged({**PROBLEM, "goals": goals}, plan, *events).violations]
+    people = [PROBLEM["people"][0], {**PROBLEM["people"][1], "goals": [{"place": "C", "by": "09:00"}]}]
+    problem = {**PROBLEM, "people": people, "goals": goals}
+    told = [(each.scope, each.evidence["by"]) for each in judged(problem, plan, *events).violations]
     assert told == [({"people": ["Cid"], "place": "B"}, "12:00"), ({"people": ["Cid"], "place": "C"}, "08:00")]
 
 

@@ -140,6 +140,10 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
         [TO_B, task("oven", "Bob", "09:45", "10:45"), travel("bus", None, "B-A", "09:00", "09:30", "Cid")],
         [(ELSEWHERE, 1)],
     ),
+    "who starts the oven is on the way to it": (
+        [TO_B, BACK, task("oven", "Bob", "10:20", "11:20"), travel("bus", None, "B-A", "09:00", "09:30", "Cid")],
+        [(ELSEWHERE, 2)],
+    ),
     "nobody is beside the oven, twice": (
         [
             task("oven", "Ann", "09:15", "12:00"),
