@@ -102,6 +102,10 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
         [(ELSEWHERE, 0)],
     ),
     "a task at another place than its own": ([task("shop", "Ann,Bob", "09:30", "09:40", "A")], [(ELSEWHERE, 0)]),
+    "a task at another place than its own, though they are at its own": (
+        [task("shop", "Cid,Dot", "09:30", "09:40", "A"), travel("bus", None, "B-C", "09:40", "10:00", "Cid", "Dot")],
+        [(ELSEWHERE, 0)],
+    ),
     "together, and one of them is elsewhere": ([task("sing", "Ann,Cid", "09:30", "09:35")], [(ELSEWHERE, 0)]),
     "too fast, and then in time": ([{**TO_B, "end": "09:40"}, BACK], [("TRAVEL_TIME", 0)]),
     "no way, and no time that it would take": ([travel("car", "Ann", "A-Z", "09:30", "09:30")], [("NO_ROUTE", 0)]),
