@@ -172,6 +172,18 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
         [{**TO_B, "start": "soon"}, BACK, travel("car", "Ann", "B-A", "11:00", "11:30", "Bob")],
         [(MALFORMED, 0), *[(ELSEWHERE, 2)] * 3],
     ),
+    "what can not be read is no excuse for what was before": (
+        [{**TO_B, "do": "fly"}, task("shop", "Bob", "09:00", "09:10")],
+        [(MALFORMED, 0), (ELSEWHERE, 1)],
+    ),
+    "what can not be read is no excuse for being somewhere else": (
+        [
+            {**TO_B, "do": "fly"},
+            travel("bus", None, "B-C", "10:00", "10:20", "Cid"),
+            travel("bus", None, "C-B", "10:20", "10:40", "Bob", "Cid"),
+        ],
+        [(MALFORMED, 0), (ELSEWHERE, 2)],
+    ),
     "it does something that there is not": ([{**TO_B, "do": "fly"}, BACK], [(MALFORMED, 0)]),
     "hours that there are not": ([{**TO_B, "end": "25:00"}], [(MALFORMED, 0)]),
 }
