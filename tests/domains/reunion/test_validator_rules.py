@@ -118,6 +118,18 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
     "from a place that nobody knows": ([travel("car", "Ann", "Q-B", "09:30", "09:31"), BACK], [(STRANGE, 0), (ELSEWHERE, 1)]),
     "a driver whom nobody knows": ([travel("car", "Zoe", "A-B", "09:30", "10:00")], [(STRANGE, 0)]),
     "two strangers": ([travel("car", "Zoe", "A-B", "09:30", "10:00", "Yan")], [(STRANGE, 0)] * 2),
+    "a stranger who may be somebody who stood there": (
+        [travel("car", "Ann", "A-B", "09:30", "10:00", "Zoe"), task("shop", "Bob", "10:00", "10:10")],
+        [(STRANGE, 0)],
+    ),
+    "a stranger who is nobody who stood elsewhere": (
+        [
+            travel("bus", None, "B-C", "09:00", "09:20", "Dot"),
+            travel("car", "Ann", "A-B", "09:30", "10:00", "Zoe"),
+            task("shop", "Dot", "10:00", "10:10"),
+        ],
+        [(STRANGE, 1), (ELSEWHERE, 2)],
+    ),
     "a stranger who works": ([task("shop", "Zoe", "09:30", "09:40")], [(STRANGE, 0)]),
     "a task that nobody knows": ([task("juggle", "Cid", "09:30", "09:40", "B")], [(STRANGE, 0)]),
     "a place of a task that nobody knows": ([task("shop", "Cid", "09:30", "09:40", "Q")], [(STRANGE, 0)]),
