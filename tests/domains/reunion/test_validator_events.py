@@ -184,6 +184,18 @@ PAST: dict[str, tuple[list[Json], str | None, list[Json], list[tuple[str, int | 
     "what began a minute before is not": (OLD[:2], "10:01", [], [("PAST_REWRITTEN", 2)]),
     "a journey under way ends later": ([*OLD[:2], LATER, NAP], None, [slow("10:10", 1.1, "C")], []),
     "under way, but nothing happened then": ([*OLD[:2], LATER, NAP], "10:15", [], [("PAST_REWRITTEN", 2)]),
+    "a journey under way ends earlier": (
+        [*OLD[:2], {**OLD[2], "end": "10:15"}, NAP],
+        None,
+        [slow("10:10", 0.5, "C")],
+        [("PAST_REWRITTEN", 2)],
+    ),
+    "under way, but what happened was before": (
+        [*OLD[:2], LATER, NAP],
+        "10:05",
+        [slow("09:50", 1, "C")],
+        [("PAST_REWRITTEN", 2)],
+    ),
     "a journey ends later that had ended": (
         [{**OLD[0], "end": "09:41"}, {**OLD[1], "start": "09:41"}, *OLD[2:]],
         None,
@@ -214,6 +226,12 @@ def test_what_was_done_stands(case: str) -> None:
     actions, until, events, faults = PAST[case]
     verdict = judged(PROBLEM, plan_of(*actions), *events, against=plan_of(*OLD), executed_until=until)
     assert found(verdict) == faults
+
+
+def test_who_is_on_the_way_does_not_change_when_it_takes_longer() -> None:
+    old, new = one_way("09:30", "10:10"), one_way("09:30", "10:15", "Bob")
+    assert found(judged(PROBLEM, plan_of(new), slow("09:40", 1), against=plan_of(old))) == [("PAST_REWRITTEN", 0)]
+    assert found(judged(PROBLEM, plan_of({**new, "riders": []}), slow("09:40", 1), against=plan_of(old))) == []
 
 
 def test_what_is_left_out_is_named_by_the_index_in_the_old_plan() -> None:
@@ -285,6 +303,9 @@ def test_who_is_on_the_road_may_turn_to_where_the_event_allows() -> None:
     assert found(judged(thanksgiving, rerouted("14:59"), *REROUTE, against=ALAS_TABLE_21)) == [("TRAVEL_TIME", 0)]
     without = found(judged(thanksgiving, rerouted("15:00"), REROUTE[0], against=ALAS_TABLE_21))
     assert without == [("PAST_REWRITTEN", 0)]
+    for other in ({"minutes_left": {"GRANDMA": 180}}, {"vehicle": RENTAL}):
+        events = [REROUTE[0], {**REROUTE[1], **other}]
+        assert found(judged(thanksgiving, rerouted("15:00"), *events, against=ALAS_TABLE_21)) == [("PAST_REWRITTEN", 0)]
 
 
 def test_a_new_way_takes_what_is_left_of_it_and_not_what_the_table_says() -> None:

@@ -196,6 +196,10 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
         ],
         [(MALFORMED, 0), (ELSEWHERE, 2)],
     ),
+    "what can not be read may have unlocked it": (
+        [{"do": "task", "task": "rent", "who": "Cid"}, travel("rental", "Cid", "B-A", "09:30", "10:00")],
+        [(MALFORMED, 0)],
+    ),
     "it does something that there is not": ([{**TO_B, "do": "fly"}, BACK], [(MALFORMED, 0)]),
     "hours that there are not": ([{**TO_B, "end": "25:00"}], [(MALFORMED, 0)]),
 }
