@@ -234,6 +234,11 @@ def test_who_is_on_the_way_does_not_change_when_it_takes_longer() -> None:
     assert found(judged(PROBLEM, plan_of({**new, "riders": []}), slow("09:40", 1), against=plan_of(old))) == []
 
 
+def test_what_can_not_be_read_of_the_old_plan_may_have_been_what_the_new_one_tells() -> None:
+    old = plan_of({**OLD[0], "end": "?"}, *OLD[1:])
+    assert found(judged(PROBLEM, plan_of(*OLD), against=old, executed_until="10:10")) == []
+
+
 def test_what_is_left_out_is_named_by_the_index_in_the_old_plan() -> None:
     (only,) = judged(PROBLEM, plan_of(*OLD[1:]), against=plan_of(*OLD), executed_until="10:10").violations
     assert only.scope == {"people": ["Ann"], "vehicle": "car", "action": 0, "plan": "old"}
