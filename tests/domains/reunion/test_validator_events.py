@@ -181,6 +181,7 @@ PAST: dict[str, tuple[list[Json], str | None, list[Json], list[tuple[str, int | 
     "in another order": (OLD[::-1], "10:10", [], []),
     "what comes later is free": (OLD[:3], "10:10", [], []),
     "what begins at that moment is free": (OLD[:2], "10:00", [], []),
+    "and may be new": ([*OLD[:3], task("nap", "Bob", "10:10", "10:20")], "10:10", [], []),
     "what began a minute before is not": (OLD[:2], "10:01", [], [("PAST_REWRITTEN", 2)]),
     "a journey under way ends later": ([*OLD[:2], LATER, NAP], None, [slow("10:10", 1.1, "C")], []),
     "under way, but nothing happened then": ([*OLD[:2], LATER, NAP], "10:15", [], [("PAST_REWRITTEN", 2)]),
