@@ -235,6 +235,21 @@ def test_who_is_on_the_way_does_not_change_when_it_takes_longer() -> None:
     assert found(judged(PROBLEM, plan_of({**new, "riders": []}), slow("09:40", 1), against=plan_of(old))) == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (one_way("09:30", "10:10"), one_way("09:30", "10:10", "Bob")),
+        (task("nap", "Ann", "09:30", "09:40"), task("nap", "Bob", "09:30", "09:40")),
+        (task("nap", "Ann", "09:30", "09:40", "A"), task("nap", "Ann", "09:30", "09:40", "B")),
+    ],
+    ids=["riders", "who", "place"],
+)
+def test_other_people_or_another_place_are_another_past(old: Json, new: Json) -> None:
+    faults = found(judged(PROBLEM, plan_of(new), against=plan_of(old), executed_until="09:31"))
+    assert ("PAST_REWRITTEN", 0) in faults
+    assert [code for code, _ in faults if code != "CONTINUITY"] == ["PAST_REWRITTEN"]
+
+
 def test_what_can_not_be_read_of_the_old_plan_may_have_been_what_the_new_one_tells() -> None:
     old = plan_of({**OLD[0], "end": "?"}, *OLD[1:])
     assert found(judged(PROBLEM, plan_of(*OLD), against=old, executed_until="10:10")) == []
