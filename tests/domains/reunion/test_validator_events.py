@@ -261,6 +261,12 @@ def test_what_is_left_out_is_named_by_the_index_in_the_old_plan() -> None:
     assert "action 0 of the old plan" in only.message
 
 
+def test_what_is_still_to_come_is_not_taken_for_what_was_left_out() -> None:
+    done, to_come = task("nap", "Bob", "09:30", "09:40"), task("nap", "Bob", "11:00", "11:10")
+    (only,) = judged(PROBLEM, plan_of(to_come), against=plan_of(done, to_come), executed_until="10:00").violations
+    assert only.scope == {"people": ["Bob"], "task": "nap", "action": 0, "plan": "old"}
+
+
 def test_what_was_changed_is_named_with_what_it_was() -> None:
     new = [{**OLD[0], "end": "09:41"}, *OLD[1:]]
     told = judged(PROBLEM, plan_of(*new), against=plan_of(*OLD), executed_until="09:01").violations
@@ -342,5 +348,7 @@ def test_a_new_way_takes_what_is_left_of_it_and_not_what_the_table_says() -> Non
     assert found(judged(nowhere_listed, plan, *near, against=ALAS_TABLE_21)) == []
     far = [REROUTE[0], {**REROUTE[1], "minutes_left": {"BOS": 181}}]
     assert found(judged(thanksgiving, rerouted("15:00"), *far, against=ALAS_TABLE_21)) == [("TRAVEL_TIME", 0)]
+    never_changed = rerouted("13:31")
+    assert found(judged(thanksgiving, never_changed, *near, against=never_changed)) == [("TRAVEL_TIME", 0)]
     planned_so: Json = rerouted("15:00")
     assert found(judged(thanksgiving, planned_so, *far, against=planned_so)) == []
