@@ -235,6 +235,21 @@ def test_who_is_on_the_way_does_not_change_when_it_takes_longer() -> None:
     assert found(judged(PROBLEM, plan_of({**new, "riders": []}), slow("09:40", 1), against=plan_of(old))) == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (one_way("09:30", "10:10"), one_way("09:30", "10:10", "Bob")),
+        (task("nap", "Ann", "09:30", "09:40"), task("nap", "Bob", "09:30", "09:40")),
+        (task("nap", "Ann", "09:30", "09:40", "A"), task("nap", "Ann", "09:30", "09:40", "B")),
+    ],
+    ids=["riders", "who", "place"],
+)
+def test_other_people_or_another_place_are_another_past(old: Json, new: Json) -> None:
+    faults = found(judged(PROBLEM, plan_of(new), against=plan_of(old), executed_until="09:31"))
+    assert ("PAST_REWRITTEN", 0) in faults
+    assert [code for code, _ in faults if code != "CONTINUITY"] == ["PAST_REWRITTEN"]
+
+
 def test_what_can_not_be_read_of_the_old_plan_may_have_been_what_the_new_one_tells() -> None:
     old = plan_of({**OLD[0], "end": "?"}, *OLD[1:])
     assert found(judged(PROBLEM, plan_of(*OLD), against=old, executed_until="10:10")) == []
@@ -244,6 +259,12 @@ def test_what_is_left_out_is_named_by_the_index_in_the_old_plan() -> None:
     (only,) = judged(PROBLEM, plan_of(*OLD[1:]), against=plan_of(*OLD), executed_until="10:10").violations
     assert only.scope == {"people": ["Ann"], "vehicle": "car", "action": 0, "plan": "old"}
     assert "action 0 of the old plan" in only.message
+
+
+def test_what_is_still_to_come_is_not_taken_for_what_was_left_out() -> None:
+    done, to_come = task("nap", "Bob", "09:30", "09:40"), task("nap", "Bob", "11:00", "11:10")
+    (only,) = judged(PROBLEM, plan_of(to_come), against=plan_of(done, to_come), executed_until="10:00").violations
+    assert only.scope == {"people": ["Bob"], "task": "nap", "action": 0, "plan": "old"}
 
 
 def test_what_was_changed_is_named_with_what_it_was() -> None:
@@ -327,5 +348,7 @@ def test_a_new_way_takes_what_is_left_of_it_and_not_what_the_table_says() -> Non
     assert found(judged(nowhere_listed, plan, *near, against=ALAS_TABLE_21)) == []
     far = [REROUTE[0], {**REROUTE[1], "minutes_left": {"BOS": 181}}]
     assert found(judged(thanksgiving, rerouted("15:00"), *far, against=ALAS_TABLE_21)) == [("TRAVEL_TIME", 0)]
+    never_changed = rerouted("13:31")
+    assert found(judged(thanksgiving, never_changed, *near, against=never_changed)) == [("TRAVEL_TIME", 0)]
     planned_so: Json = rerouted("15:00")
     assert found(judged(thanksgiving, planned_so, *far, against=planned_so)) == []

@@ -91,6 +91,14 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
         [TO_B, travel("bus", None, "B-C", "09:50", "10:10", "Bob"), travel("bus", None, "C-B", "10:10", "10:30", "Bob")],
         [(OVERLAP, 1)],
     ),
+    "within another journey, and on from where that one ends": (
+        [TO_B, travel("bus", None, "B-C", "09:35", "09:55", "Bob"), BACK],
+        [(OVERLAP, 1)],
+    ),
+    "who watches before being available does watch": (
+        [travel("car", "Bob", "A-B", "08:00", "08:30"), task("oven", "Ann", "09:00", "10:00")],
+        [(EARLY, 1)],
+    ),
     "a car in two journeys": ([TO_B, travel("car", None, "B-C", "09:59", "10:30")], [(OVERLAP, 1), ("NO_DRIVER", 1)]),
     "elsewhere once, and then where the plan says": (
         [travel("bus", None, "B-C", "09:00", "09:20", "Bob"), travel("bus", None, "C-B", "09:20", "09:40", "Bob")],
