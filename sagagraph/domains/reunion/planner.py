@@ -31,7 +31,7 @@ class Setting(Protocol):
     def __call__(self, problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation: ...
 
 
-FIRST_TRIES: Final = (2, 4, 7, 11, 16)
+FIRST_TRIES: Final = (2, 4, 8, 14)
 """How many journeys more than are fixed a first plan may have: as few as will do, for small models are quick."""
 MOST_JOURNEYS: Final = 24
 """More than these are not modelled at once; a proof that would need them is not given."""
@@ -78,11 +78,11 @@ class Unsolved:
 
 def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain) -> Solved | Unsolved:
     """Of all that is not begun in the setting."""
-    for question in questions_of(problem, setting):
-        answer = solve(problem, question, budget)
-        if isinstance(answer, Solved):
-            return answer
-    return Unsolved(is_proof=is_impossible(problem, setting, budget))
+    usual, free = questions_of(problem, setting)
+    answer = solve(problem, usual, budget)
+    if isinstance(answer, Unsolved) and not is_impossible(problem, setting, budget):
+        return solve(problem, free, budget)
+    return answer if isinstance(answer, Solved) else Unsolved(is_proof=True)
 
 
 def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budget) -> tuple[Solved, ...]:
@@ -98,21 +98,18 @@ def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budg
     return tuple(others)
 
 
-def questions_of(problem: ReunionProblem, setting: Setting) -> tuple[Question, ...]:
+def questions_of(problem: ReunionProblem, setting: Setting) -> tuple[Question, Question]:
     """As one would plan it: nothing before the earliest moment stated, and who has met their last goal stays. And, only where
     that leaves no plan, without either."""
-    return tuple(Question(partial(setting, problem, is_free=is_free)) for is_free in (False, True))
+    return Question(partial(setting, problem, is_free=False)), Question(partial(setting, problem, is_free=True))
 
 
 def is_impossible(problem: ReunionProblem, setting: Setting, budget: Budget) -> bool:
-    """Whether it is proven that there is no plan. What can be done at any time, after all else is over, hinders none."""
+    """Whether it is proven that there is no plan: not even if what can be done after all else is over were left out."""
     tasks = (task.model_copy(update={"optional": True}) if task.window.closes is None else task for task in problem.tasks)
     urgent = problem.model_copy(update={"tasks": tuple(tasks)})
-    for each in (urgent, problem):
-        answer = first_plan(questions_of(each, setting)[-1], budget)
-        if isinstance(answer, Unsolved) and answer.is_proof:
-            return True
-    return False
+    answer = first_plan(questions_of(urgent, setting)[1], budget)
+    return isinstance(answer, Unsolved) and answer.is_proof
 
 
 def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
