@@ -12,7 +12,9 @@ from sagagraph.errors import InvalidInputError
 def json_file(path: Path, field: str) -> Any:
     """Raises `InvalidInputError`, which names `field` and the file, where it can not be read or is not JSON."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"))
+        json.dumps(value, ensure_ascii=False).encode()  # half a character can be escaped in JSON, and not be written again
+        return value
     except OSError as exc:
         raise InvalidInputError(f"{path} can not be read: {exc.strerror}", field=field) from exc
     except (ValueError, RecursionError) as exc:

@@ -23,6 +23,7 @@ from sagagraph.saga.replay import Replay
 from sagagraph.saga.retention import Retirement
 from sagagraph.saga.status import OperationStatus, SagaStatus
 from sagagraph.saga.view import SagaView
+from sagagraph.validators.verdict import Verdict
 
 _GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}
 _BAD = {SagaStatus.HELD, SagaStatus.STUCK, OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED, OperationStatus.FAILED}
@@ -101,6 +102,12 @@ def print_retirement(told: Retirement, archive: Path | None, *, dry_run: bool) -
         stdout.print(f"{each.saga_id}: kept: {each.why}", markup=False)
     if not told.retired and not told.kept:
         stdout.print("no saga is that old and finished")
+
+
+def print_verdict(verdict: Verdict) -> None:
+    for each in verdict.violations:
+        stdout.print(f"{each.code}: {each.message}", markup=False)
+    stdout.print(f"{verdict.verdict.value}{f': {verdict.reason}' if verdict.reason else ''}", markup=False)
 
 
 def print_preview(preview: CancelPreview) -> None:

@@ -97,9 +97,10 @@ class Circumstances:
 
         `rerouted`: whether it was sent elsewhere while under way; None: not known, so that what is shorter counts.
         """
-        direct = None if rerouted else self._slowed(journey)
         diverted = None if rerouted is False else self._diverted(journey)
-        return min((each for each in (direct, diverted) if each is not None), default=None)
+        if rerouted and diverted is not None:
+            return diverted
+        return min((each for each in (self._slowed(journey), diverted) if each is not None), default=None)
 
     @cached_property
     def _roads(self) -> dict[tuple[str, str], float]:

@@ -99,30 +99,29 @@ class Simulation:
         course = self.courses[subject]
         return next((n for n in course.journeys if self.actions[n].start < at < self.actions[n].end), None)
 
-    def is_there(self, name: str, at: int) -> bool:
-        """Whether a person is available then, or acts as if they were."""
-        early = self.courses[Subject(name)].acts_from
-        return self.world.is_available(name, at) or (early is not None and early <= at and self.world.takes_part(name, at))
+    def is_ready(self, subject: Subject, at: int) -> bool:
+        """Whether it is available then, or acts as if it were."""
+        if not subject.is_vehicle and not self.world.takes_part(subject.name, at):
+            return False
+        early = self.courses[subject].acts_from
+        return self._is_available(subject, at) or (early is not None and early <= at)
+
+    def is_watched(self, act: Act) -> bool:
+        """Of a task that nobody knows too: who does it is not known to do nothing else."""
+        if not isinstance(act, Work):
+            return False
+        return act.task not in self.world.tasks or self.world.tasks[act.task].attention is Attention.WATCHED
 
     def may_be_at(self, name: str, place: str, at: int) -> bool:
         """Whether a person is there, available and not on the way, or may have been brought by what can not be judged."""
-        if not self.is_there(name, at):
+        if not self.is_ready(Subject(name), at):
             return False
-        here = self.courses[Subject(name)].places_at(at)
-        if self.journey_at(Subject(name), at) is not None:
-            return False
-        return place in here or any(
-            each.may_have_moved(name, is_vehicle=False, places=here, to=place, by=at) for each in self._traces
-        )
+        return self.journey_at(Subject(name), at) is None and self._may_stand_at(Subject(name), place, at)
 
     def _order(self, index: int) -> tuple[int, bool, int, int]:
         """Of what begins together, what is only watched comes first: its people may leave at once."""
         act = self.actions[index]
-        return act.start, not self._is_watched(act), act.end, index
-
-    def _is_watched(self, act: Act) -> bool:
-        task = self.world.tasks.get(act.task) if isinstance(act, Work) else None
-        return task is not None and task.attention is Attention.WATCHED
+        return act.start, not self.is_watched(act), act.end, index
 
     def _travel(self, index: int, journey: Journey) -> None:
         aboard = self._present(dict.fromkeys(Subject(name) for name in journey.people), journey.start)
@@ -140,7 +139,7 @@ class Simulation:
         workers = self._present(dict.fromkeys(Subject(name) for name in work.who), work.start)
         own = self.world.tasks[work.task].place if work.task in self.world.tasks else None
         stated = work.place if work.place in self.world.problem.places else None
-        site = stated or own or self._meeting_place(workers)
+        site = stated or own or self._meeting_place(workers, work.start)
         self.sites[index] = own or site
         is_misplaced = stated is not None and own not in (None, stated)
         if is_misplaced:
@@ -152,19 +151,24 @@ class Simulation:
             if not here <= course.places:
                 course.stays.append((work.start, course.places | here))
             course.works.append(index)
-            if not self._is_watched(work):
+            if not self.is_watched(work):
                 self._occupy(course, index)
 
     def _present(self, named: Iterable[Subject], at: int) -> list[Subject]:
         """Those who take part; a name that stands for nobody then is reported as such, and nothing else of it."""
         return [subject for subject in named if self.world.takes_part(subject.name, at)]
 
-    def _meeting_place(self, workers: Sequence[Subject]) -> str | None:
-        """Where those are who do what can be done anywhere: where all of them may be, or else where the first one is."""
-        if not workers:
-            return None
-        common = frozenset.intersection(*(self.courses[each].places for each in workers))
-        return min(common or self.courses[workers[0]].places)
+    def _meeting_place(self, workers: Sequence[Subject], at: int) -> str | None:
+        """Where those are who do what can be done anywhere: where most of them may be, the first of them before others."""
+        places = dict.fromkeys(place for each in workers for place in sorted(self.courses[each].places))
+        return max(places, key=lambda place: sum(self._may_stand_at(each, place, at) for each in workers), default=None)
+
+    def _may_stand_at(self, subject: Subject, place: str, at: int) -> bool:
+        here = self.courses[subject].places_at(at)
+        return place in here or any(
+            each.may_have_moved(subject.name, is_vehicle=subject.is_vehicle, places=here, to=place, by=at)
+            for each in self._traces
+        )
 
     def _meet(self, index: int, subject: Subject, place: str | None) -> None:
         """At most one obstacle. `place` None: wherever they are."""
@@ -172,7 +176,7 @@ class Simulation:
         found = Hindrance(Obstacle.CONTINUITY, index, subject, place, course.places, course.busy)
         busy = None if course.busy is None else self.actions[course.busy]
         in_another = busy is not None and busy.start < act.end and act.start < busy.end
-        is_watched = self._is_watched(act)
+        is_watched = self.is_watched(act)
         on_the_way = is_watched and self.leg_at(subject, act.start) is not None
         if not self._is_available(subject, act.start):
             course.acts_from = act.start if course.acts_from is None else min(course.acts_from, act.start)

@@ -12,6 +12,8 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 _CLOCK: Final = re.compile(r"([0-9]{2}):([0-9]{2})")
 _HOUR: Final = 60
 _DAY: Final = 24 * _HOUR
+_LAST_DATED: Final = 4_000_000_000
+"""Room for every journey after every moment: dates end in 9999."""
 _FIRST_DATED: Final = 1_000_000
 """Clock times are minutes since midnight, dated ones minutes since 1970: those of the years after 1971 never meet."""
 
@@ -37,6 +39,8 @@ def parse_moment(value: object) -> object:
     minutes = int(moment.timestamp()) // 60
     if minutes < _FIRST_DATED:
         raise ValueError(f"{value!r} is too long ago")
+    if minutes > _LAST_DATED:
+        raise ValueError(f"{value!r} is too far away")
     return minutes
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from sagagraph.domains.reunion.checks.case import Case, clock
 from sagagraph.domains.reunion.plan import Act, Journey
@@ -48,7 +48,7 @@ def _named(act: Act) -> Iterator[tuple[str, str]]:
 def _unknown(case: Case, kind: str, name: str, at: int) -> str:
     world = case.world
     if kind != "person":
-        there_are = {"vehicle": set(world.vehicles), "task": set(world.tasks), "place": set(world.problem.places)}
+        there_are: dict[str, Container[str]] = {"vehicle": world.vehicles, "task": world.tasks, "place": world.problem.places}
         return "" if name in there_are[kind] else f"no {kind} is called {name!r}"
     if world.takes_part(name, at):
         return ""

@@ -53,7 +53,7 @@ def _doing(case: Case, index: int) -> str:
 
 
 def _misplaced(case: Case, index: int) -> Violation:
-    work = next(work for n, work in case.works if n == index)
+    work = dict(case.works)[index]
     own = case.world.tasks[work.task].place
     return Violation(
         code="CONTINUITY",
@@ -84,7 +84,7 @@ def _is_met(case: Case, name: str, goal: PersonGoal) -> bool:
     simulation = case.simulation
     places = simulation.courses[Subject(name)].places_at(goal.by)
     on_the_way = simulation.leg_at(Subject(name), goal.by)
-    if on_the_way is None and goal.place in places and simulation.is_there(name, goal.by):
+    if on_the_way is None and goal.place in places and simulation.is_ready(Subject(name), goal.by):
         return True
     return any(each.may_have_moved(name, is_vehicle=False, places=places, to=goal.place, by=goal.by) for each in case.traces)
 
@@ -98,6 +98,6 @@ def _whereabouts(case: Case, name: str, at: int) -> str:
     on_the_way = case.simulation.leg_at(Subject(name), at)
     if on_the_way is not None:
         return _doing(case, on_the_way)
-    if not case.simulation.is_there(name, at):
+    if not case.simulation.is_ready(Subject(name), at):
         return "not available yet"
     return f"at {' or '.join(sorted(case.simulation.courses[Subject(name)].places_at(at)))}"

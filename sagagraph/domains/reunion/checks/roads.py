@@ -19,7 +19,8 @@ def check_roads(case: Case) -> Iterator[Violation]:
 
 
 def _check_road(case: Case, index: int, journey: Journey, needed: int | None) -> Iterator[Violation]:
-    scope = {"vehicle": journey.vehicle, "from": journey.from_, "to": journey.to, "action": index}
+    way = {"from": journey.from_, "to": journey.to}
+    scope = {"people": list(journey.people), "vehicle": journey.vehicle, **way, "action": index}
     said = f"{journey.vehicle}, {journey.from_} to {journey.to} at {clock(journey.start)[0]}"
     stated = journey.end - journey.start
     if needed is None:
@@ -68,10 +69,10 @@ def _no_driver(case: Case, vehicle: Vehicle, journey: Journey) -> str:
 
 
 def check_seats(case: Case) -> Iterator[Violation]:
-    """Everybody aboard needs one, the driver too; not where the vehicle brings its own."""
+    """Everybody aboard needs one, the driver too; not where the vehicle brings its own. Names that stand for nobody need none."""
     for index, journey in case.journeys:
         vehicle = case.world.vehicles.get(journey.vehicle)
-        aboard = sorted(set(journey.people))
+        aboard = sorted({name for name in journey.people if case.world.takes_part(name, journey.start)})
         if vehicle is not None and len(aboard) > vehicle.seats:
             yield Violation(
                 code="CAPACITY",

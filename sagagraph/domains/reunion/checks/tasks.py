@@ -24,7 +24,7 @@ def check_windows(case: Case) -> Iterator[Violation]:
             faults.append(f"ends at {clock(work.end)[0]}, {late} minutes after {clock(window.closes)[0]}")
         if faults:
             evidence = {"early_by": early, "late_by": late}
-            yield _at(index, work, "WINDOW", " and ".join(faults), evidence=evidence)
+            yield _at(case, index, "WINDOW", " and ".join(faults), evidence=evidence)
 
 
 def check_durations(case: Case) -> Iterator[Violation]:
@@ -32,7 +32,7 @@ def check_durations(case: Case) -> Iterator[Violation]:
         stated, needed = work.end - work.start, whole_minutes(case.world.tasks[work.task].minutes)
         if stated < needed:
             evidence = {"stated": stated, "needed": needed, "short_by": needed - stated}
-            yield _at(index, work, "DURATION", f"{stated} minutes for {needed}, {needed - stated} too few", evidence=evidence)
+            yield _at(case, index, "DURATION", f"{stated} minutes for {needed}, {needed - stated} too few", evidence=evidence)
 
 
 def check_order(case: Case) -> Iterator[Violation]:
@@ -42,7 +42,7 @@ def check_order(case: Case) -> Iterator[Violation]:
             done = case.first_end(before)
             if done is not None and done > work.start:
                 why = f"begins at {clock(work.start)[0]}, and {before!r}, which comes first, ends at {clock(done)[0]}"
-                yield _at(index, work, "ORDER", why, evidence={"after": before, "early_by": done - work.start})
+                yield _at(case, index, "ORDER", why, evidence={"after": before, "early_by": done - work.start})
 
 
 def check_workers(case: Case) -> Iterator[Violation]:
@@ -52,10 +52,10 @@ def check_workers(case: Case) -> Iterator[Violation]:
         for name in workers:
             if task.who is not None and name not in task.who and case.world.takes_part(name, work.start):
                 evidence = {"who": list(task.who)}
-                yield _at(index, work, "NOT_ALLOWED", f"{name} is none of {listed(task.who)}", [name], evidence)
+                yield _at(case, index, "NOT_ALLOWED", f"{name} is none of {listed(task.who)}", [name], evidence)
         if len(workers) < task.people:
             few = {"people": len(workers), "needed": task.people}
-            yield _at(index, work, "NOT_ALLOWED", f"{len(workers)} people for {task.people}", evidence=few)
+            yield _at(case, index, "NOT_ALLOWED", f"{len(workers)} people for {task.people}", evidence=few)
 
 
 def check_missing(case: Case) -> Iterator[Violation]:
@@ -96,12 +96,14 @@ def _gaps(case: Case, place: str, work: Work) -> Iterator[tuple[int, int]]:
 
 
 def _at(
-    index: int, work: Work, code: str, why: str, people: list[str] | None = None, evidence: Mapping[str, object] | None = None
+    case: Case, index: int, code: str, why: str, people: list[str] | None = None, evidence: Mapping[str, object] | None = None
 ) -> Violation:
+    work = dict(case.works)[index]
+    place = case.simulation.sites.get(index)
     who = list(work.who) if people is None else people
     return Violation(
         code=code,
         message=f"{work.task!r} at {clock(work.start)[0]}: {why}",
-        scope={"people": who, "task": work.task, **({"place": work.place} if work.place else {}), "action": index},
+        scope={"people": who, "task": work.task, **({"place": place} if place else {}), "action": index},
         evidence=dict(evidence or {}),
     )
