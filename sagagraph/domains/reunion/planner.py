@@ -19,7 +19,6 @@ from sagagraph.domains.reunion.tours import METRES, most_journeys
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Journey, Work
     from sagagraph.domains.reunion.problem import ReunionProblem
-
     from sagagraph.domains.reunion.situation import Situation
 
     Action = Journey | Work

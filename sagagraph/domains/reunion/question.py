@@ -52,11 +52,14 @@ class Question:
         keeping = Keeping(sequence, self.planned)
         for index in self.fixed:
             sequence.model.add(keeping.is_kept[index] == 1)
-        return [len(self.planned) - sum(keeping.is_kept.values())]
+        kept, promised = sum(keeping.is_kept.values()), sum(keeping.promises)
+        return [(len(self.planned) - kept) * (len(keeping.promises) + 1) + len(keeping.promises) - promised]
 
 
 def roles_of(actions: tuple[Action, ...]) -> Roles:
-    return frozenset((name, action.vehicle if action.do == "travel" else action.task) for action in actions for name in action.people)
+    return frozenset(
+        (name, action.vehicle if action.do == "travel" else action.task) for action in actions for name in action.people
+    )
 
 
 def _differ(sequence: Sequence, roles: Roles) -> None:
