@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
+from sagagraph.domains.reunion.bound import driving_bound
 from sagagraph.domains.reunion.measure import measure
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.problem import Objective
@@ -41,6 +42,9 @@ COUNTED: Final = 200
 def plain(problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation:
     """Before anything has happened."""
     return situation_of(problem, journeys=journeys, is_free=is_free)
+
+
+SECONDS_BOUND: Final = 5.0
 
 
 class Status(StrEnum):
@@ -118,10 +122,11 @@ def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before
     if isinstance(first, Unsolved):
         return first
     seconds = budget.clock() - started
-    found, is_exact = best_plan(question, first, budget)
+    situation = question.outlook(0)
+    least = driving_bound(situation, situation.objectives[0], budget.part(SECONDS_BOUND)) if situation.objectives else 0
+    found, is_exact = best_plan(replace(question, bound=least), first, budget)
     made = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *found.actions))
-    objectives = question.outlook(0).objectives
-    attained = tuple(_attained(problem, made, each, number, found, is_exact) for number, each in enumerate(objectives))
+    attained = tuple(_attained(problem, made, each, number, found, is_exact) for number, each in enumerate(situation.objectives))
     proven = all(each.value == each.bound for each in attained)
     return Solved(made, attained, Status.OPTIMAL if proven else Status.FEASIBLE, seconds)
 

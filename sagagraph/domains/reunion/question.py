@@ -32,6 +32,8 @@ class Question:
     """Of the older plan: as many as possible are kept, once the objectives are as good as can be."""
     fixed: frozenset[int] = frozenset()
     """Those of `planned` that must be kept."""
+    bound: int = 0
+    """What the first objective can not go below: spares the search the proof."""
     known: tuple[Roles, ...] = ()
     """Another plan is asked for than any with these roles."""
 
@@ -42,6 +44,8 @@ class Question:
         sequence = Sequence(situation, journeys + len(situation.tasks), longer=max(slacks, default=0))
         aims = Aims(sequence, Presence(sequence))
         objectives = [aims.expression(each) for each in situation.objectives]
+        if self.bound and objectives:
+            sequence.model.add(objectives[0] >= self.bound)
         for roles in self.known:
             _differ(sequence, roles)
         return sequence, [*objectives, *self._changes(sequence), aims.wishes(), aims.ties()]

@@ -42,7 +42,7 @@ class Exhaustive:
         roads |= {(r.there, r.here): int(r.amount) for r in problem.travel_minutes if not r.one_way}
         self._roads = roads
         due = [goal.by for goals in self._goals for goal in goals]
-        self._last = max(due + [task.window.closes or 0 for task in problem.tasks])
+        self._last = max([*due, *(task.window.closes or 0 for task in problem.tasks)], default=0)
         self._known: dict[tuple[int, State], int | None] = {}
 
     def least_driving(self) -> int | None:
