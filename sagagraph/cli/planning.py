@@ -21,16 +21,17 @@ from sagagraph.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Work
-    from sagagraph.domains.reunion.planner import Setting, Solved, Unsolved
     from sagagraph.domains.reunion.problem import ReunionProblem
     from sagagraph.domains.reunion.repair import Change, Repaired
     from sagagraph.domains.reunion.search import Budget
+    from sagagraph.domains.reunion.solving import Setting, Solved, Unsolved
 
 _UNREADABLE = ("MALFORMED", "UNKNOWN_REFERENCE")
 
 
 def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *, as_json: bool) -> int:
-    from sagagraph.domains.reunion.planner import Unsolved, alternatives, plain, plan
+    from sagagraph.domains.reunion.planner import alternatives, plan
+    from sagagraph.domains.reunion.solving import Unsolved, plain
 
     known = _problem(problem)
     answer = plan(known, _budget(seconds))
@@ -49,8 +50,8 @@ def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *
 
 
 def repair_reunion(problem: Path, plan: Path, events: list[Path], seconds: float, *, as_json: bool) -> int:
-    from sagagraph.domains.reunion.planner import Unsolved
     from sagagraph.domains.reunion.repair import After, repair
+    from sagagraph.domains.reunion.solving import Unsolved
     from sagagraph.domains.reunion.standing import standing
 
     known = _problem(problem)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sagagraph.domains.reunion.planner import Setting, Unsolved, first_plan, is_impossible, plain, questions_of
 from sagagraph.domains.reunion.requirement import Requirement, by_person, requirements_of
+from sagagraph.domains.reunion.solving import Setting, Unsolved, first_plan, is_impossible, plain, questions_of
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.problem import ReunionProblem

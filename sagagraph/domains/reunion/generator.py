@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from random import Random
 from typing import Final
 
@@ -74,7 +74,7 @@ def _due(layout: _Layout, rounds: list[list[list[str]]], at: dict[str, str], err
     for car, groups in enumerate(rounds):
         stops = [place for group in groups for place in (*(at[name] for name in group), _VENUE)]
         way = [_VENUE, *([*errands.values(), _VENUE] if car == 0 else []), *stops]
-        driven = sum(layout.minutes(here, there) for here, there in zip(way, way[1:], strict=False) if here != there)
+        driven = sum(layout.minutes(here, there) for here, there in pairwise(way) if here != there)
         ends.append(driven + (_ERRAND * len(errands) if car == 0 else 0))
     return _BEGINS + 5 * math.ceil(max(ends) / 5)
 

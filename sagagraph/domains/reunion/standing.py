@@ -210,7 +210,8 @@ def _is_closed(stands: Standing, here: str, there: str, moment: int) -> bool:
 def _watches(stands: Standing, begun: list[Action]) -> Iterator[Watch]:
     tasks = {task.name: task for task in stands.problem.tasks}
     for action in begun:
-        if action.do == "task" and action.end > stands.now and is_watched(tasks[action.task]):
-            place = action.place or tasks[action.task].place
+        task = tasks.get(action.task) if action.do == "task" else None
+        if task is not None and action.do == "task" and action.end > stands.now and is_watched(task):
+            place = action.place or task.place
             if place is not None:
                 yield Watch(place, action.end)

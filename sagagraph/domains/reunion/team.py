@@ -1,15 +1,16 @@
-"""Teams: people, vehicles and tasks that have nothing to do with the rest of a plan, so that they can be planned by themselves."""
+"""Teams: people, vehicles and tasks that have nothing to do with the rest of a plan, and can be planned by themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import networkx as nx
 
 from sagagraph.domains.reunion.plan import Journey
-from sagagraph.domains.reunion.situation import drivers_of, is_watched
+from sagagraph.domains.reunion.situation import drivers_of, is_watched, roads_of
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Work
@@ -38,15 +39,38 @@ class Team:
         return action.task in self.tasks or not self.people.isdisjoint(action.people)
 
 
-def excerpt(problem: ReunionProblem, team: Team) -> ReunionProblem:
-    """What of the problem is theirs."""
+def excerpt(problem: ReunionProblem, team: Team, also: frozenset[str] = frozenset()) -> ReunionProblem:
+    """What of the problem is theirs, without the places that none of it names, where those it names, and those in `also`, are all
+    joined by roads."""
     shared = (goal for goal in problem.goals if goal.people == "all" or not team.people.isdisjoint(goal.people))
-    return problem.model_copy(
+    own = problem.model_copy(
         update={
             "people": tuple(each for each in problem.people if each.name in team.people),
             "vehicles": tuple(each for each in problem.vehicles if each.name in team.vehicles),
             "tasks": tuple(each for each in problem.tasks if each.name in team.tasks),
             "goals": tuple(shared),
+        }
+    )
+    return _nearby(own, also | set(_places(own)))
+
+
+def _places(problem: ReunionProblem) -> Iterator[str]:
+    yield from (goal.place for goal in problem.goals)
+    yield from (person.place for person in problem.people)
+    yield from (vehicle.place for vehicle in problem.vehicles)
+    yield from (goal.place for person in problem.people for goal in person.goals)
+    yield from (task.place for task in problem.tasks if task.place is not None)
+
+
+def _nearby(problem: ReunionProblem, places: frozenset[str]) -> ReunionProblem:
+    roads = {(here, there) for here, there, _, _ in roads_of(problem)}
+    if not all(pair in roads for pair in permutations(places, 2)):
+        return problem
+    return problem.model_copy(
+        update={
+            "places": {name: text for name, text in problem.places.items() if name in places},
+            "travel_minutes": tuple(each for each in problem.travel_minutes if {each.here, each.there} <= places),
+            "distance_km": tuple(each for each in problem.distance_km if {each.here, each.there} <= places),
         }
     )
 
