@@ -24,8 +24,8 @@ def _parts(cases: Sequence[Case], seconds: float) -> list[str]:
         "# Reunions: planning and repairing, 5 to 60 people",
         prose(
             "`make bench-reunions` plans generated problems (guests to be fetched by cars with five seats, errands, a roast that",
-            f"is not to be left alone), each within {seconds:g} s on one core, strikes each plan in three ways after a third of its",
-            "journeys have begun, and repairs it beside planning all that has not begun anew. The objective is minutes driven.",
+            f"is not to be left alone), each within {seconds:g} s on one core, strikes each plan in three ways after a third of",
+            "its journeys have begun, and repairs it beside planning all that has not begun anew. The objective is minutes driven.",
             "Every plan was judged by the independent validator; what it said stands in the tables.",
         ),
         "## Planning",

@@ -12,6 +12,7 @@ from sagagraph.domains.reunion.problem import Objective
 from sagagraph.domains.reunion.question import roles_of
 from sagagraph.domains.reunion.reach import is_too_late
 from sagagraph.domains.reunion.solving import (
+    MOST_JOURNEYS,
     SECONDS_BOUND,
     Attained,
     Solved,
@@ -42,7 +43,7 @@ TEAMS_SHARE: Final = 0.7
 def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
     """Of all that is not begun in the setting; `before` is what has begun, and belongs to the plan."""
     usual, free = questions_of(problem, setting)
-    if is_too_late(free.outlook(0)):
+    if is_too_late(free.outlook(MOST_JOURNEYS)):
         return Unsolved(is_proof=True)
     if len(problem.people) > MANY:
         made = in_teams(problem, budget.part(budget.left * TEAMS_SHARE), setting, before)
