@@ -25,7 +25,7 @@ def _parts(cases: Sequence[Case], seconds: float) -> list[str]:
         prose(
             "`make bench-reunions` plans generated problems (guests to be fetched by cars with five seats, errands, a roast that",
             f"is not to be left alone), each within {seconds:g} s on one core, strikes each plan in three ways after a third of",
-            "its journeys have begun, and repairs it beside planning all that has not begun anew. The objective is minutes driven.",
+            "its journeys have begun, and repairs it beside planning all that has not begun anew. Minutes driven are counted.",
             "Every plan was judged by the independent validator; what it said stands in the tables.",
         ),
         "## Planning",
