@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sagagraph.domains.reunion.planner import Setting, Unsolved, first_plan, is_impossible, plain, questions_of
 from sagagraph.domains.reunion.requirement import Requirement, by_person, requirements_of
+from sagagraph.domains.reunion.solving import Setting, Unsolved, first_plan, is_impossible, plain, questions_of
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.problem import ReunionProblem
@@ -77,9 +77,12 @@ class Why:
         for change in changes:
             problem = change(problem)
         part = self._budget.part(_SECONDS_A_QUESTION)
-        if not isinstance(first_plan(questions_of(problem, self._setting)[-1], part), Unsolved):
+        usual, free = questions_of(problem, self._setting)
+        if not isinstance(first_plan(usual, part), Unsolved):
             return True
-        return False if is_impossible(problem, self._setting, part) else None
+        if is_impossible(problem, self._setting, part):
+            return False
+        return None if isinstance(first_plan(free, part), Unsolved) else True
 
     def _relaxation(self, requirement: Requirement) -> Relaxation | None:
         """The least for it and, where that does not help, for others of its kind that are in conflict beside it."""
@@ -116,7 +119,7 @@ class Why:
         return scale.at(enough), scale.value(enough), scale.sentence(enough)
 
 
-_SECONDS_A_QUESTION = 5.0
+_SECONDS_A_QUESTION = 2.0
 
 
 def conflict_json(conflict: Conflict) -> list[dict[str, Any]]:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
+from sagagraph.domains.reunion.reach import reach_of, ready
 from sagagraph.domains.reunion.situation import is_watched
 from sagagraph.domains.reunion.times import whole_minutes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sagagraph.domains.reunion.reach import Reach
     from sagagraph.domains.reunion.situation import Car, Situation, Traveller
 
     Bool = cp_model.IntVar
@@ -71,6 +73,7 @@ class Sequence:
         self._nobody_is_in_two_actions()
         self._vehicles()
         self._tasks()
+        self._earliest(reach_of(situation))
 
     # -- variables ---------------------------------------------------------------------------------------------------
 
@@ -191,6 +194,23 @@ class Sequence:
             self.model.add_no_overlap(busy)
             for k in range(self.count):
                 self._journey_of(k, index, car)
+
+    def _earliest(self, reach: Reach) -> None:
+        """Follows from all the rest, and spares the search to find it out."""
+        model, steps, here = self.model, self.steps, self.situation
+        for place, name in enumerate(here.places):
+            for k in range(self.count):
+                for person, each in enumerate(here.travellers):
+                    earliest = reach.people[each.name].get(name)
+                    if earliest is None:
+                        model.add(steps.person_at[k][person][place] == 0)
+                    elif earliest > each.free:
+                        both = (steps.rides[k][person], steps.leaves[k][place])
+                        model.add(steps.start[k] >= min(earliest, here.ends + 1)).only_enforce_if(*both)
+                for index, car in enumerate(here.cars):
+                    earliest = min(ready(here, reach, car, name), here.ends + 1)
+                    if earliest > car.free:
+                        model.add(steps.start[k] >= earliest).only_enforce_if(steps.uses_car[k][index], steps.leaves[k][place])
 
     def _journey_of(self, k: int, index: int, car: Car) -> None:
         """Its seats, who drives it, and when it may set out."""
