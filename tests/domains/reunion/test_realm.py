@@ -66,6 +66,7 @@ WALKED = {
         walk("old-library", "gym", "14:55", "15:00"),
         visit("gym", "15:00"),
         walk("gym", "gate", "15:00", "15:20"),
+        walk("gate", "end of the tour", "15:20", "15:20"),
     ],
 }
 
@@ -73,6 +74,18 @@ WALKED = {
 def test_a_tour_is_too_long_by_its_limit_and_can_be_walked_without_it() -> None:
     assert [each.code for each in validate_plan(read_realm(TOUR).problem, WALKED).violations] == ["GOAL_MISSED"]
     assert validate_plan(read_realm(TOUR, max_duration=False).problem, WALKED).is_valid
+
+
+def test_a_tour_that_has_ended_is_not_gone_on_with() -> None:
+    first = [
+        walk("gate", "old-library", "11:50", "12:00"),
+        visit("old-library", "12:00"),
+        walk("old-library", "gate", "12:00", "12:12"),
+    ]
+    home = [*first, walk("gate", "end of the tour", "12:12", "12:12")]
+    back = [walk("end of the tour", "gym", "14:00", "15:00"), visit("gym", "15:00")]
+    found = validate_plan(read_realm(TOUR).problem, {"problem": "p1", "actions": [*home, *back]}).violations
+    assert {each.code for each in found} == {"NO_ROUTE"}
 
 
 def test_the_limit_counts_from_the_last_moment_to_set_out() -> None:
