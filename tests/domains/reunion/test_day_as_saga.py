@@ -123,7 +123,7 @@ async def test_what_happens_after_the_day_is_over_changes_nothing(open_worker: O
     async with open_worker() as worker:
         await worker.accepted()
         await worker.happens(is_over=True, approved_by=None)
-        with pytest.raises(NotAllowedError, match="can not be changed any more: its pivot 'day.2' has landed for good"):
+        with pytest.raises(NotAllowedError, match=r"can not be changed any more: its pivot 'day.2' has landed for good"):
             await worker.happens(LATE)
         assert (await worker.engine.status(SAGA)).status is SagaStatus.COMMITTED
 
