@@ -1,7 +1,7 @@
 """What no plan can go below, for problems too large for a proof: everybody gets where they are to be, but time plays no part.
 
-How often each road is driven is a flow of vehicles that carries the people, each to their last goal, with the drivers brought back
-too (a fixed-charge network design: Magnanti and Wong, "Network design and transportation planning", 1984).
+How often each road is driven is a flow of vehicles that carries the people, each to their last goal, with the drivers brought
+back too (a fixed-charge network design: Magnanti and Wong, "Network design and transportation planning", 1984).
 """
 
 from __future__ import annotations

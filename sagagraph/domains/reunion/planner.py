@@ -12,7 +12,7 @@ from sagagraph.domains.reunion.problem import Objective
 from sagagraph.domains.reunion.question import roles_of
 from sagagraph.domains.reunion.reach import is_too_late
 from sagagraph.domains.reunion.solving import (
-    SECONDS_BOUND,
+    MOST_JOURNEYS,
     Attained,
     Solved,
     Status,
@@ -35,19 +35,25 @@ if TYPE_CHECKING:
 
 MANY: Final = 10
 """More people than these are planned in teams: as a whole they take too long."""
-TEAMS_SHARE: Final = 0.7
-"""Of the time: the rest is for planning as a whole what teams have found no plan for."""
+TOO_MANY: Final = 25
+"""More people than these are not planned as a whole at all."""
+TEAMS_SHARE: Final = 0.8
+"""Of the time, where there are fewer: the rest is for planning as a whole what teams have found no plan for."""
+BOUND_SHARE: Final = 0.1
 
 
 def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
     """Of all that is not begun in the setting; `before` is what has begun, and belongs to the plan."""
     usual, free = questions_of(problem, setting)
-    if is_too_late(free.outlook(0)):
+    if is_too_late(free.outlook(MOST_JOURNEYS)):
         return Unsolved(is_proof=True)
     if len(problem.people) > MANY:
-        made = in_teams(problem, budget.part(budget.left * TEAMS_SHARE), setting, before)
+        share = 1 if len(problem.people) > TOO_MANY else TEAMS_SHARE
+        made = in_teams(problem, budget.part(budget.left * share), setting, before)
         if made is not None:
             return made
+    if len(problem.people) > TOO_MANY:
+        return Unsolved(is_proof=False)
     answer = solve(problem, usual, budget, before=before)
     if isinstance(answer, Unsolved) and not is_impossible(problem, setting, budget):
         return solve(problem, free, budget, before=before)
@@ -70,7 +76,7 @@ def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: 
     if not situation.objectives:
         return 0
     objective = situation.objectives[0]
-    least = driving_bound(situation, objective, budget.part(SECONDS_BOUND))
+    least = driving_bound(situation, objective, budget.part(budget.left * BOUND_SHARE))
     begun = measure(problem, ReunionPlan.model_construct(problem=problem.name, actions=before), objective) if least else 0
     return begun + (least / METRES if objective is Objective.DISTANCE else least)
 

@@ -92,15 +92,16 @@ def ready(situation: Situation, reach: Reach, car: Car, place: str) -> int:
     return moment
 
 
-def _first(reach: Reach, names: Iterable[str], place: str | None) -> int:
-    """Of those who are known; at any place where none is given."""
-    moments = (reach.people[name] for name in names if name in reach.people)
-    return min((min(each.values()) if place is None else each.get(place, NEVER) for each in moments), default=NEVER)
+def _first(reach: Reach, names: Iterable[str], place: str | None, count: int = 1) -> int:
+    """When so many of those who are known are there; at any place where none is given."""
+    known = (reach.people[name] for name in names if name in reach.people)
+    moments = sorted(min(each.values()) if place is None else each.get(place, NEVER) for each in known)
+    return moments[count - 1] if count <= len(moments) else NEVER
 
 
 def _end_of(situation: Situation, reach: Reach, task: Task) -> int:
     people = reach.people if task.who is None else task.who
-    begins = [_first(reach, people, task.place), *((task.window.opens,) if task.window.opens is not None else ())]
+    begins = [_first(reach, people, task.place, task.people), *((task.window.opens,) if task.window.opens is not None else ())]
     optional = {each.name for each in situation.tasks if each.optional}
     begins += [situation.done.get(name, reach.tasks.get(name, 0)) for name in task.after if name not in optional]
     return int(min(NEVER, max(begins) + whole_minutes(task.minutes)))

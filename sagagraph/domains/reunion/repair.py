@@ -83,10 +83,10 @@ def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Iterator[R
     """At most one: in the smallest neighbourhood that has a plan."""
     if len(stands.problem.people) > MANY:
         for team in _neighbours(stands):
-            answer = _repaired_in(team, stands, budget)
-            if answer is not None:
+            by_team = _repaired_in(team, stands, budget)
+            if by_team is not None:
                 size = sum(team.takes_part_in(action) for action in stands.planned.values())
-                yield _told(plan, answer, size)
+                yield _told(plan, by_team, size)
                 return
         return
     for question in questions_of(stands.problem, After(stands)):

@@ -13,7 +13,7 @@ from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.problem import Objective
 from sagagraph.domains.reunion.question import Question
 from sagagraph.domains.reunion.reach import is_too_late
-from sagagraph.domains.reunion.search import Budget, Found, search
+from sagagraph.domains.reunion.search import Budget, Found, NothingFound, search
 from sagagraph.domains.reunion.situation import situation_of
 from sagagraph.domains.reunion.tours import METRES, most_journeys
 
@@ -139,16 +139,16 @@ def first_plan(question: Question, budget: Budget) -> tuple[Action, ...] | Unsol
 
 
 def best_plan(question: Question, first: tuple[Action, ...], budget: Budget) -> tuple[Found, bool]:
-    """And whether no journey more would help. What a good plan costs bounds how many journeys a better one has."""
-    journeys = sum(action.do == "travel" for action in first)
-    good = _improved(question, journeys + 1, first, budget)
-    most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED, good.values[0] if good.values else None)
-    if most > journeys + 1:
-        good = _improved(question, min(most, MOST_JOURNEYS), good.actions, budget)
-    return good, most <= MOST_JOURNEYS
-
-
-def _improved(question: Question, journeys: int, known: tuple[Action, ...], budget: Budget) -> Found:
+    """And whether no journey more would help. What a good plan costs bounds how many journeys a better one has, so that the
+    objectives are looked at with few journeys first, and all aims then with as many as that leaves."""
+    journeys = sum(action.do == "travel" for action in first) + 1
     sequence, aims = question.model(journeys)
-    found = search(sequence, aims, budget, start_from=known)
-    return found if isinstance(found, Found) else Found(known, (), ())
+    good = _found(search(sequence, aims[: len(sequence.situation.objectives)], budget, start_from=first), first)
+    most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED, good.values[0] if good.values else None)
+    sequence, aims = question.model(max(journeys, min(most, MOST_JOURNEYS)))
+    best = _found(search(sequence, aims, budget, start_from=good.actions), good.actions)
+    return (best if best.values else good), most <= max(journeys, MOST_JOURNEYS)
+
+
+def _found(answer: Found | NothingFound, known: tuple[Action, ...]) -> Found:
+    return answer if isinstance(answer, Found) else Found(known, (), ())
