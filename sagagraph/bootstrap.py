@@ -7,11 +7,15 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import platformdirs
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from sagagraph.domains.reunion.domain import NAME as REUNION
+from sagagraph.domains.reunion.domain import Reunion, reunion_title
+from sagagraph.domains.reunion.outbox import Outbox
 from sagagraph.domains.travel.domain import NAME as TRAVEL
 from sagagraph.domains.travel.domain import Travel, account_of, travel_title
 from sagagraph.domains.travel.provider import HttpReservationProvider
@@ -68,7 +72,8 @@ def account(saga: Saga) -> Account:
 
 def title_of(saga: Saga) -> str:
     """Its plan in words, its parts separated by semicolons; empty where its domain has none."""
-    return travel_title(saga.plan.content) if saga.domain == TRAVEL and saga.plan.content else ""
+    titles = {TRAVEL: travel_title, REUNION: reunion_title}
+    return titles[saga.domain](saga.plan.content) if saga.domain in titles and saga.plan.content else ""
 
 
 @asynccontextmanager
@@ -96,7 +101,20 @@ async def open_travel(settings: Settings) -> AsyncIterator[Travel]:
         yield await Travel.connect(provider, files.outbox)
 
 
-DOMAINS: dict[str, Callable[[Settings], AbstractAsyncContextManager[Domain]]] = {TRAVEL: open_travel}
+@asynccontextmanager
+async def open_reunion(settings: Settings) -> AsyncIterator[Reunion]:
+    """Reunions planned by CP-SAT, with their outbox beside the store."""
+    from sagagraph.domains.reunion.solver import Solver
+
+    yield Reunion(Solver(), open_outbox(settings))
+
+
+def open_outbox(settings: Settings) -> Outbox:
+    """What people were told, without anything that could tell them more."""
+    return Outbox(files_beside(settings.store_url).outbox, lambda: datetime.now(UTC))
+
+
+DOMAINS: dict[str, Callable[[Settings], AbstractAsyncContextManager[Domain]]] = {TRAVEL: open_travel, REUNION: open_reunion}
 
 
 def check_url(url: str, field: str) -> str:

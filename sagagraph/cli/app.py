@@ -18,7 +18,7 @@ from sagagraph.cli import sagas
 from sagagraph.cli import validate as validation
 from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.output import print_json, stderr, stdout
-from sagagraph.cli.reunion import reunion
+from sagagraph.cli.reunion_days import reunion
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.saga.events import Resolution
 

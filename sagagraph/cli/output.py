@@ -124,7 +124,8 @@ def print_preview(preview: CancelPreview) -> None:
 
 def print_plan(number: int, plan: Mapping[str, Any]) -> None:
     cost = plan["cost"]
-    stdout.print(f"plan {number} ({plan['plan_hash']}): {cost['total']:,.2f} {cost['currency']}")
+    money = f": {cost['total']:,.2f} {cost['currency']}" if cost["currency"] else ""
+    stdout.print(f"plan {number} ({plan['plan_hash']}){money}")
     for leg in str(plan["title"]).split("; "):
         stdout.print(f"  {escape(leg)}")
     for reason in plan["reasons"]:

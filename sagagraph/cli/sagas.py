@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 
 PERSON = "command line"
 
-_EXIT = {SagaStatus.COMMITTED: 0, SagaStatus.AWAITING_APPROVAL: 0}
+_EXIT = {SagaStatus.COMMITTED: 0, SagaStatus.AWAITING_APPROVAL: 0, SagaStatus.RUNNING: 0}
+"""A saga that still runs when a command returns has done what there was to do, and has an open end."""
 _VERDICT_AGAINST = 1
 _LONGEST_ID = 200
 _AT_ONCE = 16
@@ -129,12 +130,14 @@ async def _drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
             each.cancel()
 
 
-async def _domain_of(door: Door, saga_id: str) -> str:
-    """The domain of a saga that this program can run."""
+async def _domain_of(door: Door, saga_id: str, *, only: str | None = None) -> str:
+    """The domain of a saga that this program can run; `only`: of the one that the command is for."""
     async with open_engine(door.settings) as engine:
         saga = await engine.load(saga_id)
     if saga.domain not in DOMAINS:
         raise NotAllowedError(f"saga {saga_id!r} belongs to a Python program: run that again", saga_id=saga_id)
+    if only not in (None, saga.domain):
+        raise NotAllowedError(f"saga {saga_id!r} is one of domain {saga.domain!r}, not {only!r}", saga_id=saga_id)
     return saga.domain
 
 
@@ -184,7 +187,7 @@ async def change(door: Door, saga_id: str, text: str | None, request: Path | Non
             "say what is wished otherwise, or give --request FILE.json, one of them; or name what is --lost", field="TEXT"
         )
     with _interruptible(saga_id):
-        async with _acting(door, await _domain_of(door, saga_id)) as opened:
+        async with _acting(door, await _domain_of(door, saga_id, only="travel")) as opened:
             before = await opened.engine.load(saga_id)
             wanted = before.request
             if text is not None or request is not None:
@@ -330,11 +333,9 @@ async def _resumed(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
 
 async def resume_all(door: Door, *, wait: bool) -> int:
     """Every open saga that this program can run, several at once. One that fails or is busy does not keep the others back."""
-    async with _acting(door, "travel") as opened:
-        room = asyncio.Semaphore(_AT_ONCE)
-        mine = [each.saga_id for each in await opened.engine.sagas() if each.domain in DOMAINS and each.stage not in FINAL]
-        mine = [each for each in mine if parent_of(each) not in mine]  # an amendment goes on with what it changes
-        ended = await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in mine))
+    async with open_engine(door.settings) as engine:
+        waiting = {each.domain for each in await engine.sagas() if each.stage not in FINAL}
+    ended = [each for domain in DOMAINS if domain in waiting for each in await _resume_domain(door, domain, wait=wait)]
     views = [each for each in ended if isinstance(each, SagaView)]
     code = max([0, *(each for each in ended if isinstance(each, int)), *(_EXIT.get(each.status, 1) for each in views)])
     if door.as_json:
@@ -344,6 +345,14 @@ async def resume_all(door: Door, *, wait: bool) -> int:
     if not views and not code and not door.as_json:
         output.stdout.print("no saga is open: there is nothing to resume")
     return code
+
+
+async def _resume_domain(door: Door, domain: str, *, wait: bool) -> list[SagaView | int]:
+    async with _acting(door, domain) as opened:
+        room = asyncio.Semaphore(_AT_ONCE)
+        mine = [each.saga_id for each in await opened.engine.sagas() if each.domain == domain and each.stage not in FINAL]
+        mine = [each for each in mine if parent_of(each) not in mine]  # an amendment goes on with what it changes
+        return await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in mine))
 
 
 async def _resumed_in_turn(opened: Opened, saga_id: str, room: asyncio.Semaphore, *, wait: bool) -> SagaView | int:

@@ -464,12 +464,18 @@ class Engine:
         """Set a committed saga on the way to another plan; `PlanningGraph.change` does that, and all that follows.
 
         Where nothing is lost and nothing else is wished for, nothing happens. Raises `NotAllowedError` where a cancel or another
-        amendment goes on.
+        amendment goes on, and where the pivot can not be reversed: nothing could take its place.
         """
         async with self.hold(saga_id) as coordinator:
             saga = coordinator.saga
             if not lost and wish == saga.request and saga.stage is Stage.COMMITTED and not saga.cancel_by:
                 return
+            if saga.pivot_has_landed and not plan_reversal(saga, self.find).is_possible:
+                raise NotAllowedError(
+                    f"saga {saga_id!r} can not be changed any more: its pivot {saga.pivot!r} has landed for good",
+                    saga_id=saga_id,
+                    operation_id=saga.pivot,
+                )
             request = amendment_request(saga, wish, lost, self._account(saga).cost.fees)
             await coordinator.tell(c.BeginAmendment(next_amendment_id(saga), request, by, approved_by))
 

@@ -5,12 +5,11 @@ Every effect carries the operation's key; every probe and void asks by it, never
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote
 
+from sagagraph.domains.files import file_name, write_whole
 from sagagraph.domains.travel.bookings import (
     Booking,
     BookingRequest,
@@ -43,7 +42,6 @@ POLICY = Policy(
 )
 FOREVER = timedelta(days=36500)
 """How long a file keeps its name."""
-_LONGEST_NAME = 200
 
 
 def travel_actions(provider: ReservationProvider, guarantees: ProviderGuarantees, outbox: Path) -> tuple[Action, ...]:
@@ -216,30 +214,15 @@ def _dispatch_action(outbox: Path) -> Action:
     """Files named by the operation's key: sending the same itinerary again writes the same files."""
 
     def send_itinerary(request: DispatchRequest, call: Call) -> Dispatch:
-        folder = outbox / _folder_name(call.saga_id)
+        folder = outbox / file_name(call.saga_id)
         folder.mkdir(parents=True, exist_ok=True)
         ics = itinerary_ics(request.itinerary, request.reservations, created=request.captured_at)
         text = itinerary_text(request.itinerary, request.reservations)
-        _write(folder / "itinerary.ics", ics)
-        _write(folder / "itinerary.txt", text.encode())
+        write_whole(folder / "itinerary.ics", ics)
+        write_whole(folder / "itinerary.txt", text.encode())
         return Dispatch(calendar=str(folder / "itinerary.ics"), text=str(folder / "itinerary.txt"))
 
     return action(send_itinerary, kind=ActionKind.RETRIABLE, policy=POLICY, guarantees=Guarantees(dedup=FOREVER))
-
-
-def _folder_name(saga_id: str) -> str:
-    """One name for each id, and never a way out of the outbox."""
-    name = quote(saga_id, safe=" ~@")
-    if len(name) > _LONGEST_NAME:
-        return hashlib.sha256(saga_id.encode()).hexdigest()
-    return name if name.strip(".") else name.replace(".", "%2E")
-
-
-def _write(path: Path, content: bytes) -> None:
-    """All of it or nothing, also when the process dies in between."""
-    fresh = path.with_name(path.name + ".part")
-    fresh.write_bytes(content)
-    fresh.replace(path)
 
 
 async def _cancellation_cost(service: _Service, _request: BookingRequest, booking: Booking) -> UndoCost:
