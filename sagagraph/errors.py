@@ -145,3 +145,16 @@ class ProviderError(SagaGraphError):
     """An outside part failed or can not be reached."""
 
     exit_code = 3
+
+
+class ModelError(SagaGraphError):
+    """A language model can not be asked: no key, a refused key, a rate limit, no answer in time. Names the model's provider.
+
+    Holds nothing that the provider said: that can hold a key.
+    """
+
+    exit_code = 3
+
+
+class UnusableAnswerError(ModelError):
+    """A language model was asked, and refused, stopped half-way or answered something that can not be read."""
