@@ -13,7 +13,7 @@ SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to S
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test check lint sweep sweep-all storm explore lock atlas wheel bench bench-trips bench-repair clean
+.PHONY: help install trip test check lint sweep sweep-all storm explore lock atlas wheel bench bench-trips bench-repair bench-context clean
 
 help:
 	@echo "make trip     plan and book the sample trip (approves itself, prints committed)"
@@ -25,6 +25,7 @@ help:
 	@echo "make bench    measure what durability costs, beside the floor and the peers; writes docs/benchmarks"
 	@echo "make bench-trips  plan, book, audit 200 generated trips and compare each with all others; writes docs/benchmarks"
 	@echo "make bench-repair  strike trips while they are booked; an oracle and the ledger judge (some minutes)"
+	@echo "make bench-context  what validators are shown after 10 to 10,000 operations; writes docs/benchmarks"
 	@echo "make explore  the long form of the exploration of the pure core"
 
 install: $(STAMP)
@@ -82,6 +83,9 @@ bench-trips: $(STAMP)
 # REPAIR=--every 10 strikes only each tenth; --trips, --jobs and --out say which, how many at once and where to.
 bench-repair: $(STAMP)
 	$(BIN)/python -m benchmarks.repair $(REPAIR)
+
+bench-context: $(STAMP)
+	$(BIN)/python -m benchmarks.context
 
 # The tables of the sandbox's world, anew; a test compares them.
 atlas: $(STAMP)

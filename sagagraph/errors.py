@@ -73,6 +73,10 @@ class ContextBudgetError(SagaGraphError):
     """What is marked critical does not fit into the token budget of a context slice."""
 
 
+class ContextMismatchError(SagaGraphError):
+    """A context that is restored is not the one that was given out."""
+
+
 # -- what happened to an operation -----------------------------------------------------------------------------------
 
 
