@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
+from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from sagagraph.context.model import Model
 from sagagraph.domains.travel.domain import NAME as TRAVEL
 from sagagraph.domains.travel.domain import Travel, account_of, travel_title
 from sagagraph.domains.travel.provider import HttpReservationProvider
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.domain import Domain
+from sagagraph.planning.llm import Prices, init_model
 from sagagraph.saga.coordinator import Observer
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.model import Saga
@@ -33,6 +36,12 @@ class Settings(BaseSettings):
     """`sqlite:///FILE`, `postgresql://…` or `memory:`; by default a file in the user's data folder."""
     provider_url: str = ""
     """A running reservation service; by default one runs inside the process, on a file beside the store."""
+    model: str = ""
+    """`openai:NAME` or `anthropic:NAME`: the language model that proposes plans; by default the solver does."""
+    model_time_limit_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    """For one answer of it."""
+    model_prices: str = ""
+    """US dollars for a million tokens in and out, as in `0.25,2`; only for the figures in the journal."""
 
     @property
     def store_url(self) -> str:
@@ -69,6 +78,20 @@ def account(saga: Saga) -> Account:
 def title_of(saga: Saga) -> str:
     """Its plan in words, its parts separated by semicolons; empty where its domain has none."""
     return travel_title(saga.plan.content) if saga.domain == TRAVEL and saga.plan.content else ""
+
+
+def model_of(settings: Settings) -> Model | None:
+    """The language model of the settings, if they name one. Raises `InvalidInputError` if they name none that there could be."""
+    if not settings.model:
+        return None
+    return init_model(settings.model, time_limit_s=settings.model_time_limit_s, prices=_prices(settings.model_prices))
+
+
+def _prices(given: str) -> Prices | None:
+    try:
+        return Prices(*(float(each) for each in given.split(","))) if given else None
+    except (TypeError, ValueError):
+        raise InvalidInputError("two numbers with a comma between them, as in 0.25,2", field="SAGAGRAPH_MODEL_PRICES") from None
 
 
 @asynccontextmanager

@@ -161,4 +161,11 @@ class ModelError(SagaGraphError):
 
 
 class UnusableAnswerError(ModelError):
-    """A language model was asked, and refused, stopped half-way or answered something that can not be read."""
+    """A language model was asked, and refused, stopped half-way or answered something that can not be read.
+
+    `usage`: what that cost, where it is known.
+    """
+
+    def __init__(self, message: str, *, usage: object = None) -> None:
+        super().__init__(message)
+        self.usage = usage

@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sagagraph.bootstrap import DOMAINS, Settings, check_url, open_engine, open_travel, title_of
+from sagagraph.bootstrap import DOMAINS, Settings, check_url, model_of, open_engine, open_travel, title_of
 from sagagraph.cli import output
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.problem import TripRequest, parse_request
@@ -29,6 +29,7 @@ from sagagraph.errors import (
     ProviderError,
     SagaGraphError,
 )
+from sagagraph.planning.checking import judge_plan_of
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.coordinator import Observer
@@ -66,7 +67,7 @@ class Door:
     def settings(self) -> Settings:
         settings = Settings()
         store, provider = self.store or settings.store, self.provider or settings.provider_url
-        return Settings(store=store, provider_url=check_url(provider, "--provider"))
+        return settings.model_copy(update={"store": store, "provider_url": check_url(provider, "--provider")})
 
     def show(self, view: SagaView) -> int:
         if self.as_json:
@@ -97,7 +98,8 @@ async def _acting(door: Door, domain: str) -> AsyncIterator[Opened]:
         served = await stack.enter_async_context(DOMAINS[domain](settings))
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
         async with _drained_when_told_to_stop(engine):
-            yield Opened(engine, served, planning_graph(domain=served, engine=engine, checkpointer=checkpointer))
+            graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model_of(settings))
+            yield Opened(engine, served, graph)
 
 
 @asynccontextmanager
@@ -442,7 +444,7 @@ async def replay(door: Door, saga_id: str) -> int:
             except ProviderError as exc:
                 output.stderr.print(f"sagagraph: the plan is not judged again: {exc}", markup=False)
             else:
-                judge_plan = served.validate
+                judge_plan = judge_plan_of(served)
                 for each in served.actions:
                     engine.register(each)
         replayed = await engine.replay(saga_id, judge_plan=judge_plan)

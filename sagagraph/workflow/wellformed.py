@@ -18,14 +18,18 @@ def check_workflow(specs: Sequence[OperationSpec], *, behind_pivot: bool = False
 
     `behind_pivot`: all of it comes after the pivot of another workflow, as a reversal does.
     """
-    faults = [*naming_faults(specs)] or [*cycle_faults(specs)]
-    if not faults:
-        faults = [*([] if behind_pivot else pivot_faults(specs)), *_handler_faults(specs)]
+    faults = workflow_faults(specs, behind_pivot=behind_pivot)
     if not faults:
         return
     order = better_order(specs)
     hint = f"; an order that works: {' → '.join(order)}" if order else ""
     raise WorkflowError("; ".join(faults) + hint)
+
+
+def workflow_faults(specs: Sequence[OperationSpec], *, behind_pivot: bool = False) -> list[str]:
+    """Every fault in words, as far as they can be told: in what has no order, no place of a pivot can be."""
+    found = [*naming_faults(specs)] or [*cycle_faults(specs)]
+    return found or [*([] if behind_pivot else pivot_faults(specs)), *_handler_faults(specs)]
 
 
 def dependency_digraph(edges: Iterable[tuple[str, tuple[str, ...]]]) -> nx.DiGraph[str]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from sagagraph.domains.travel import planner
 from sagagraph.domains.travel.actions import travel_actions
+from sagagraph.domains.travel.choice import INSTRUCTIONS, TripChoice, chosen_trip, trip_facts
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.evidence import Evidence, gather_evidence
 from sagagraph.domains.travel.money import as_json_number, money_text
@@ -20,6 +24,7 @@ from sagagraph.domains.travel.standing import BOOKINGS, amount, fee_of, fees_pai
 from sagagraph.domains.travel.validator import validate_itinerary
 from sagagraph.domains.travel.wording import headline
 from sagagraph.domains.travel.workflow import itinerary_workflow, revised_workflow
+from sagagraph.planning.assignment import Assignment
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.saga.action import Action
 from sagagraph.saga.model import Saga, Stage
@@ -55,6 +60,18 @@ class Travel:
         if isinstance(proposed, planner.Infeasible):
             return Infeasible(proposed.reasons, proposed.conflict, proposed.relaxations)
         return tuple(_proposal(itinerary) for itinerary in proposed)
+
+    async def assignment(self, request: Any) -> Assignment | Infeasible:
+        proposed = await self.propose(request)
+        if isinstance(proposed, Infeasible):
+            return proposed
+        facts = trip_facts(TripRequest.model_validate(request), _itineraries(proposed))
+        return Assignment(INSTRUCTIONS, facts, TripChoice, proposed)
+
+    async def chosen(self, request: Any, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
+        wanted, trips = TripRequest.model_validate(request), _itineraries(assignment.solved)
+        found = await chosen_trip(wanted, TripChoice.model_validate(answer), trips, self.provider)
+        return found if isinstance(found, Verdict) else _proposal(found)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         accepted = _accepted(saga)
@@ -109,6 +126,10 @@ class Travel:
 
 def _accepted(saga: Saga) -> Itinerary:
     return Itinerary.model_validate(saga.plan.accepted and saga.plan.accepted.content)
+
+
+def _itineraries(proposals: Iterable[Proposal]) -> tuple[Itinerary, ...]:
+    return tuple(Itinerary.model_validate(each.plan) for each in proposals)
 
 
 def _what_matters(itinerary: Itinerary) -> tuple[object, ...]:
