@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import structs
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
 
@@ -77,7 +78,7 @@ class Decomposer:
         """
         known = self._templates.plan_of(request)
         if known is not None:
-            return await self._judged("template", known, budget)
+            return await self._made("template", known, budget)
         if self._model is None:
             return Decomposed("nobody", {}, Verdict.unknown("no template fits the request, and no model is at hand"))
         return await self._by_model(self._model, request, budget)
@@ -95,7 +96,7 @@ class Decomposer:
                 objections = (str(exc),)
                 continue
             plan = answer.content if isinstance(answer.content, Mapping) else {"steps": answer.content}
-            decomposed = await self._judged(model.name, plan, budget)
+            decomposed = await self._made(model.name, plan, budget)
             objections = tuple(each.message for each in decomposed.verdict.violations[:_MOST_OBJECTIONS])
             rounds.append(Round(number, answer.usage, decomposed.verdict.verdict.value))
             if decomposed.verdict.is_valid:
@@ -118,19 +119,26 @@ class Decomposer:
             raise ModelError(f"the goal and the actions are too long for one question: {exc}") from exc
         return Question(f"{_INSTRUCTIONS}\n{quoted.rule}", quoted, {"title": "Plan", **PLAN.json_schema()})
 
-    async def _judged(self, made_by: str, plan: Mapping[str, Any], budget: float | None) -> Decomposed:
+    async def _made(self, made_by: str, plan: Mapping[str, Any], budget: float | None) -> Decomposed:
+        verdict = await self.judged(plan, budget)
+        return Decomposed(made_by, plan, verdict, self.workflow(plan) if verdict.is_valid else ())
+
+    async def judged(self, plan: Any, budget: float | None) -> Verdict:
+        """By the generic validators, and by its structure."""
         actions = tuple(self._actions.values())
         undoable = [each.name for each in actions if each.compensate is not None]
         facts = facts_of({"interfaces": interfaces_of(actions), "undoable": undoable})
         judgement = await judge_by([each.validator for each in generic_validators()], plan, facts)
         if not judgement.verdict.is_valid:
-            return Decomposed(made_by, plan, judgement.verdict)
+            return judgement.verdict
         document = PLAN.validate_python(plan)
-        faults = [*structural_faults(document.specs, actions), *over_budget(sum(step.cost for step in document.steps), budget)]
-        if faults:
-            return Decomposed(made_by, plan, Verdict.of(faults))
-        specs = tuple(self._actions[step.action].spec(step.id, step.inputs, step.depends_on) for step in document.steps)
-        return Decomposed(made_by, plan, judgement.verdict, specs)
+        specs = [structs.replace(each, action_version=self._actions[each.action].version) for each in document.specs]
+        return Verdict.of([*structural_faults(specs, actions), *over_budget(sum(step.cost for step in document.steps), budget)])
+
+    def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
+        """The operations of a plan that was judged VALID."""
+        steps = PLAN.validate_python(plan).steps
+        return tuple(self._actions[step.action].spec(step.id, step.inputs, step.depends_on) for step in steps)
 
 
 def interfaces_of(actions: Sequence[Action]) -> dict[str, dict[str, Any]]:

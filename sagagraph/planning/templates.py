@@ -15,10 +15,10 @@ from sagagraph.errors import InvalidInputError
 class Template:
     """`build` makes a plan document (validators/document.py) of a request of this form, and asks nobody.
 
-    A request is of this type if its `type` says so; what else it holds must be as `form` says.
+    It is for requests whose `type` is `name`; what else they hold must be as `form` says.
     """
 
-    type: str
+    name: str
     form: type[BaseModel]
     build: Callable[[Any], Mapping[str, Any]]
 
@@ -27,9 +27,9 @@ class TemplateLibrary:
     def __init__(self, templates: Iterable[Template] = ()) -> None:
         self._templates: dict[str, Template] = {}
         for each in templates:
-            if each.type in self._templates:
-                raise InvalidInputError(f"there are two templates for requests of type {each.type!r}", field="type")
-            self._templates[each.type] = each
+            if each.name in self._templates:
+                raise InvalidInputError(f"there are two templates for requests of type {each.name!r}", field="type")
+            self._templates[each.name] = each
 
     def plan_of(self, request: Any) -> Mapping[str, Any] | None:
         """The plan for a request of a known type; None for a novel one.
@@ -37,7 +37,7 @@ class TemplateLibrary:
         Raises:
             InvalidInputError: its type is known, and it is not of that type's form.
         """
-        template = self._templates.get(request.get("type")) if isinstance(request, Mapping) else None
+        template = self._templates.get(str(request.get("type"))) if isinstance(request, Mapping) else None
         if template is None:
             return None
         fields = {name: value for name, value in request.items() if name != "type"}
@@ -46,4 +46,4 @@ class TemplateLibrary:
         except ValidationError as exc:
             first = exc.errors(include_url=False)[0]
             field = ".".join(map(str, first["loc"])) or "request"
-            raise InvalidInputError(f"{first['msg']} (a request of type {template.type!r})", field=field) from exc
+            raise InvalidInputError(f"{first['msg']} (a request of type {template.name!r})", field=field) from exc
