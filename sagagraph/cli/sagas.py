@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from sagagraph.bootstrap import DOMAINS, Settings, check_url, model_of, open_engine, open_travel, title_of
 from sagagraph.cli import output
+from sagagraph.context.model import Model
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.problem import TripRequest, parse_request
 from sagagraph.domains.travel.reading import PartialRequest, read_request
+from sagagraph.domains.travel.reading.rewording import reworded
 from sagagraph.errors import (
     BusyError,
     DrainedError,
@@ -153,7 +155,7 @@ async def trip(
             if text is None and request is None and saga_id is not None:
                 wanted = (await opened.engine.load(saga_id)).request
             else:
-                wanted = await _wanted(opened.domain, text, request)
+                wanted = await _wanted(opened.domain, text, request, model=model_of(door.settings))
             view = await opened.graph.start(name, wanted, approved_by=f"{PERSON}, --yes" if approved else None)
             view = await _approved_or_not(door, opened, view)
     return door.show(view)
@@ -185,7 +187,7 @@ async def change(door: Door, saga_id: str, text: str | None, request: Path | Non
 
 async def _plan_only(door: Door, text: str | None, request: Path | None) -> int:
     async with open_travel(door.settings) as travel:
-        proposed = await travel.propose(await _wanted(travel, text, request))
+        proposed = await travel.propose(await _wanted(travel, text, request, model=model_of(door.settings)))
     if isinstance(proposed, Infeasible):
         return _infeasible(door, proposed)
     plans = [asdict(each) for each in proposed]
@@ -204,14 +206,24 @@ def _infeasible(door: Door, found: Infeasible) -> int:
     return _VERDICT_AGAINST
 
 
-async def _wanted(travel: Travel, text: str | None, request: Path | None, known: PartialRequest | None = None) -> Any:
-    """The request as JSON; what is missing is asked for on a terminal, and named otherwise. `known`: what was wished before."""
+async def _wanted(
+    travel: Travel, text: str | None, request: Path | None, known: PartialRequest | None = None, model: Model | None = None
+) -> Any:
+    """The request as JSON; what is missing is asked for on a terminal, and named otherwise. `known`: what was wished before.
+
+    A sentence that does not make a request by itself is first shown to the model, where there is one.
+    """
     today = (await travel.provider.now()).date()
     if request is not None:
         return parse_request(_json_file(request, "--request"), cities=travel.cities, today=today).model_dump(mode="json")
     if not (text or "").strip():
         raise InvalidInputError("say where the trip goes, or give --request FILE.json", field="TEXT")
     partial = read_request(text or "", cities=travel.cities, today=today, known=known)
+    if model is not None and partial.missing():
+        plainer = await reworded(text or "", model=model, cities=travel.cities, today=today)
+        if plainer is not None:
+            output.stderr.print(f"put in plain words by {model.name}", markup=False)
+        partial = plainer or partial
     while (questions := partial.missing()) and sys.stdin.isatty() and sys.stdout.isatty():
         _name_what_was_not_understood(partial)
         answer = await _asked(f"{questions[0].text} ")
