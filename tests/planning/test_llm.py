@@ -143,7 +143,7 @@ async def test_without_a_key_nobody_is_asked(provider: str, key: str | None) -> 
 
 @pytest.mark.parametrize("name", ["", "gpt-5", "openai:", "openai: ", "mistral:x", ":x", "OPENAI:x"])
 def test_a_name_that_names_no_model_is_refused_at_once(name: str) -> None:
-    with pytest.raises(InvalidInputError, match="SAGAGRAPH_MODEL: .*use openai:NAME or anthropic:NAME") as refused:
+    with pytest.raises(InvalidInputError, match=r"SAGAGRAPH_MODEL: .*use openai:NAME or anthropic:NAME") as refused:
         init_model(name)
     assert refused.value.exit_code == 2
 

@@ -21,7 +21,7 @@ from sagagraph.domains.travel.problem import TripRequest
 from sagagraph.domains.travel.provider import ReservationProvider
 from sagagraph.domains.travel.repair import Damage, repair
 from sagagraph.domains.travel.standing import BOOKINGS, amount, fee_of, fees_paid, refused, standing
-from sagagraph.domains.travel.validator import validate_itinerary
+from sagagraph.domains.travel.validator import parsed_itinerary, validate_itinerary
 from sagagraph.domains.travel.wording import headline
 from sagagraph.domains.travel.workflow import itinerary_workflow, revised_workflow
 from sagagraph.planning.assignment import Assignment
@@ -96,8 +96,11 @@ class Travel:
     async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
         """By checks that share nothing with the planner, and by the evidence alone: nobody is asked again."""
         evidence = Evidence.model_validate(shown)
+        itinerary = parsed_itinerary(plan)
+        if isinstance(itinerary, Verdict):
+            return itinerary
         return validate_itinerary(
-            Itinerary.model_validate(plan),
+            itinerary,
             TripRequest.model_validate(request),
             {offer.offer_id: offer for offer in evidence.quotes},
             now=evidence.now,
