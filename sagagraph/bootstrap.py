@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from sagagraph.context.model import Model
@@ -46,6 +46,15 @@ class Settings(BaseSettings):
     @property
     def store_url(self) -> str:
         return self.store or f"sqlite:///{platformdirs.user_data_path('sagagraph') / 'sagagraph.db'}"
+
+
+def read_settings() -> Settings:
+    """From the environment. Raises `InvalidInputError` that names the variable."""
+    try:
+        return Settings()
+    except ValidationError as exc:
+        first = exc.errors(include_url=False)[0]
+        raise InvalidInputError(first["msg"], field=f"SAGAGRAPH_{'_'.join(map(str, first['loc'])).upper()}") from exc
 
 
 @dataclass(frozen=True, slots=True)

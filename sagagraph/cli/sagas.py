@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sagagraph.bootstrap import DOMAINS, Settings, check_url, model_of, open_engine, open_travel, title_of
+from sagagraph.bootstrap import DOMAINS, Settings, check_url, model_of, open_engine, open_travel, read_settings, title_of
 from sagagraph.cli import output
 from sagagraph.context.model import Model
 from sagagraph.domains.travel.domain import Travel
@@ -67,7 +67,7 @@ class Door:
 
     @property
     def settings(self) -> Settings:
-        settings = Settings()
+        settings = read_settings()
         store, provider = self.store or settings.store, self.provider or settings.provider_url
         return settings.model_copy(update={"store": store, "provider_url": check_url(provider, "--provider")})
 
