@@ -136,7 +136,14 @@ class ChatModel:
                 raise ModelError(f"{self.name}: {provider.package} is not installed: pip install 'sagagraph[llm]'") from None
             address = {"base_url": url} if (url := self._environment.get(provider.base_url)) else {}
             self._chat = make(
-                model=self._model, api_key=key, max_retries=0, timeout=self._time_limit_s, **address, **provider.options
+                model=self._model,
+                api_key=key,
+                max_retries=0,
+                timeout=self._time_limit_s,
+                # LangChain shares one pool of connections in the process: one that is kept would outlive the event loop it is of.
+                default_headers={"Connection": "close"},
+                **address,
+                **provider.options,
             )
         return self._chat
 

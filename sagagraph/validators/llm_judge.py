@@ -19,7 +19,7 @@ from sagagraph.errors import ModelError
 from sagagraph.validators.verdict import Verdict, VerdictStatus, Violation
 
 _NONCE_BYTES = 12
-MOST_VIOLATIONS = 10
+MOST_VIOLATIONS = 5
 
 
 class _Finding(BaseModel):

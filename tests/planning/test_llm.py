@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import subprocess
@@ -139,6 +140,14 @@ async def test_without_a_key_nobody_is_asked(provider: str, key: str | None) -> 
         with pytest.raises(ModelError, match=f"{provider}:m: no key is set: set {provider.upper()}_API_KEY"):
             await init_model(f"{provider}:m", environment=environment).answer(QUESTION)
         assert server.asked == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_model_outlives_the_event_loop_of_its_first_question(provider: str) -> None:
+    with ModelServer([Say({"offers": ["a"]}), Say({"offers": ["b"]})]) as server:
+        model = init_model(f"{provider}:m", environment=server.environment())
+        for expected in ("a", "b"):
+            assert asyncio.run(model.answer(QUESTION)).content == {"offers": [expected]}
 
 
 @pytest.mark.parametrize("name", ["", "gpt-5", "openai:", "openai: ", "mistral:x", ":x", "OPENAI:x"])
