@@ -7,8 +7,16 @@ did not know the nonce: it can not close the quotation.
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+_NONCE_BYTES: Final = 12
+
+
+def new_nonce() -> str:
+    """That nobody can guess."""
+    return secrets.token_hex(_NONCE_BYTES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ objections to its last plan.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,7 +16,7 @@ from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from sagagraph.context.model import Model, Question, Usage
-from sagagraph.context.quoting import Quoted
+from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import Fact, select
 from sagagraph.errors import ContextBudgetError, ModelError, UnusableAnswerError
 from sagagraph.planning.checking import over_budget, structural_faults
@@ -31,7 +30,6 @@ from sagagraph.workflow.operation import OperationSpec
 
 ROUNDS: Final = 3
 BUDGET_TOKENS: Final = 2000
-_NONCE_BYTES: Final = 12
 _MOST_OBJECTIONS: Final = 10
 _INSTRUCTIONS = (
     "You plan a goal as steps. The data holds the goal and the actions that there are, with their inputs, outputs and kinds. "
@@ -62,7 +60,7 @@ class Decomposer:
         templates: TemplateLibrary,
         model: Model | None = None,
         *,
-        mint: Callable[[], str] = lambda: secrets.token_hex(_NONCE_BYTES),
+        mint: Callable[[], str] = new_nonce,
     ) -> None:
         self._actions = {each.name: each for each in actions}
         self._templates = templates

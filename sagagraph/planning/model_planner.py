@@ -6,7 +6,6 @@ round brings a plan that holds, the domain's solver plans.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -14,7 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 
 from sagagraph.context.model import Answer, Model, Question, Usage
-from sagagraph.context.quoting import Quoted
+from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import Fact, select
 from sagagraph.errors import ModelError, UnusableAnswerError
 from sagagraph.planning.assignment import Assigning, Assignment
@@ -27,7 +26,6 @@ ROUNDS: Final = 3
 """Questions for one plan, over all restarts as far as they led to a proposal."""
 BUDGET_TOKENS: Final = 2000
 """Of the facts in one question: there is more to choose from than to judge by."""
-_NONCE_BYTES: Final = 12
 _MOST_OBJECTIONS: Final = 10
 
 Lessons = Callable[[], Awaitable[Sequence[str]]]
@@ -63,7 +61,7 @@ class ModelPlanner:
         domain: Assigning,
         *,
         lessons: Lessons = no_lessons,
-        mint: Callable[[], str] = lambda: secrets.token_hex(_NONCE_BYTES),
+        mint: Callable[[], str] = new_nonce,
     ) -> None:
         self._model = model
         self._domain = domain

@@ -13,12 +13,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sagagraph.context.model import Model, Question
-from sagagraph.context.quoting import Quoted
+from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import ContextSlice
 from sagagraph.errors import ModelError
 from sagagraph.validators.verdict import Verdict, VerdictStatus, Violation
 
-_NONCE_BYTES = 12
 MOST_VIOLATIONS = 5
 
 
@@ -54,7 +53,7 @@ class LlmJudge:
         *,
         version: int = 1,
         reads: tuple[str, ...] = (),
-        mint: Callable[[], str] = lambda: secrets.token_hex(_NONCE_BYTES),
+        mint: Callable[[], str] = new_nonce,
     ) -> None:
         self.name = name
         self.version = version

@@ -7,14 +7,13 @@ itself, and if every city and number in it is in that sentence. It can put thing
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sagagraph.context.model import Model, Question
-from sagagraph.context.quoting import Quoted
+from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.domains.travel.reading.numerals import COUNT, count_of
 from sagagraph.domains.travel.reading.reader import read_request
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.reading.partial import PartialRequest
 
-_NONCE_BYTES: Final = 12
 _LONGEST_NAME: Final = 4
 """Words."""
 _COUNT: Final = re.compile(rf"\b{COUNT}\b", re.IGNORECASE)
@@ -55,7 +53,7 @@ async def reworded(
     model: Model,
     cities: Gazetteer,
     today: date,
-    mint: Callable[[], str] = lambda: secrets.token_hex(_NONCE_BYTES),
+    mint: Callable[[], str] = new_nonce,
 ) -> PartialRequest | None:
     """A complete request; None where the model is of no help.
 
