@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sagagraph.context.slice import ContextSlice as ContextSlice
     from sagagraph.errors import Refused as Refused
+    from sagagraph.planning.llm import init_model as init_model
     from sagagraph.saga.action import Guarantees as Guarantees
     from sagagraph.saga.action import action as action
     from sagagraph.saga.call import Call as Call
@@ -39,6 +40,7 @@ _HOME = {
     "Violation": "sagagraph.validators.verdict",
     "action": "sagagraph.saga.action",
     "current_call": "sagagraph.saga.call",
+    "init_model": "sagagraph.planning.llm",
 }
 
 __all__ = sorted(_HOME)
