@@ -307,9 +307,11 @@ class Coordinator:
             return None
         operation = saga.operations[step.operation]
         try:
-            self._action_of(operation)
+            action = self._action_of(operation)
         except UnknownActionError as exc:
             return c.ActionMissing(operation.id, str(exc))
+        if action.needs_body and isinstance(step, CallAction) and not step.claim and operation.id not in self._given:
+            return c.ActionMissing(operation.id, "only its body can run it again: run that")
         return None
 
     def _start(self, step: EffectStep) -> None:

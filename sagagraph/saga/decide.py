@@ -17,7 +17,7 @@ from sagagraph.saga.agenda import is_ready_for_repair, next_steps, status_of
 from sagagraph.saga.dependency import comes_after_pivot, descendants, is_closed
 from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.redaction import is_redacted
-from sagagraph.saga.settle import attempts_left, deadline_is_over, is_alone, remembers_key
+from sagagraph.saga.settle import PAUSED, attempts_left, deadline_is_over, is_alone, remembers_key
 from sagagraph.saga.status import OperationStatus
 from sagagraph.saga.step import CallAction, CallCompensation, CallVoid, Verify
 from sagagraph.validators.verdict import Verdict, VerdictStatus
@@ -124,6 +124,16 @@ def _action_lost(saga: Saga, command: c.ActionLost, now: float) -> Events:
         return ()
     retry_at = now + operation.spec.policy.backoff.delay_s(operation.attempts, command.draw)
     return (e.AttemptLost(operation.id, command.fault, retry_at),)
+
+
+def _action_paused(saga: Saga, command: c.ActionPaused, now: float) -> Events:
+    """What it did before it stopped may have landed; going forward it waits for whoever brings what it needs."""
+    operation = saga.operations[command.operation]
+    if not operation.in_flight:
+        return ()
+    lost = e.AttemptLost(operation.id, e.Fault(PAUSED, command.reason), now)
+    going_on = saga.stage is Stage.RUNNING and not operation.given_up and not operation.removed
+    return (lost, e.OperationHeld(operation.id, command.reason)) if going_on else (lost,)
 
 
 def _probe_answered(saga: Saga, command: c.ProbeAnswered, now: float) -> Events:
@@ -567,6 +577,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.ActionReplied: _action_replied,
     c.ActionRefused: _action_refused,
     c.ActionLost: _action_lost,
+    c.ActionPaused: _action_paused,
     c.ProbeAnswered: _probe_answered,
     c.ActionMissing: _action_missing,
     c.UndoReplied: _undo_replied,

@@ -22,17 +22,26 @@ from sagagraph.workflow.kind import ActionKind
 CLOCK_MARGIN_S = 1.0
 """How far our clock and a provider's may be apart where a deadline or a key's retention is counted on."""
 MAX_UNKNOWN_PROBES = 3
+PAUSED = "interrupted"
+"""The code of the fault of a call that stopped to wait for something, and whose function would run from its top again."""
 
 
 def settle(operation: Operation, now: float, *, after_pivot: bool) -> Step:
     """Rule 3a: adopt, try again within what the provider guarantees, give up, or hold."""
     if not operation.has_effect:
         return _repeat(operation, now, after_pivot=after_pivot)
+    if paused := _paused(operation):
+        if remembers_key(operation, now):
+            return _repeat(operation, now, after_pivot=after_pivot)
+        return _hold(operation, f"{paused}: what it did before that would be done again; {_SEPARATE}")
     if operation.spec.has_probe:
         return _settle_by_probe(operation, now, after_pivot=after_pivot)
     if remembers_key(operation, now):
         return _repeat(operation, now, after_pivot=after_pivot)
     return _hold(operation, "it is in doubt, has no probe, and its provider does not promise to remember keys")
+
+
+_SEPARATE = "make the effect an operation of its own (saga.run, saga_tool), or wait in another one"
 
 
 def seal(operation: Operation, now: float, *, may_claim: bool) -> Step:
@@ -143,9 +152,13 @@ def _seal_by_deadline(operation: Operation, now: float) -> Step:
 
 
 def _repeat(operation: Operation, now: float, *, after_pivot: bool) -> Step:
-    if not attempts_left(operation, now):
+    if not attempts_left(operation, now) and not _paused(operation):  # a person may take longer than any policy
         return _exhausted(operation, after_pivot=after_pivot)
     return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id)
+
+
+def _paused(operation: Operation) -> str:
+    return operation.fault.message if operation.fault is not None and operation.fault.code == PAUSED else ""
 
 
 def _exhausted(operation: Operation, *, after_pivot: bool) -> Step:
