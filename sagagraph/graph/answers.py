@@ -80,7 +80,7 @@ def _waits(saga: Saga, node: Operation | None) -> bool:
 
 def is_answered_by(saga: Saga, answer: Any) -> bool:
     """Whether `answer` is the one that was journalled last: a client that asks again after a crash."""
-    return last_answer(saga) == (encode(answer),)
+    return bool(last_answer(saga) == (encode(answer),))
 
 
 def _given(scratchpad: Any, number: int) -> Any:

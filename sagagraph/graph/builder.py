@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -55,7 +55,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         _check_replaced(defaults)
         return super().set_node_defaults(**defaults)
 
-    def add_node(  # type: ignore[override]
+    def add_node(
         self,
         node: Any,
         action: Any = None,
@@ -83,11 +83,12 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         of_kind = kind_of(name, kind, compensate, probe)
         if of_kind is not ActionKind.READ_ONLY and options.get("cache_policy") is not None:
             _refuse_cache(name)
+        runnable = cast(Runnable[Any, Any], spec.runnable)
         declaration = NodeDeclaration(
             name=name,
-            runnable=spec.runnable,
+            runnable=runnable,
             kind=of_kind,
-            policy=policy or _default_policy(spec.runnable, of_kind),
+            policy=policy or _default_policy(runnable, of_kind),
             guarantees=guarantees or Guarantees(),
             compensate=compensate,
             probe=probe,
@@ -113,7 +114,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         self.branches[source][name] = branch._replace(path=journalled_node(router))
         return self
 
-    def compile(  # type: ignore[override]
+    def compile(
         self,
         checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
         *,
@@ -124,8 +125,8 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
     ) -> CompiledSagaGraph[StateT, ContextT, InputT, OutputT]:
         """`on_failure`: "raise" the failure after the compensation, or the name of the node that the graph goes on with then.
 
-        Without an `engine` it is a graph for a node of another SagaGraph. Without a `checkpointer` threads are kept in memory; the
-        journal brings them back. Actions are named after `name`: give graphs that share node names and an engine different ones.
+        Without an `engine` it is a graph for a node of another SagaGraph. Without a `checkpointer` threads are kept
+        in memory; the journal brings them back. Actions are named after `name`: it tells graphs with the same node names apart.
         """
         self._check(on_failure)
         known = name or "LangGraph"

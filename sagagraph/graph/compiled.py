@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
 from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
@@ -59,7 +58,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     # -- running ---------------------------------------------------------------------------------------------------------
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> AsyncIterator[Any]:  # noqa: A002 - LangGraph's name
-        """As LangGraph's. `effects`: for each committed effect "keep" or "compensate", where `config` names an earlier checkpoint.
+        """As LangGraph's. `effects`: where `config` names an earlier checkpoint, "keep" or "compensate" for each effect.
 
         Raises what failed, after the compensation, unless `on_failure` names a node; `OperationHeldError`, `ConflictError`,
         `BusyError`, `ForkDecisionRequired`.
@@ -69,7 +68,8 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
             async for chunk in super().astream(input, config, **options):
                 yield chunk
             return
-        async with self._invoked(input, config, effects) as invocation:
+        engine, saver = self._parts()
+        async with opened(self, engine, saver, input, config, effects) as invocation:
             async for chunk in self._streamed(invocation, options):
                 yield chunk
 
@@ -109,14 +109,6 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         elif self.on_failure == "raise" or run.is_stuck:
             raise run.failure_to_raise()
 
-    @asynccontextmanager
-    async def _invoked(
-        self, input: Any, config: RunnableConfig | None, effects: Mapping[str, str] | None
-    ) -> AsyncIterator[Invocation]:  # noqa: A002
-        engine, saver = self._parts()
-        async with opened(self, engine, saver, input, config, effects) as invocation:
-            yield invocation
-
     def _parts(self) -> tuple[Engine, FencedSaver]:
         if self.engine is None or not isinstance(self.checkpointer, FencedSaver):
             raise NotAllowedError(
@@ -155,7 +147,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         update = [[StateUpdate(values, as_node, task_id)]]
         return await self.abulk_update_state(config, update, effects=effects)
 
-    async def abulk_update_state(  # type: ignore[override]
+    async def abulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]], *, effects: Mapping[str, str] | None = None
     ) -> RunnableConfig:
         engine, saver = self._parts()
@@ -171,7 +163,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     ) -> RunnableConfig:
         return self._waiting(config).wait(self.aupdate_state(config, values, as_node, task_id, **options))
 
-    def bulk_update_state(
+    def bulk_update_state(  # type: ignore[override]  # LangGraph's own names the argument in two ways
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]], **options: Any
     ) -> RunnableConfig:
         return self._waiting(config).wait(self.abulk_update_state(config, supersteps, **options))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
@@ -74,7 +73,7 @@ def _checked(saga: Saga, effects: Mapping[str, str] | None) -> dict[str, str]:
     open_ones = [each for each in saga.in_order() if each.has_effect and not each.succeeded and not is_closed(each)]
     if open_ones and saga.stage not in FINAL:
         raise NotAllowedError(
-            f"saga {saga.id!r}: operation {open_ones[0].id!r} is {open_ones[0].status.value}: resume or resolve it before you fork",
+            f"saga {saga.id!r}: operation {open_ones[0].id!r} is {open_ones[0].status.value}: settle it before you fork",
             saga_id=saga.id,
             operation_id=open_ones[0].id,
         )
@@ -113,7 +112,7 @@ async def _undo(coordinator: Coordinator, names: list[str]) -> None:
     for name in names:
         if _is_stuck(saga, name):
             raise NotAllowedError(
-                f"saga {saga.id!r}: operation {name!r} can not be compensated ({saga.operations[name].hold}): resolve it, then fork",
+                f"saga {saga.id!r}: operation {name!r} can not be compensated ({saga.operations[name].hold}): resolve it first",
                 saga_id=saga.id,
                 operation_id=name,
             )

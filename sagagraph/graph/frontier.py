@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from sagagraph.saga.model import Saga
 
-
 RECORD = "sagagraph."
 """Begins the names of actions that only write something down: nothing comes after them."""
 

@@ -72,7 +72,7 @@ class NodeDeclaration:
             needs_body=True,
         )
 
-    async def _outside(self, request: Any, call: Call) -> Any:
+    async def _outside(self, request: Any, _call: Call) -> Any:
         """A claim: the effect is made again under its key, only to be undone."""
         return encode(await self.runnable.ainvoke(decode(request), {"configurable": {CONFIG_KEY_RUNTIME: DEFAULT_RUNTIME}}))
 
@@ -214,7 +214,7 @@ class Pass:
             state = await self._run.materialised(self._state)
             with _Ends(self):
                 try:
-                    running = asyncio.get_running_loop().create_task(runnable.ainvoke(state, config), context=context.copy())  # type: ignore[arg-type]
+                    running = asyncio.get_running_loop().create_task(runnable.ainvoke(state, config), context=context.copy())
                     returned = await running
                 except ParentCommand as exc:
                     returned = _for_parent(exc)
