@@ -14,7 +14,7 @@ from langgraph.graph import END, StateGraph
 from langgraph.types import Command
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
-from sagagraph.errors import InvalidInputError, UnknownOperationError
+from sagagraph.errors import InvalidInputError, SagaClosedError, UnknownOperationError
 from sagagraph.graph.compiled import CompiledSagaGraph
 from sagagraph.graph.fence import FencedSaver
 from sagagraph.graph.node import NodeDeclaration, journalled_node
@@ -95,6 +95,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             validators=tuple(validators),
             depends_on=None if depends_on is None else tuple(depends_on),
             offloaded=offloaded_keys(self.channels),
+            schema=spec.input_schema,
         )
         self.declarations[name] = declaration
         self.nodes[name] = replace(spec, runnable=journalled_node(declaration))
@@ -170,7 +171,8 @@ async def _route_failure(state: Any, error: NodeError, config: RunnableConfig) -
     """A node failed past its policy, or was refused because another one had: no further intent, then the compensation."""
     run = run_of(config, error.node)
     raised = error.error if isinstance(error.error, BaseException) else RuntimeError(str(error.error))
-    if error.node == COMPENSATE or run.compensated_at is not None:
+    is_after_the_end = run.compensated_at is not None and not isinstance(raised, SagaClosedError)
+    if error.node == COMPENSATE or is_after_the_end:
         raise LeftOpen(raised)
     await run.turn_back(raised)
     return Command(goto=COMPENSATE if run.routes_first() else END)

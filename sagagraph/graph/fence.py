@@ -21,7 +21,7 @@ class FencedSaver(BaseCheckpointSaver[Any]):
         super().__init__(serde=inner.serde)
         self.inner = inner
         self._holders: dict[str, Coordinator | None] = {}
-        self._is_async = type(inner).aput is not BaseCheckpointSaver.aput
+        self._is_async = True
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
@@ -111,5 +111,8 @@ class FencedSaver(BaseCheckpointSaver[Any]):
 
     async def _call(self, method: str, *arguments: Any, **options: Any) -> Any:
         if self._is_async:
-            return await getattr(self.inner, f"a{method}")(*arguments, **options)
+            try:
+                return await getattr(self.inner, f"a{method}")(*arguments, **options)
+            except NotImplementedError:  # it has the method only to say so
+                self._is_async = False
         return await asyncio.to_thread(getattr(self.inner, method), *arguments, **options)

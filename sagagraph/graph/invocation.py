@@ -171,6 +171,8 @@ async def _what_to_give(run: GraphRun, thread: _Thread, given: Any, config: Runn
 
 async def _takes(run: GraphRun, thread: _Thread, answer: Command[Any]) -> bool:
     """Whether LangGraph is to be given `answer`. Raises `ConflictError` if nobody waits for one."""
+    if run.is_turned_back:
+        return False
     waiting = waiting_nodes(run.saga)
     if thread.head is None and len(waiting) == 1:  # its checkpoint is lost: the node is given it from the journal
         await record_answer(run, waiting[0], answer.resume)

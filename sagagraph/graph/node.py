@@ -21,7 +21,7 @@ from sagagraph.errors import OperationFailedError, Refused, SagaClosedError, Sag
 from sagagraph.graph.answers import hand_out_answers, record_interrupt, refuse_last_answer
 from sagagraph.graph.offloading import reference_to
 from sagagraph.graph.run import GraphRun, LeftOpen, Scope, enter_scope, envelope, output_of, own_operations, run_of, update_of
-from sagagraph.graph.values import decode, encode, hash_of, with_message_ids, without_message_ids
+from sagagraph.graph.values import decode, decode_state, encode, encode_state, hash_of, with_message_ids, without_message_ids
 from sagagraph.saga.action import Action, Function, Guarantees
 from sagagraph.saga.call import Call, Paused, enter_call
 from sagagraph.saga.model import Operation
@@ -45,6 +45,8 @@ class NodeDeclaration:
     validators: tuple[Validator, ...] = ()
     depends_on: tuple[str, ...] | None = None
     offloaded: frozenset[str] = frozenset()
+    schema: Any = dict
+    """What LangGraph makes the state that the node is given of."""
 
     @property
     def keeps_state(self) -> bool:
@@ -59,13 +61,13 @@ class NodeDeclaration:
             version=1,
             kind=self.kind,
             execute=execute or self._outside,
-            compensate=_undoing(self.compensate) if self.compensate else None,
-            probe=_asking(self.probe) if self.probe else None,
+            compensate=self._undoing(self.compensate) if self.compensate else None,
+            probe=self._asking(self.probe) if self.probe else None,
             reverse=None,
             undo_cost=None,
             policy=self.policy,
             validators=self.validators,
-            guarantees=replace(self.guarantees, void=_asking(void)) if void else self.guarantees,
+            guarantees=replace(self.guarantees, void=self._asking(void)) if void else self.guarantees,
             request_type=Any,
             result_type=Any,
             home=prefix,
@@ -74,17 +76,16 @@ class NodeDeclaration:
 
     async def _outside(self, request: Any, _call: Call) -> Any:
         """A claim: the effect is made again under its key, only to be undone."""
-        return encode(await self.runnable.ainvoke(decode(request), {"configurable": {CONFIG_KEY_RUNTIME: DEFAULT_RUNTIME}}))
+        bare: RunnableConfig = {"configurable": {CONFIG_KEY_RUNTIME: DEFAULT_RUNTIME}}
+        return encode(await self.runnable.ainvoke(decode_state(request, self.schema), bare))
 
+    def _undoing(self, compensate: Function) -> Function:
+        """`compensate(state, update, call)` as `compensate(request, result, call)`."""
+        return _adapted(compensate, lambda state, output, call: (decode_state(state, self.schema), _update(output), call))
 
-def _undoing(compensate: Function) -> Function:
-    """`compensate(state, update, call)` as `compensate(request, result, call)`."""
-    return _adapted(compensate, lambda state, output, call: (decode(state), _update(output), call))
-
-
-def _asking(function: Function) -> Function:
-    """`probe(state, call)` as `probe(request, call)`, its result encoded as the node's would be."""
-    return _adapted(function, lambda state, call: (decode(state), call), _encoded_result)
+    def _asking(self, function: Function) -> Function:
+        """`probe(state, call)` as `probe(request, call)`, its result encoded as the node's would be."""
+        return _adapted(function, lambda state, call: (decode_state(state, self.schema), call), _encoded_result)
 
 
 def _update(output: Any) -> Any:
@@ -118,13 +119,21 @@ def journalled_node(declaration: NodeDeclaration) -> Runnable[Any, Any]:
         metadata = config["metadata"]
         step = int(metadata["langgraph_step"])
         if run.compensated_at is not None and step > run.compensated_at:
-            return await runnable.ainvoke(await run.materialised(state), config)
+            return await _after_the_end(declaration, run, state, config)
         path = metadata["langgraph_path"]
         index = f"#{path[1]}" if path[0] == "__pregel_push" and isinstance(path[1], int) else ""
         name = "/".join(filter(None, (scope.operation, str(step), f"{declaration.name}{index}")))
         return await Pass(declaration, run, scope, name, step, state, config).run_through()
 
     return RunnableCallable(None, node, name=declaration.name, trace=False, recurse=False)
+
+
+async def _after_the_end(declaration: NodeDeclaration, run: GraphRun, state: Any, config: RunnableConfig) -> Any:
+    """Where the graph goes on after its saga was compensated: no part of it, and so without effects."""
+    if declaration.kind is not ActionKind.READ_ONLY:
+        ended = f"saga {run.saga.id!r} is {run.status.value}: node {declaration.name!r}, which has effects, comes too late"
+        raise LeftOpen(SagaClosedError(ended, saga_id=run.saga.id))
+    return await declaration.runnable.ainvoke(await run.materialised(state), config)
 
 
 class Pass:
@@ -173,7 +182,7 @@ class Pass:
 
     def _request(self) -> Any:
         """What the journal holds, where that differs in nothing but the ids that a reducer gave to messages."""
-        state = encode(self._state)
+        state = encode_state(self._state)
         request = state if self._declaration.keeps_state else {"state_hash": hash_of(state)}
         known = self._run.saga.operations.get(self._name)
         if known is not None and without_message_ids(known.spec.inputs) == without_message_ids(request):

@@ -13,7 +13,15 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphBubbleUp
 
-from sagagraph.errors import NotAllowedError, OperationHeldError, SagaGraphError, UnknownOperationError, words_of
+from sagagraph.errors import (
+    NotAllowedError,
+    OperationFailedError,
+    OperationHeldError,
+    SagaClosedError,
+    SagaGraphError,
+    UnknownOperationError,
+    words_of,
+)
 from sagagraph.graph.frontier import RECORD, Levels, parent_of, step_and_node
 from sagagraph.graph.offloading import is_offloaded, parts_of
 from sagagraph.graph.values import decode, encode
@@ -26,6 +34,7 @@ from sagagraph.saga.coordinator import Coordinator
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Fault
 from sagagraph.saga.model import Operation, Saga, Stage
+from sagagraph.saga.settle import PAUSED
 from sagagraph.saga.status import OperationStatus, SagaStatus
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
@@ -200,7 +209,10 @@ class GraphRun:
 
     @property
     def is_turned_back(self) -> bool:
-        return self.saga.stage is not Stage.RUNNING or bool(self.saga.cancel_by) or self.saga.body_fault is not None
+        saga = self.saga
+        if saga.stage is Stage.RUNNING:
+            return bool(saga.cancel_by) or saga.body_fault is not None
+        return saga.stage is not Stage.COMMITTED
 
     async def turn_back(self, error: BaseException) -> None:
         """From here on no intent is accepted; what committed will be compensated."""
@@ -232,10 +244,14 @@ class GraphRun:
     def failure_to_raise(self) -> BaseException:
         saga = self.saga
         ended = f"saga {saga.id!r} is {status_of(saga).value}"
-        if isinstance(self.failure, SagaGraphError):
+        if isinstance(self.failure, SagaGraphError) and not isinstance(self.failure, SagaClosedError):
             self.failure.add_note(ended)
             return self.failure
-        return open_end_of(saga)
+        if self.failure is None or isinstance(self.failure, SagaClosedError):
+            return open_end_of(saga)
+        failed = OperationFailedError(f"{ended}: {type(self.failure).__name__}: {self.failure}", saga_id=saga.id)
+        failed.__cause__ = self.failure
+        return failed
 
     async def settle(self) -> None:
         """Effects that are out are left to end, within their policies, before the lease is given back."""
@@ -250,7 +266,8 @@ class GraphRun:
     def held(self) -> SagaGraphError | None:
         """What waits for a person, if it is no answer to an interrupt."""
         for each in self.saga.in_order():
-            if each.status is OperationStatus.HELD and each.has_effect:
+            waits = each.fault is not None and each.fault.code == PAUSED and each.hold == each.fault.message
+            if each.status is OperationStatus.HELD and each.has_effect and not waits:
                 return failure_of(self.saga, each)
         return OperationHeldError(str(open_end_of(self.saga))) if status_of(self.saga) is SagaStatus.STUCK else None
 

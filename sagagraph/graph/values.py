@@ -10,11 +10,13 @@ import json
 import math
 import uuid
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage, message_to_dict, messages_from_dict
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command, Send
+from pydantic import BaseModel
 
 from sagagraph.context.slice import content_hash
 from sagagraph.errors import InvalidInputError
@@ -101,6 +103,21 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "$set": lambda content: {decode(each) for each in content},
     "$tuple": lambda content: tuple(decode(each) for each in content),
 }
+
+
+def encode_state(state: Any) -> Any:
+    """A state that is a model or a dataclass is written by its fields; its schema says what it was."""
+    if isinstance(state, BaseModel):
+        return {name: encode(getattr(state, name)) for name in type(state).model_fields}
+    if is_dataclass(state) and not isinstance(state, type):
+        return {each.name: encode(getattr(state, each.name)) for each in fields(state)}
+    return encode(state)
+
+
+def decode_state(encoded: Any, schema: Any) -> Any:
+    decoded = decode(encoded)
+    has_fields = isinstance(schema, type) and (issubclass(schema, BaseModel) or is_dataclass(schema))
+    return schema(**decoded) if has_fields and isinstance(decoded, dict) else decoded
 
 
 def with_message_ids(value: Any, origin: str) -> Any:
