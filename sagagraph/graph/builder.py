@@ -16,8 +16,9 @@ from langgraph.typing import ContextT, InputT, OutputT, StateT
 
 from sagagraph.errors import InvalidInputError, SagaClosedError, UnknownOperationError
 from sagagraph.graph.compiled import CompiledSagaGraph
+from sagagraph.graph.declaration import NodeDeclaration
 from sagagraph.graph.fence import FencedSaver
-from sagagraph.graph.node import NodeDeclaration, journalled_node
+from sagagraph.graph.node import journalled_node
 from sagagraph.graph.offloading import offloaded_keys
 from sagagraph.graph.run import LeftOpen, run_of
 from sagagraph.saga.action import Function, Guarantees, kind_of

@@ -53,7 +53,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
             return
         for prefix, graph in _graphs(name, self):
             for declaration in graph.builder.declarations.values():  # type: ignore[attr-defined]
-                self.engine.register(declaration.action(prefix))
+                self.engine.register(declaration.action(prefix, self.engine))
 
     # -- running ---------------------------------------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         options["durability"] = "sync"
         try:
             async for chunk in super().astream(invocation.given, invocation.config, **options):
-                yield await run.materialised_chunk(chunk)
+                yield await run.items.in_chunk(chunk)
         except LeftOpen as exc:
             raise exc.error from None
         except SagaGraphError as exc:

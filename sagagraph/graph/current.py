@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldError
-from sagagraph.graph.run import GraphRun, Scope, active_scope, own_operations
+from sagagraph.graph.run import GraphRun, Scope, active_scope
 from sagagraph.saga.action import Action
 from sagagraph.saga.body import checked_id
 from sagagraph.saga.model import Operation, Saga
@@ -77,7 +77,7 @@ async def perform_below(scope: Scope, local: str, action: Action, request: Any, 
 
 async def _settled(run: GraphRun, scope: Scope) -> None:
     """What this pass has not asked for was asked for by an earlier one."""
-    left = [name for name in own_operations(run.saga, scope.operation) if name not in scope.asked]
+    left = [name for name in run.levels.own_of(run.saga, scope.operation) if name not in scope.asked]
     if not left:
         return
     for name in left:

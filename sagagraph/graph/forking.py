@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableConfig
 
 from sagagraph.errors import ForkDecisionRequired, InvalidInputError, NotAllowedError
 from sagagraph.graph.fence import FencedSaver
-from sagagraph.graph.run import BRANCH, recording
+from sagagraph.graph.run import BRANCH, abandoned, recording, remove
 from sagagraph.saga import commands as c
 from sagagraph.saga.coordinator import Coordinator
 from sagagraph.saga.dependency import is_closed
@@ -36,6 +36,7 @@ async def decide_fork(
     async with engine.hold(saga.id) as coordinator:
         coordinator.asked = set()
         decisions = _checked(coordinator.saga, effects)
+        await remove(coordinator, abandoned(coordinator.saga))
         await _undo(coordinator, [name for name, said in decisions.items() if said == COMPENSATE])
         count = sum(each.startswith(BRANCH) and "/" not in each for each in coordinator.saga.operations)
         name = f"{BRANCH}{count + 2}"
@@ -105,9 +106,7 @@ async def _decide_on_ended(engine: Engine, saga: Saga, decisions: dict[str, str]
 
 
 async def _undo(coordinator: Coordinator, names: list[str]) -> None:
-    if not names:
-        return
-    await coordinator.tell(c.AcceptPlan((), tuple(names)))
+    await remove(coordinator, names)
     saga = await coordinator.until(lambda now: all(is_closed(now.operations[name]) or _is_stuck(now, name) for name in names))
     for name in names:
         if _is_stuck(saga, name):

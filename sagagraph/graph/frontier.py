@@ -70,17 +70,27 @@ class Levels:
         """`root`: the prefix of the live branch."""
         self._levels: dict[str, Level] = {}
         self._root = root
-        self._below: dict[str, list[str]] = {}
+        self._below: dict[str, dict[str, None]] = {}
         self._base = kept_of(saga, root)
         for operation in saga.in_order():
-            self._below.setdefault(parent_of(saga, operation.id, root), []).append(operation.id)
+            self.plan(operation.id, parent_of(saga, operation.id, root))
+
+    def plan(self, name: str, parent: str) -> None:
+        """`name` is below `parent`."""
+        below = self._below.setdefault(parent, {})
+        below[name] = None
+
+    def own_of(self, saga: Saga, name: str) -> list[str]:
+        """What the code of `name` did beside the nodes of graphs that it ran, and beside writing down."""
+        own = [each for each in self._below.get(name, ()) if step_and_node(each, name)[0] is None]
+        return [each for each in own if not saga.operations[each].spec.action.startswith(RECORD)]
 
     def at(self, saga: Saga, parent: str) -> Level:
         if parent not in self._levels:
             operation = saga.operations.get(parent)
             base = operation.spec.depends_on if operation and parent != self._root else self._base
             self._levels[parent] = level = Level(base)
-            for name in self._below.get(parent, ()):
+            for name in list(self._below.get(parent, ())):
                 self.finish(saga, name, parent)
             return level
         return self._levels[parent]

@@ -14,7 +14,8 @@ from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
 from sagagraph.graph.answers import is_answered_by, record_answer, waiting_nodes
 from sagagraph.graph.fence import FencedSaver
 from sagagraph.graph.forking import decide_fork, fork_point
-from sagagraph.graph.run import RUN, GraphRun, run_id
+from sagagraph.graph.items import run_id
+from sagagraph.graph.run import RUN, GraphRun
 from sagagraph.graph.values import decode, encode, with_message_ids
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.engine import Engine
@@ -93,7 +94,7 @@ async def opened(
     begun = _begins(thread, given, point, ends_with_failure=graph.on_failure == "raise")
     number = thread.number + 1 if begun else thread.number
     async with engine.hold(run_id(thread_id, number), begin=begun) as coordinator:
-        run = GraphRun(engine, coordinator, graph.name, thread=thread_id, number=number)
+        run = GraphRun(engine, coordinator, graph.name)
         with saver.held_by(thread_id, coordinator):
             snapshot = await graph.aget_state(thread_config)  # once more, now that nobody else can move it
             now = _Thread(thread_id, snapshot, run.saga, number)
@@ -139,7 +140,7 @@ def _check_begins_with(thread: _Thread, given: Any) -> None:
 def _begun(thread: _Thread, given: Any, point: str | None) -> SagaBegun:
     saga_id = run_id(thread.id, thread.number + 1)
     with_ids = encode(with_message_ids(decode(encode(given)), saga_id))
-    request = {"input": with_ids, "after": thread.head, **({"at": point} if point else {})}
+    request = {"input": with_ids, "run": thread.number + 1, "after": thread.head, **({"at": point} if point else {})}
     return SagaBegun(Driver.BODY, DOMAIN, request)
 
 

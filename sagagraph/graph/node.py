@@ -3,111 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
-from collections.abc import Callable
 from contextvars import Context, copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langgraph._internal._constants import CONFIG_KEY_RUNTIME  # no public name; a claim runs a node outside of its graph
 from langgraph._internal._runnable import RunnableCallable  # what StateGraph itself makes of functions
 from langgraph.errors import GraphBubbleUp, GraphInterrupt, ParentCommand, is_invalid_resume
-from langgraph.runtime import DEFAULT_RUNTIME
 from langgraph.types import Command
 
 from sagagraph.errors import OperationFailedError, Refused, SagaClosedError, SagaGraphError
 from sagagraph.graph.answers import hand_out_answers, record_interrupt, refuse_last_answer
+from sagagraph.graph.declaration import NodeDeclaration
+from sagagraph.graph.items import run_number
 from sagagraph.graph.offloading import reference_to
-from sagagraph.graph.run import GraphRun, LeftOpen, Scope, enter_scope, envelope, output_of, own_operations, run_of, update_of
-from sagagraph.graph.values import decode, decode_state, encode, encode_state, hash_of, with_message_ids, without_message_ids
-from sagagraph.saga.action import Action, Function, Guarantees
+from sagagraph.graph.outputs import output_of, output_with, update_of
+from sagagraph.graph.run import GraphRun, LeftOpen, Scope, enter_scope, run_of
+from sagagraph.graph.values import decode, encode, encode_state, hash_of, with_message_ids, without_message_ids
+from sagagraph.saga.action import Function
 from sagagraph.saga.call import Call, Paused, enter_call
 from sagagraph.saga.model import Operation
-from sagagraph.saga.probe import Probe
-from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.policy import Policy
-
-
-@dataclass(frozen=True, slots=True)
-class NodeDeclaration:
-    """What `add_node` was told. `depends_on` None: everything that had finished before."""
-
-    name: str
-    runnable: Runnable[Any, Any]
-    kind: ActionKind
-    policy: Policy
-    guarantees: Guarantees
-    compensate: Function | None = None
-    probe: Function | None = None
-    validators: tuple[Validator, ...] = ()
-    depends_on: tuple[str, ...] | None = None
-    offloaded: frozenset[str] = frozenset()
-    schema: Any = dict
-    """What LangGraph makes the state that the node is given of."""
-
-    @property
-    def keeps_state(self) -> bool:
-        """Whether the journal needs the state that the node was given: to undo it, to ask about it, or to judge it."""
-        return self.kind is not ActionKind.READ_ONLY or bool(self.validators)
-
-    def action(self, prefix: str, execute: Function | None = None) -> Action:
-        """`execute` None: what is registered for a process in which the graph does not run."""
-        void = self.guarantees.void
-        return Action(
-            name=f"{prefix}.{self.name}",
-            version=1,
-            kind=self.kind,
-            execute=execute or self._outside,
-            compensate=self._undoing(self.compensate) if self.compensate else None,
-            probe=self._asking(self.probe) if self.probe else None,
-            reverse=None,
-            undo_cost=None,
-            policy=self.policy,
-            validators=self.validators,
-            guarantees=replace(self.guarantees, void=self._asking(void)) if void else self.guarantees,
-            request_type=Any,
-            result_type=Any,
-            home=prefix,
-            needs_body=True,
-        )
-
-    async def _outside(self, request: Any, _call: Call) -> Any:
-        """A claim: the effect is made again under its key, only to be undone."""
-        bare: RunnableConfig = {"configurable": {CONFIG_KEY_RUNTIME: DEFAULT_RUNTIME}}
-        return encode(await self.runnable.ainvoke(decode_state(request, self.schema), bare))
-
-    def _undoing(self, compensate: Function) -> Function:
-        """`compensate(state, update, call)` as `compensate(request, result, call)`."""
-        return _adapted(compensate, lambda state, output, call: (decode_state(state, self.schema), _update(output), call))
-
-    def _asking(self, function: Function) -> Function:
-        """`probe(state, call)` as `probe(request, call)`, its result encoded as the node's would be."""
-        return _adapted(function, lambda state, call: (decode_state(state, self.schema), call), _encoded_result)
-
-
-def _update(output: Any) -> Any:
-    returned = decode(output_of(output))
-    return returned.update if isinstance(returned, Command) else returned
-
-
-def _encoded_result(said: Any) -> Any:
-    return replace(said, result=encode(said.result)) if isinstance(said, Probe) else said
-
-
-def _adapted(
-    function: Function, arguments: Callable[..., tuple[Any, ...]], answer: Callable[[Any], Any] = lambda said: said
-) -> Function:
-    """A coroutine stays one, and what is none still runs in the coordinator's executor."""
-    if inspect.iscoroutinefunction(function):
-
-        async def called(*given: Any) -> Any:
-            return answer(await function(*arguments(*given)))
-
-        return called
-    return lambda *given: answer(function(*arguments(*given)))
 
 
 def journalled_node(declaration: NodeDeclaration) -> Runnable[Any, Any]:
@@ -119,7 +36,7 @@ def journalled_node(declaration: NodeDeclaration) -> Runnable[Any, Any]:
         metadata = config["metadata"]
         step = int(metadata["langgraph_step"])
         if run.compensated_at is not None and step > run.compensated_at:
-            return await _after_the_end(declaration, run, state, config)
+            return await _after_the_end(declaration, runnable, run, state, config)
         path = metadata["langgraph_path"]
         index = f"#{path[1]}" if path[0] == "__pregel_push" and isinstance(path[1], int) else ""
         name = "/".join(filter(None, (scope.operation, str(step), f"{declaration.name}{index}")))
@@ -128,12 +45,14 @@ def journalled_node(declaration: NodeDeclaration) -> Runnable[Any, Any]:
     return RunnableCallable(None, node, name=declaration.name, trace=False, recurse=False)
 
 
-async def _after_the_end(declaration: NodeDeclaration, run: GraphRun, state: Any, config: RunnableConfig) -> Any:
+async def _after_the_end(
+    declaration: NodeDeclaration, runnable: Runnable[Any, Any], run: GraphRun, state: Any, config: RunnableConfig
+) -> Any:
     """Where the graph goes on after its saga was compensated: no part of it, and so without effects."""
     if declaration.kind is not ActionKind.READ_ONLY:
         ended = f"saga {run.saga.id!r} is {run.status.value}: node {declaration.name!r}, which has effects, comes too late"
         raise LeftOpen(SagaClosedError(ended, saga_id=run.saga.id))
-    return await declaration.runnable.ainvoke(await run.materialised(state), config)
+    return await runnable.ainvoke(await run.items.in_place(state), config)
 
 
 class Pass:
@@ -164,7 +83,7 @@ class Pass:
     async def _operation(self) -> Operation:
         await hand_out_answers(self._run, self._name, self._config)
         declaration = self._declaration
-        action = declaration.action(self._scope.action, self._execute())
+        action = declaration.action(self._scope.action, self._run.engine, self._execute())
         after = declaration.depends_on
         named = None if after is None else self._run.operations_of(after, self._scope)
         return await self._run.perform(self._name, action, self._request(), named, self._step)
@@ -195,7 +114,7 @@ class Pass:
             raise ParentCommand(returned[_PARENT])
         update = update_of(returned)
         for key in self._declaration.offloaded & update.keys():
-            update[key] = reference_to(self._run.number, operation.ordinal)
+            update[key] = reference_to(run_number(self._run.saga), operation.ordinal)
         return returned
 
     # -- the call of the node's function ---------------------------------------------------------------------------------
@@ -208,7 +127,7 @@ class Pass:
 
             def execute(_request: Any, call: Call) -> Any:
                 scope = self._entered(context, call)
-                state = asyncio.run_coroutine_threadsafe(self._run.materialised(self._state), self._run.loop).result()
+                state = asyncio.run_coroutine_threadsafe(self._run.items.in_place(self._state), self._run.loop).result()
                 with _Ends(self):
                     try:
                         returned = context.copy().run(runnable.invoke, state, config)
@@ -220,7 +139,7 @@ class Pass:
 
         async def execute_async(_request: Any, call: Call) -> Any:
             scope = self._entered(context, call)
-            state = await self._run.materialised(self._state)
+            state = await self._run.items.in_place(self._state)
             with _Ends(self):
                 try:
                     running = asyncio.get_running_loop().create_task(runnable.ainvoke(state, config), context=context.copy())
@@ -240,7 +159,8 @@ class Pass:
 
     def _output(self, returned: Any, scope: Scope) -> Any:
         returned = with_message_ids(returned, f"{self._run.saga.id}/{self._name}")
-        return envelope(encode(returned), scope.asked, has_own=bool(own_operations(self._run.saga, self._name)))
+        has_own = bool(self._run.levels.own_of(self._run.saga, self._name))
+        return output_with(encode(returned), scope.asked) if has_own else encode(returned)
 
     def ended_with(self, exc: BaseException) -> BaseException:
         """What the coordinator is told in the place of `exc`."""

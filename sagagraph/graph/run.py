@@ -19,18 +19,19 @@ from sagagraph.errors import (
     OperationHeldError,
     SagaClosedError,
     SagaGraphError,
-    UnknownOperationError,
     words_of,
 )
-from sagagraph.graph.frontier import RECORD, Levels, parent_of, step_and_node
-from sagagraph.graph.offloading import is_offloaded, parts_of
-from sagagraph.graph.values import decode, encode
+from sagagraph.graph.frontier import RECORD, Levels, parent_of
+from sagagraph.graph.items import Items
+from sagagraph.graph.outputs import asked_by
+from sagagraph.graph.values import encode
 from sagagraph.saga import commands as c
 from sagagraph.saga.action import Action, Guarantees
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.body import failure_of, is_over, open_end_of
 from sagagraph.saga.call import Call
 from sagagraph.saga.coordinator import Coordinator
+from sagagraph.saga.dependency import is_done_with
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Fault
 from sagagraph.saga.model import Operation, Saga, Stage
@@ -76,16 +77,14 @@ def active_scope() -> Scope | None:
 
 
 class GraphRun:
-    """`number`: which run of its thread. `root`: the prefix of the live branch's ids, empty for the first."""
+    """`name`: the graph's. `root`: the prefix of the live branch's ids, empty for the first."""
 
-    def __init__(self, engine: Engine, coordinator: Coordinator, name: str, *, thread: str, number: int) -> None:
+    def __init__(self, engine: Engine, coordinator: Coordinator, name: str) -> None:
         self.engine = engine
         self.coordinator = coordinator
-        self.thread = thread
-        self.number = number
         self.loop = asyncio.get_running_loop()
         self.root = live_branch(coordinator.saga)
-        self._levels = Levels(coordinator.saga, self.root)
+        self.levels = Levels(coordinator.saga, self.root)
         self._scope = Scope(self, self.root, name)
         self.asked: set[str] = set(coordinator.saga.operations) if coordinator.saga.body_completed else set()
         self.asked_interrupts: set[str] = set()
@@ -95,8 +94,7 @@ class GraphRun:
         self.compensated_at: float | None = None
         """The step of the node that waited for the compensation; what comes later is not part of the saga."""
         self._has_routed = False
-        self._earlier: dict[int, Saga] = {}
-        self._items: dict[tuple[int, int, str], list[Any]] = {}
+        self.items = Items(engine, lambda: coordinator.saga)
         coordinator.asked = self.asked
 
     @property
@@ -132,19 +130,20 @@ class GraphRun:
         self.asked.add(name)
         self.coordinator.give(name, action)
         planned = c.PlanOperation(action.spec(name, request, prerequisites), action.formerly)
+        self.levels.plan(name, parent)
         saga = await self.coordinator.tell_until(planned, partial(is_over, name=name), operation=name)
         operation = saga.operations[name]
         if not operation.succeeded:
             raise failure_of(saga, operation)
         await self.coordinator.flush()
-        self._levels.finish(saga, name, parent)
+        self.levels.finish(saga, name, parent)
         return operation
 
     def before(self, name: str, step: int | None) -> tuple[str, ...]:
-        return self._levels.at(self.saga, parent_of(self.saga, name, self.root)).before(step)
+        return self.levels.at(self.saga, parent_of(self.saga, name, self.root)).before(step)
 
     def operations_of(self, nodes: Iterable[str], scope: Scope) -> tuple[str, ...]:
-        return self._levels.at(self.saga, scope.operation).of_nodes(nodes)
+        return self.levels.at(self.saga, scope.operation).of_nodes(nodes)
 
     async def record(self, name: str, value: Any, *, what: str) -> None:
         """Journal a fact as an operation without effect; one that is there already stands."""
@@ -161,42 +160,7 @@ class GraphRun:
         known = self.saga.operations.get(name)
         return known if known is not None and known.succeeded else None
 
-    # -- lists whose items stay in the journal ---------------------------------------------------------------------------
-
-    async def materialised(self, value: Any, key: str = "") -> Any:
-        """`value` with the items of off-loaded lists in their places."""
-        if is_offloaded(value):
-            return [item for part in parts_of(value) for item in await self._items_of(part, key)]
-        if isinstance(value, dict):
-            return {name: await self.materialised(each, name) for name, each in value.items()}
-        return value
-
-    async def _items_of(self, part: tuple[int, int] | list[Any], key: str) -> list[Any]:
-        if isinstance(part, list):
-            return part
-        number, ordinal = part
-        if (number, ordinal, key) not in self._items:
-            saga = self.saga if number == self.number else await self._run_before(number)
-            update = update_of(decode(output_of(saga.operations[saga.index.names[ordinal]].output)))
-            self._items[(number, ordinal, key)] = update[key]
-        return self._items[(number, ordinal, key)]
-
-    async def _run_before(self, number: int) -> Saga:
-        if number not in self._earlier:
-            self._earlier[number] = await self.engine.load(run_id(self.thread, number))
-        return self._earlier[number]
-
     # -- the end ---------------------------------------------------------------------------------------------------------
-
-    async def materialised_chunk(self, chunk: Any) -> Any:
-        """What a stream yields: tuples around what the graph's channels hold."""
-        if isinstance(chunk, tuple):
-            return (
-                type(chunk)(*[await self.materialised_chunk(each) for each in chunk])
-                if hasattr(chunk, "_fields")
-                else tuple([await self.materialised_chunk(each) for each in chunk])
-            )
-        return await self.materialised(chunk)
 
     @property
     def status(self) -> SagaStatus:
@@ -236,10 +200,20 @@ class GraphRun:
         if saga.stage is Stage.COMMITTED:
             return
         self.coordinator.asked = None
-        await self.coordinator.tell(c.CompleteBody(wanted(saga)))
+        await remove(self.coordinator, abandoned(saga))
+        await self.coordinator.tell(c.CompleteBody(self._wanted()))
         saga = await self.coordinator.until_quiet()
         if saga.stage is not Stage.COMMITTED:
             raise open_end_of(saga)
+
+    def _wanted(self) -> frozenset[str]:
+        """All but what a node did in a pass that it then ran again, and did not ask for any more (ADR-0005)."""
+        saga = self.saga
+        stale: set[str] = set()
+        for operation in saga.in_order():
+            if operation.succeeded and (asked := asked_by(operation.output)) is not None:
+                stale |= set(self.levels.own_of(saga, operation.id)).difference(asked)
+        return frozenset(name for name, each in saga.operations.items() if name not in stale or not each.has_effect)
 
     def failure_to_raise(self) -> BaseException:
         saga = self.saga
@@ -285,11 +259,6 @@ def run_of(config: RunnableConfig, node: str) -> GraphRun:
 # -- ids ---------------------------------------------------------------------------------------------------------------
 
 
-def run_id(thread: str, number: int) -> str:
-    """The saga of the thread's `number`-th run, from 1."""
-    return thread if number == 1 else f"{thread}/run-{number}"
-
-
 BRANCH = "branch-"
 
 
@@ -299,40 +268,15 @@ def live_branch(saga: Saga) -> str:
     return branches[-1] if branches else ""
 
 
-# -- outputs -----------------------------------------------------------------------------------------------------------
-
-_SUB = "$operations"
-
-
-def envelope(encoded: Any, asked: Iterable[str], *, has_own: bool) -> Any:
-    """What a node's operation returns to the journal: its update, and, where it ever had any, what this pass asked for."""
-    return {"$update": encoded, _SUB: sorted(asked)} if has_own else encoded
+def abandoned(saga: Saga) -> tuple[str, ...]:
+    """Passes without effects that nobody will finish: of another branch, or of a node that is not come to any more."""
+    return tuple(each.id for each in saga.in_order() if not (each.has_effect or is_done_with(each)))
 
 
-def own_operations(saga: Saga, name: str) -> list[str]:
-    """What the code of `name` did beside the nodes of graphs that it ran."""
-    below = (each for each in saga.operations if each.startswith(f"{name}/"))
-    own = [each for each in below if parent_of(saga, each, "") == name and step_and_node(each, name)[0] is None]
-    return [each for each in own if not saga.operations[each].spec.action.startswith(RECORD)]
-
-
-def output_of(output: Any) -> Any:
-    return output["$update"] if isinstance(output, dict) and "$update" in output else output
-
-
-def update_of(returned: Any) -> dict[str, Any]:
-    """The part of what a node returned that changes the state."""
-    update = getattr(returned, "update", returned) if not isinstance(returned, dict) else returned
-    return update if isinstance(update, dict) else {}
-
-
-def wanted(saga: Saga) -> frozenset[str]:
-    """All but what a node did in a pass that it then ran again, and did not ask for any more (ADR-0005)."""
-    stale: set[str] = set()
-    for operation in saga.in_order():
-        if operation.succeeded and isinstance(operation.output, dict) and _SUB in operation.output:
-            stale |= set(own_operations(saga, operation.id)).difference(operation.output[_SUB])
-    return frozenset(name for name, each in saga.operations.items() if name not in stale or not each.has_effect)
+async def remove(coordinator: Coordinator, names: Iterable[str]) -> None:
+    """From the plan (PROTOCOL rule 8): what has effects is compensated while the saga goes on."""
+    if removed := tuple(names):
+        await coordinator.tell(c.AcceptPlan((), removed))
 
 
 def recording(what: str, value: Any) -> Action:
@@ -357,8 +301,3 @@ def recording(what: str, value: Any) -> Action:
         result_type=Any,
         home=__name__,
     )
-
-
-def unknown_nodes(nodes: Iterable[str], known: Iterable[str]) -> None:
-    for node in set(nodes) - set(known):
-        raise UnknownOperationError(f"depends_on names {node!r}, which is no node of this graph")

@@ -11,6 +11,7 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
+from langchain_core.utils.pydantic import get_fields
 from langgraph.errors import GraphBubbleUp
 from pydantic import PrivateAttr
 
@@ -116,7 +117,7 @@ class _SagaTool(BaseTool):
     def _chosen(self, named: dict[str, Any]) -> dict[str, Any]:
         """What the model decides; what LangGraph injects differs from pass to pass, and identifies nothing."""
         schema = self._tool.tool_call_schema
-        fields = schema["properties"] if isinstance(schema, dict) else schema.model_fields
+        fields = schema["properties"] if isinstance(schema, dict) else get_fields(schema)
         return {key: each for key, each in named.items() if key in fields}
 
     def _made_with(self, named: dict[str, Any], config: RunnableConfig, raised: list[BaseException]) -> Action:

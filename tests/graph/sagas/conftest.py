@@ -17,8 +17,9 @@ def store_url(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def engine(store_url: str) -> AsyncIterator[Engine]:
-    async with Engine.open(store_url) as opened:
+async def engine() -> AsyncIterator[Engine]:
+    """On a journal in memory: what needs a second process opens its own."""
+    async with Engine.open("memory:") as opened:
         yield opened
 
 

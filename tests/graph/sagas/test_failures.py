@@ -294,25 +294,25 @@ async def test_an_output_that_a_validator_rejects_is_undone(engine: Engine, ledg
     assert (ledger.calls("do flight"), ledger.live()) == (1, {})
 
 
-async def test_a_cancel_from_outside_stops_a_running_thread_and_undoes_it(engine: Engine, store_url: str, ledger: Ledger) -> None:
+async def test_a_cancel_from_outside_stops_a_running_thread_and_undoes_it(store_url: str, ledger: Ledger) -> None:
     started = asyncio.Event()
 
     async def waits(state: State) -> State:
         started.set()
-        while not (await engine.load("t")).cancel_by:
+        while not (await engine.load("t")).cancel_by:  # noqa: ASYNC110 - the journal is asked, and rings no bell
             await asyncio.sleep(0.02)
         return {}
 
     graph = fan(ledger, "flight", then=waits)
     node, told = effect(ledger, "hotel")
     graph.add_node("hotel", node, **told).add_edge("fails", "hotel")
-    app = graph.compile(engine=engine)
-    running = asyncio.create_task(app.ainvoke({"log": []}, thread("t")))
-    await started.wait()
-    async with Engine.open(store_url) as other:
+    async with Engine.open(store_url) as engine, Engine.open(store_url) as other:
+        app = graph.compile(engine=engine)
+        running = asyncio.create_task(app.ainvoke({"log": []}, thread("t")))
+        await started.wait()
         assert (await other.cancel("t", by="ann")).status == "compensated"
-    with pytest.raises(SagaClosedError, match="cancelled by ann"):
-        await running
+        with pytest.raises(SagaClosedError, match="cancelled by ann"):
+            await running
     assert (ledger.live(), ledger.calls("do hotel")) == ({}, 0)
 
 
