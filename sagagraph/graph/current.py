@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldError
+from sagagraph.graph.frontier import Finished
 from sagagraph.graph.run import GraphRun, Scope, active_scope
 from sagagraph.saga.action import Action
 from sagagraph.saga.body import checked_id
@@ -72,7 +73,10 @@ async def perform_below(scope: Scope, local: str, action: Action, request: Any, 
     scope.asked.add(name)
     if name not in run.saga.operations:
         await _settled(run, scope)
-    return await run.perform(name, action, request, after, None)
+    prerequisites = scope.level.before(None) if after is None else after
+    operation = await run.perform(name, action, request, prerequisites, None)
+    scope.level.finish(Finished(name, local, None, operation.spec.depends_on))
+    return operation
 
 
 async def _settled(run: GraphRun, scope: Scope) -> None:

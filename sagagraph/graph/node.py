@@ -16,6 +16,7 @@ from langgraph.types import Command
 from sagagraph.errors import OperationFailedError, Refused, SagaClosedError, SagaGraphError
 from sagagraph.graph.answers import hand_out_answers, record_interrupt, refuse_last_answer
 from sagagraph.graph.declaration import NodeDeclaration
+from sagagraph.graph.frontier import Finished, Level
 from sagagraph.graph.items import run_number
 from sagagraph.graph.offloading import reference_to
 from sagagraph.graph.outputs import output_of, output_with, update_of
@@ -109,6 +110,8 @@ class Pass:
         return request
 
     async def _returned(self, operation: Operation) -> Any:
+        leaves = self._run.levels.at(self._run.saga, self._name).leaves
+        self._scope.level.finish(Finished(self._name, self._name, None, operation.spec.depends_on, leaves))
         returned = decode(output_of(operation.output))
         if isinstance(returned, dict) and _PARENT in returned:
             raise ParentCommand(returned[_PARENT])
@@ -152,7 +155,8 @@ class Pass:
 
     def _entered(self, context: Context, call: Call) -> Scope:
         self._raised = None
-        scope = Scope(self._run, self._name, f"{self._scope.action}.{self._declaration.name}")
+        base = self._run.saga.operations[self._name].spec.depends_on
+        scope = Scope(self._run, self._name, f"{self._scope.action}.{self._declaration.name}", level=Level(base))
         context.run(enter_call, call)
         context.run(enter_scope, scope)
         return scope

@@ -21,7 +21,7 @@ from sagagraph.errors import (
     SagaGraphError,
     words_of,
 )
-from sagagraph.graph.frontier import RECORD, Levels, parent_of
+from sagagraph.graph.frontier import RECORD, Level, Levels, parent_of
 from sagagraph.graph.items import Items
 from sagagraph.graph.outputs import asked_by
 from sagagraph.graph.values import encode
@@ -56,13 +56,15 @@ class LeftOpen(GraphBubbleUp):
 class Scope:
     """The operation whose code runs; "" is the graph itself. `action` prefixes the names of the actions of what is below.
 
-    `asked`: what that code has asked for itself, beside the nodes of graphs that it runs.
+    `asked`: what that code has asked for itself in this pass, beside the nodes of graphs that it runs; `level`: what of all that
+    has finished.
     """
 
     run: GraphRun
     operation: str
     action: str
     asked: set[str] = field(default_factory=set)
+    level: Level = field(default_factory=lambda: Level(()))
 
 
 _SCOPE: ContextVar[Scope | None] = ContextVar("sagagraph_scope", default=None)
