@@ -52,7 +52,9 @@ class NodeSaga:
 
     def _named(self, action: Action, given: str | None) -> str:
         if given is not None:
-            return checked_id(given, "id")
+            if "/" in checked_id(given, "id"):
+                raise InvalidInputError("a slash stands between a node and what is below it", field="id")
+            return given
         count = 1
         while f"{self._scope.operation}/{action.name}-{count}" in self._scope.asked:
             count += 1
@@ -85,17 +87,23 @@ async def _settled(run: GraphRun, scope: Scope) -> None:
     if not left:
         return
     for name in left:
-        saga = await run.coordinator.until(partial(_is_settled, name=name), operation=name)
-        if saga.operations[name].status is OperationStatus.HELD:
+        saga = await run.coordinator.until(partial(_moves_no_more, name=name), operation=name)
+        operation = saga.operations[name]
+        if operation.status in (OperationStatus.HELD, OperationStatus.IN_DOUBT):
+            why = operation.hold or "it is in doubt, and only a call for it could settle it"
             raise OperationHeldError(
-                f"saga {saga.id!r}: operation {name!r} is held ({saga.operations[name].hold}); what replaces it waits for that",
+                f"saga {saga.id!r}: operation {name!r} is held ({why}); what replaces it waits for that: resolve it",
                 saga_id=saga.id,
                 operation_id=name,
             )
 
 
-def _is_settled(saga: Saga, name: str) -> bool:
-    return saga.operations[name].status not in (OperationStatus.STARTED, OperationStatus.IN_DOUBT)
+def _moves_no_more(saga: Saga, name: str) -> bool:
+    """Unless somebody asks for it."""
+    operation = saga.operations[name]
+    if operation.in_flight:
+        return False
+    return operation.status is not OperationStatus.IN_DOUBT or operation.probe is not None or not operation.spec.has_probe
 
 
 def _is_in_loop() -> bool:

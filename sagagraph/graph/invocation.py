@@ -84,7 +84,8 @@ async def opened(
     effects: Mapping[str, str] | None,
 ) -> AsyncIterator[Invocation]:
     thread_id = thread_of(config)
-    thread_config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
+    assert config is not None  # noqa: S101 - it names a thread
+    thread_config: RunnableConfig = {"configurable": {"thread_id": config["configurable"]["thread_id"]}}
     saga_id, number = await latest_run(engine, thread_id)
     saga = await engine.load(saga_id) if number else None
     thread = _Thread(thread_id, await graph.aget_state(thread_config), saga, number)
@@ -148,7 +149,7 @@ async def _what_to_give(run: GraphRun, thread: _Thread, given: Any, config: Runn
     saga = run.saga
     begun = saga.request
     configurable = {key: each for key, each in (config or {}).get("configurable", {}).items() if key != "checkpoint_id"}
-    configurable |= {"thread_id": thread.id, RUN: run}
+    configurable[RUN] = run
     answer = given if isinstance(given, Command) and given.resume is not None else None
     if answer is not None and not await _takes(run, thread, answer):
         answer = None

@@ -110,8 +110,9 @@ class Pass:
         return request
 
     async def _returned(self, operation: Operation) -> Any:
-        leaves = self._run.levels.at(self._run.saga, self._name).leaves
-        self._scope.level.finish(Finished(self._name, self._name, None, operation.spec.depends_on, leaves))
+        if self._scope.operation:
+            leaves = self._run.levels.at(self._run.saga, self._name).leaves
+            self._scope.level.finish(Finished(self._name, self._name, None, operation.spec.depends_on, leaves))
         returned = decode(output_of(operation.output))
         if isinstance(returned, dict) and _PARENT in returned:
             raise ParentCommand(returned[_PARENT])

@@ -35,7 +35,7 @@ from sagagraph.saga.dependency import is_done_with
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Fault
 from sagagraph.saga.model import Operation, Saga, Stage
-from sagagraph.saga.settle import PAUSED
+from sagagraph.saga.settle import waits_for_answer
 from sagagraph.saga.status import OperationStatus, SagaStatus
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
@@ -242,8 +242,7 @@ class GraphRun:
     def held(self) -> SagaGraphError | None:
         """What waits for a person, if it is no answer to an interrupt."""
         for each in self.saga.in_order():
-            waits = each.fault is not None and each.fault.code == PAUSED and each.hold == each.fault.message
-            if each.status is OperationStatus.HELD and each.has_effect and not waits:
+            if each.status is OperationStatus.HELD and each.has_effect and not waits_for_answer(each):
                 return failure_of(self.saga, each)
         return OperationHeldError(str(open_end_of(self.saga))) if status_of(self.saga) is SagaStatus.STUCK else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextvars import copy_context
 from dataclasses import replace
 from typing import Any
@@ -59,10 +59,15 @@ def saga_tool(
         request_type=Any,
         result_type=Any,
         home=f"tool:{tool.name}",
-        needs_body=True,
+        needs_body=set(_fields(tool.get_input_schema())) != set(_fields(tool.tool_call_schema)),
     )
     DECLARED.add(made)
     return _SagaTool.around(tool, made)
+
+
+def _fields(schema: Any) -> Collection[str]:
+    """The names of a tool's arguments; those that LangGraph injects are in the one schema of it and not in the other."""
+    return schema["properties"] if isinstance(schema, dict) else get_fields(schema)
 
 
 def _outside(tool: BaseTool) -> Function:
@@ -116,8 +121,7 @@ class _SagaTool(BaseTool):
 
     def _chosen(self, named: dict[str, Any]) -> dict[str, Any]:
         """What the model decides; what LangGraph injects differs from pass to pass, and identifies nothing."""
-        schema = self._tool.tool_call_schema
-        fields = schema["properties"] if isinstance(schema, dict) else get_fields(schema)
+        fields = _fields(self._tool.tool_call_schema)
         return {key: each for key, each in named.items() if key in fields}
 
     def _made_with(self, named: dict[str, Any], config: RunnableConfig, raised: list[BaseException]) -> Action:

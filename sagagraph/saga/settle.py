@@ -30,10 +30,10 @@ def settle(operation: Operation, now: float, *, after_pivot: bool) -> Step:
     """Rule 3a: adopt, try again within what the provider guarantees, give up, or hold."""
     if not operation.has_effect:
         return _repeat(operation, now, after_pivot=after_pivot)
-    if paused := _paused(operation):
+    if waits_for := paused(operation):
         if remembers_key(operation, now):
             return _repeat(operation, now, after_pivot=after_pivot)
-        return _hold(operation, f"{paused}: what it did before that would be done again; {_SEPARATE}")
+        return _hold(operation, f"{waits_for}: what it did before that would be done again; {_SEPARATE}")
     if operation.spec.has_probe:
         return _settle_by_probe(operation, now, after_pivot=after_pivot)
     if remembers_key(operation, now):
@@ -152,12 +152,18 @@ def _seal_by_deadline(operation: Operation, now: float) -> Step:
 
 
 def _repeat(operation: Operation, now: float, *, after_pivot: bool) -> Step:
-    if not attempts_left(operation, now) and not _paused(operation):  # a person may take longer than any policy
+    if not attempts_left(operation, now) and not paused(operation):  # a person may take longer than any policy
         return _exhausted(operation, after_pivot=after_pivot)
     return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id)
 
 
-def _paused(operation: Operation) -> str:
+def waits_for_answer(operation: Operation) -> bool:
+    """Its body will go on with it once it has what it waits for."""
+    return bool(operation.hold) and operation.hold == paused(operation)
+
+
+def paused(operation: Operation) -> str:
+    """What its last call stopped to wait for; empty if it did not."""
     return operation.fault.message if operation.fault is not None and operation.fault.code == PAUSED else ""
 
 

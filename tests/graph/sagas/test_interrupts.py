@@ -219,3 +219,14 @@ async def test_static_interrupts_stop_before_a_node(engine: Engine, ledger: Ledg
     assert ledger.live() == {}
     assert (await app.ainvoke(None, thread("t")))["log"] == ["flight"]
     assert (await engine.status("t")).status == "committed"
+
+
+async def test_resuming_without_the_graph_decides_nothing_for_a_person(engine: Engine, ledger: Ledger) -> None:
+    """`sagagraph resume` goes over all that is open: what waits for an answer goes on waiting, and undoes nothing."""
+    node, told = effect(ledger, "flight")
+    graph = SagaGraph(State).add_node("flight", node, **told).add_node("ask", lambda _state: {"answer": interrupt("ok?")})
+    app = graph.add_edge(START, "flight").add_edge("flight", "ask").compile(engine=engine)
+    await app.ainvoke({"log": []}, thread("t"))
+    assert (await engine.resume("t")).status == "held"
+    assert ledger.live() == {"flight": 1}
+    assert (await app.ainvoke(Command(resume=1), thread("t")))["answer"] == 1

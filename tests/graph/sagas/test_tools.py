@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from typing import Annotated, Any, TypedDict
 
@@ -12,7 +13,7 @@ from langgraph.graph import END, START, add_messages
 from langgraph.prebuilt import InjectedState, ToolNode
 from langgraph.types import Command, interrupt
 
-from sagagraph import Engine, Guarantees, Refused, SagaGraph, current_call, saga_tool
+from sagagraph import Backoff, Engine, Guarantees, Policy, Refused, SagaGraph, current_call, saga_tool
 from sagagraph.errors import NotAllowedError, OperationFailedError, OperationHeldError
 from tests.graph.world import QUICK, statuses, thread
 from tests.saga.ledger import Ledger
@@ -126,6 +127,42 @@ async def test_another_call_waits_for_one_that_is_in_doubt(engine: Engine, ledge
     assert sum("/book-" in each for each in await statuses(engine, "t")) == 1
 
 
+async def test_a_call_in_doubt_whose_provider_remembers_its_key_is_settled_first(engine: Engine, ledger: Ledger) -> None:
+    """Its answer did not come, and the node ended meanwhile: as a crash would have left it."""
+    action = ledger.action("book")
+    landed = asyncio.Event()
+
+    @tool("book")
+    async def book(city: str) -> str:
+        """Book a hotel in a city."""
+        await action.execute(None, current_call())
+        if not landed.is_set():
+            landed.set()
+            await asyncio.sleep(60)
+        return city
+
+    async def cancel(arguments: Any, output: Any, call: Any) -> None:
+        await action.compensate(None, output, call)  # type: ignore[misc]
+
+    policy = Policy(timeout_s=0.3, backoff=Backoff(base_s=0.05))
+    tools = ToolNode([saga_tool(book, compensate=cancel, guarantees=action.guarantees, policy=policy)])
+
+    async def whole(state: State) -> State:
+        if landed.is_set():
+            return {"messages": (await tools.ainvoke({"messages": [calling("book", {"city": "Oslo"})]}))["messages"]}
+        calls = asyncio.create_task(tools.ainvoke({"messages": [calling("book", {"city": "Rome"})]}))
+        await landed.wait()
+        calls.cancel()
+        raise OperationHeldError("the power is gone")
+
+    app = SagaGraph(State).add_node("whole", whole).add_edge(START, "whole").compile(engine=engine)
+    with pytest.raises(OperationHeldError):
+        await app.ainvoke({"messages": []}, thread("t"))
+    assert sorted((await statuses(engine, "t")).values()) == ["held", "in_doubt"]
+    assert (await app.ainvoke(None, thread("t")))["messages"][-1].content == "Oslo"
+    assert (ledger.calls("do book"), ledger.calls("undo book"), ledger.live()) == (3, 1, {"book": 1})
+
+
 async def test_what_langgraph_injects_identifies_nothing_and_arrives(engine: Engine, ledger: Ledger) -> None:
     seen: list[Any] = []
 
@@ -150,8 +187,6 @@ async def test_a_tool_may_ask_a_person_before_it_acts(engine: Engine, ledger: Le
         """Book a hotel in a city."""
         if not interrupt(f"book {city}?"):
             raise Refused("a person said no")
-        import asyncio
-
         return str(asyncio.run(action.execute(None, current_call())))
 
     async def cancel(arguments: Any, output: Any, call: Any) -> None:
