@@ -29,6 +29,5 @@ def test_the_program_of_the_how_to_survives_its_kill(tmp_path: Path) -> None:
     assert run().stdout.splitlines() == ["book 12A?", "held []"]
     assert run("kill").returncode == -9
     last = run()
-    assert last.stdout.splitlines() == ["{'seat': '12A', 'approved': True}", "committed [('trip-42/2%2Fbook/1', '12A')]"], (
-        last.stderr
-    )
+    assert last.stdout.splitlines()[:1] == ["{'seat': '12A', 'approved': True}"], last.stderr
+    assert last.stdout.splitlines()[1:] == ["committed [('trip-42/2%2Fbook/1', '12A')]"]
