@@ -356,3 +356,9 @@ async def test_cancelling_a_finished_thread_undoes_its_effects(engine: Engine, l
     view = await app.acancel(thread("t"))
     assert (view.status, ledger.live(), ledger.undone()) == ("compensated", {}, ["hotel", "flight"])
     assert (await saga_of(engine, "t")).stage == "compensated"
+
+
+async def test_the_journal_of_a_thread_replays_without_a_difference(engine: Engine, ledger: Ledger) -> None:
+    app = chain(ledger, "flight", "hotel").compile(engine=engine)
+    await app.ainvoke({"log": []}, thread("t"))
+    assert (await engine.replay("t")).differences == ()
