@@ -75,7 +75,9 @@ def waiting_nodes(saga: Saga) -> list[str]:
 
 
 def _waits(saga: Saga, node: Operation | None) -> bool:
-    return node is not None and not node.succeeded and _interrupt(node.id, len(answers_of(saga, node.id))) in saga.operations
+    if node is None or node.succeeded or node.removed:
+        return False
+    return _interrupt(node.id, len(answers_of(saga, node.id))) in saga.operations
 
 
 def is_answered_by(saga: Saga, answer: Any) -> bool:

@@ -51,6 +51,11 @@ class _Thread:
         """Its newest checkpoint."""
         return self.snapshot.config["configurable"].get("checkpoint_id") if self.snapshot.metadata is not None else None
 
+    @property
+    def was_moved(self) -> bool:
+        """Its newest checkpoint was made by hand."""
+        return (self.snapshot.metadata or {}).get("source") in ("update", "fork")
+
 
 def thread_of(config: RunnableConfig | None) -> str:
     thread = (config or {}).get("configurable", {}).get("thread_id")
@@ -117,8 +122,7 @@ def _begins(thread: _Thread, given: Any, point: str | None, *, ends_with_failure
     saga = thread.saga
     is_over = saga.stage in FINAL and (not thread.snapshot.next or (saga.stage is Stage.COMPENSATED and ends_with_failure))
     if given is None:
-        source = (thread.snapshot.metadata or {}).get("source")
-        moved = point is not None or (source in ("update", "fork") and bool(thread.snapshot.next))
+        moved = point is not None or (thread.was_moved and bool(thread.snapshot.next))
         return _begun(thread, None, point) if saga.stage in FINAL and moved else None
     if isinstance(given, Command) and given.resume is not None:
         return None
@@ -179,8 +183,8 @@ async def _takes(run: GraphRun, thread: _Thread, answer: Command[Any]) -> bool:
     if thread.head is None and len(waiting) == 1:  # its checkpoint is lost: the node is given it from the journal
         await record_answer(run, waiting[0], answer.resume)
         return False
-    if thread.snapshot.interrupts or waiting:
-        return True
+    if thread.snapshot.interrupts or waiting or (thread.was_moved and thread.snapshot.next):
+        return True  # after an update of the state the node that will ask is still to come
     if is_answered_by(run.saga, answer.resume):
         return False
     raise ConflictError(f"saga {run.saga.id!r} waits for no answer: resume it with None", saga_id=run.saga.id)

@@ -179,6 +179,23 @@ async def test_an_invocation_that_is_cancelled_waits_for_the_effect_that_is_out(
     assert ledger.calls("do hotel") == 1
 
 
+async def test_an_effect_below_a_node_is_waited_for_too(engine: Engine, ledger: Ledger) -> None:
+    slow = Ledger(ledger.path, calls_take_s=0.1)
+
+    async def books(state: State) -> State:
+        await current_saga().run(slow.action("hotel"))
+        return {"log": ["hotel"]}
+
+    app = SagaGraph(State).add_node("books", books).add_edge(START, "books").compile(engine=engine)
+    running = asyncio.create_task(app.ainvoke({"log": []}, thread("t")))
+    while not ledger.calls("do hotel"):  # noqa: ASYNC110 - the ledger is a file
+        await asyncio.sleep(0.001)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert (await statuses(engine, "t"))["1/books/hotel-1"] == "succeeded"
+
+
 async def test_no_intent_is_accepted_once_a_node_has_failed(engine: Engine, ledger: Ledger) -> None:
     """The sibling of the node that failed ends, and what comes after it does not begin."""
     begun: list[str] = []

@@ -97,6 +97,16 @@ async def test_an_updated_state_goes_on_as_a_branch_of_its_own(engine: Engine, l
     assert [each for each in await statuses(engine, "t") if "hotel" in each] == ["2/hotel", "branch-2/4/hotel"]
 
 
+async def test_nobody_waits_any_more_on_a_branch_that_was_left(engine: Engine, ledger: Ledger) -> None:
+    app = build(engine, ledger)
+    await app.ainvoke({"log": []}, thread("t"))
+    await app.aupdate_state(thread("t"), {"answer": "forced"}, as_node="ask", effects={"1/flight": "keep", "2/hotel": "keep"})
+    with pytest.raises(ConflictError, match="waits for no answer"):
+        await app.ainvoke(Command(resume="yes"), thread("t"))
+    assert (await app.ainvoke(None, thread("t")))["answer"] == "forced"
+    assert (await engine.status("t")).status == "committed"
+
+
 async def test_a_fork_before_any_effect_needs_no_decision(engine: Engine) -> None:
     graph = SagaGraph(State).add_node("ask", lambda _state: {"answer": interrupt("ok?")}).add_edge(START, "ask")
     app = graph.compile(engine=engine)

@@ -188,15 +188,19 @@ async def test_a_node_whose_state_has_changed_is_a_conflict(engine: Engine, ledg
     assert ledger.calls("do flight") == 1
 
 
-async def test_outcomes_are_durable_before_a_node_returns(engine: Engine, ledger: Ledger) -> None:
+async def test_outcomes_are_durable_before_a_checkpoint_has_them(engine: Engine, ledger: Ledger) -> None:
     """The journal never lags the checkpoint."""
-    seen = 0
-    app = chain(ledger, "flight", last=lambda _state: {"log": ["last"]}).compile(engine=engine)
-    async for _chunk in app.astream({"log": []}, thread("t"), stream_mode="updates"):
-        seen += 1
-        durable = [type(each.event).__name__ for each in await engine.store.read("t")]
-        assert durable.count("OperationSucceeded") == seen
-    assert seen == 2
+    durable: list[int] = []
+
+    class Watching(InMemorySaver):
+        async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+            entries = await engine.store.read("t")
+            durable.append(sum(type(each.event).__name__ == "OperationSucceeded" for each in entries))
+            await super().aput_writes(config, writes, task_id, task_path)
+
+    graph = chain(ledger, "flight", last=lambda _state: {"log": ["last"]})
+    await graph.compile(engine=engine, checkpointer=Watching()).ainvoke({"log": []}, thread("t"))
+    assert durable == [0, 1, 2]
 
 
 # -- LangGraph's signatures and modes ------------------------------------------------------------------------------------
@@ -268,12 +272,13 @@ async def test_messages_survive_the_journal_and_keep_their_ids(engine: Engine) -
     class Chat(TypedDict):
         messages: Annotated[list[AnyMessage], add_messages]
 
-    breaks = [True]
+    breaks, seen = [True], []
 
     def model(state: Chat) -> Any:
         return {"messages": [AIMessage("hello", tool_calls=[{"name": "x", "args": {"a": 1}, "id": "call-1"}])]}
 
     def last(state: Chat) -> Any:
+        seen.append([each.id for each in state["messages"]])
         if breaks and breaks.pop():
             raise OperationHeldError("the power is gone")
         return {}
@@ -286,7 +291,7 @@ async def test_messages_survive_the_journal_and_keep_their_ids(engine: Engine) -
         await build().ainvoke({"messages": [HumanMessage("hi")]}, thread("t"))
     first, second = (await build().ainvoke(None, thread("t")))["messages"]
     assert (first.content, second.content, second.tool_calls[0]["id"]) == ("hi", "hello", "call-1")
-    assert all((first.id, second.id))
+    assert seen == [[first.id, second.id]] * 2
 
 
 async def test_subgraphs_and_loops_have_operations_of_their_own_in_every_pass(engine: Engine, ledger: Ledger) -> None:
