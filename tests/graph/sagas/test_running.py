@@ -188,19 +188,19 @@ async def test_a_node_whose_state_has_changed_is_a_conflict(engine: Engine, ledg
     assert ledger.calls("do flight") == 1
 
 
-async def test_outcomes_are_durable_before_a_checkpoint_has_them(engine: Engine, ledger: Ledger) -> None:
-    """The journal never lags the checkpoint."""
+async def test_outcomes_are_durable_before_anybody_is_told_them(engine: Engine, ledger: Ledger) -> None:
+    """So the journal never lags the checkpoint. Door 1 may be a few turns of the loop behind, where that settles itself."""
     durable: list[int] = []
 
-    class Watching(InMemorySaver):
-        async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+    async def books(state: State) -> State:
+        for name in ("flight", "hotel"):
+            await current_saga().run(ledger.action(name))
             entries = await engine.store.read("t")
             durable.append(sum(type(each.event).__name__ == "OperationSucceeded" for each in entries))
-            await super().aput_writes(config, writes, task_id, task_path)
+        return {}
 
-    graph = chain(ledger, "flight", last=lambda _state: {"log": ["last"]})
-    await graph.compile(engine=engine, checkpointer=Watching()).ainvoke({"log": []}, thread("t"))
-    assert durable == [0, 1, 2]
+    await SagaGraph(State).add_node("books", books).add_edge(START, "books").compile(engine=engine).ainvoke({}, thread("t"))
+    assert durable == [1, 2]
 
 
 # -- LangGraph's signatures and modes ------------------------------------------------------------------------------------
