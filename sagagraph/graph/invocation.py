@@ -163,7 +163,7 @@ async def _what_to_give(run: GraphRun, thread: _Thread, given: Any, config: Runn
             raise NotAllowedError(f"saga {saga.id!r}: its state was to be updated and was not: update it again", saga_id=saga.id)
         configurable["checkpoint_id"] = branch.output["point"]
         return None, {**(config or {}), "configurable": configurable}
-    if thread.head == begun["after"] and saga.stage is not Stage.COMMITTED:
+    if thread.head == begun["after"]:
         if begun.get("at"):
             configurable["checkpoint_id"] = begun["at"]
         return decode(begun["input"]), {**(config or {}), "configurable": configurable}

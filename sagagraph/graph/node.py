@@ -96,9 +96,14 @@ class Pass:
         elif raised is not None and is_invalid_resume(raised):
             await refuse_last_answer(self._run, self._name)
             return LeftOpen(raised)
-        if raised is not None:
+        if isinstance(raised, GraphBubbleUp | SagaClosedError):
             return raised
-        return LeftOpen(exc) if exc.leaves_saga_open else exc
+        failed = raised or exc
+        saga = self._run.saga
+        if saga.pivot_has_landed or saga.pivot_is_open:  # nothing goes back any more: the node stays where it is
+            failed.add_note(f"the pivot {saga.pivot!r} can not be taken back: resume saga {saga.id!r} once this can be done")
+            return LeftOpen(failed)
+        return LeftOpen(exc) if raised is None and exc.leaves_saga_open else failed
 
     def _request(self) -> Any:
         """What the journal holds, where that differs in nothing but the ids that a reducer gave to messages."""

@@ -14,7 +14,7 @@ from langgraph.errors import GraphRecursionError
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import CachePolicy, Command, RetryPolicy
 
-from sagagraph import Backoff, Engine, Policy, Refused, Retry, SagaGraph, Verdict, Violation, current_call, current_saga
+from sagagraph import Backoff, Engine, Policy, Refused, Retry, SagaGraph, Verdict, Violation, action, current_call, current_saga
 from sagagraph.errors import InvalidInputError, OperationFailedError, OperationHeldError, SagaClosedError, UnknownOperationError
 from tests.graph.world import QUICK, effect, statuses, thread
 from tests.saga.ledger import Ledger
@@ -109,12 +109,12 @@ async def test_independent_branches_do_not_depend_on_each_other(engine: Engine, 
 async def test_a_failing_sibling_does_not_lose_an_effect_in_mid_flight(engine: Engine, ledger: Ledger, is_async: bool) -> None:
     """Plain LangGraph cancels an async sibling, whose effect may have landed (the next test)."""
     started = threading.Event()
-    action = ledger.action("hotel")
+    hotel = ledger.action("hotel")
 
     async def slow_async(state: State) -> State:
         started.set()
         await asyncio.sleep(0.05)
-        await action.execute(None, current_call())
+        await hotel.execute(None, current_call())
         return {"log": ["hotel"]}
 
     def slow_sync(state: State) -> State:
@@ -125,7 +125,7 @@ async def test_a_failing_sibling_does_not_lose_an_effect_in_mid_flight(engine: E
         raise Refused("sold out")
 
     async def undo(state: State, update: Any, call: Any) -> None:
-        await action.compensate(None, update, call)  # type: ignore[misc]
+        await hotel.compensate(None, update, call)  # type: ignore[misc]
 
     graph = SagaGraph(State).add_node("hotel", slow_async if is_async else slow_sync, compensate=undo, policy=QUICK)
     graph.add_node("fails", fails).add_edge(START, "hotel").add_edge(START, "fails")
@@ -156,17 +156,17 @@ async def test_plain_langgraph_forgets_an_effect_that_a_failing_sibling_cancels(
 
 
 async def test_an_invocation_that_is_cancelled_waits_for_the_effect_that_is_out(engine: Engine, ledger: Ledger) -> None:
-    action = ledger.action("hotel")
+    hotel = ledger.action("hotel")
     started = asyncio.Event()
 
     async def slow(state: State) -> State:
         started.set()
         await asyncio.sleep(0.05)
-        await action.execute(None, current_call())
+        await hotel.execute(None, current_call())
         return {"log": ["hotel"]}
 
     async def undo(state: State, update: Any, call: Any) -> None:
-        await action.compensate(None, update, call)  # type: ignore[misc]
+        await hotel.compensate(None, update, call)  # type: ignore[misc]
 
     app = SagaGraph(State).add_node("hotel", slow, compensate=undo).add_edge(START, "hotel").compile(engine=engine)
     running = asyncio.create_task(app.ainvoke({"log": []}, thread("t")))
@@ -349,6 +349,53 @@ async def test_a_cancel_of_a_waiting_thread_needs_only_its_compiled_graph(store_
         with pytest.raises(SagaClosedError, match="cancelled by user"):
             await app.ainvoke(Command(resume=True), thread("t"))
     assert ledger.live() == {}
+
+
+async def test_after_the_pivot_a_failure_undoes_nothing_and_the_node_can_be_resumed(engine: Engine, ledger: Ledger) -> None:
+    breaks = [True]
+    pay, told = effect(ledger, "pay")
+    mail, mail_told = effect(ledger, "mail")
+
+    async def mails(state: State) -> State:
+        if breaks and breaks.pop():
+            raise ConnectionError("the answer was lost")
+        return await mail(state)  # type: ignore[no-any-return]
+
+    flight, flight_told = effect(ledger, "flight")
+    graph = SagaGraph(State).add_node("flight", flight, **flight_told)
+    graph.add_node("pay", pay, kind="pivot", **told | {"compensate": None})
+    once = Policy(retry=Retry(max_attempts=1))
+    graph.add_node("mail", mails, kind="retriable", guarantees=mail_told["guarantees"], policy=once)
+    graph.add_edge(START, "flight").add_edge("flight", "pay").add_edge("pay", "mail")
+    app = graph.compile(engine=engine)
+    with pytest.raises(OperationHeldError, match=r"operation '3/mail' is held"):
+        await app.ainvoke({"log": []}, thread("t"))
+    assert ledger.live() == {"flight": 1, "pay": 1}
+    assert (await app.ainvoke(None, thread("t")))["log"] == ["flight", "pay", "mail"]
+    assert (await engine.status("t")).status == "committed"
+
+
+async def test_what_fails_below_a_node_after_the_pivot_keeps_the_thread_there(engine: Engine, ledger: Ledger) -> None:
+    sold_out = [True, True]
+
+    @action(kind="retriable", name="print")
+    async def prints(request: Any, call: Any) -> str:
+        if sold_out and sold_out.pop():
+            raise Refused("no paper")
+        return "printed"
+
+    async def ticket(state: State) -> State:
+        return {"log": [await current_saga().run(prints)]}
+
+    pay, told = effect(ledger, "pay")
+    graph = SagaGraph(State).add_node("pay", pay, kind="pivot", **told | {"compensate": None}).add_node("ticket", ticket)
+    app = graph.add_edge(START, "pay").add_edge("pay", "ticket").compile(engine=engine)
+    for _again in range(2):
+        with pytest.raises(OperationHeldError, match="no paper"):
+            await app.ainvoke({"log": []}, thread("t"))
+        assert (await app.aget_state(thread("t"))).next == ("ticket",)
+    assert (await app.ainvoke(None, thread("t")))["log"] == ["pay", "printed"]
+    assert (ledger.live(), (await engine.status("t")).status) == ({"pay": 1}, "committed")
 
 
 # -- what a policy replaces ----------------------------------------------------------------------------------------------

@@ -148,6 +148,15 @@ async def test_nodes_without_effects_are_replayed_from_the_journal_when_checkpoi
     assert (ledger.live(), ledger.calls("do flight")) == ({"flight": 1}, 1)
 
 
+async def test_the_state_of_a_thread_that_has_ended_comes_back_from_its_journal(engine: Engine, ledger: Ledger) -> None:
+    def build() -> Any:
+        return chain(ledger, "flight", last=lambda _state: {"log": ["last"]}).compile(engine=engine)
+
+    ended = await build().ainvoke({"log": []}, thread("t"))
+    assert await build().ainvoke(None, thread("t")) == ended
+    assert ledger.calls("do flight") == 1
+
+
 async def test_commands_and_sends_are_replayed(engine: Engine, ledger: Ledger) -> None:
     targets = iter([["a", "b"], ["c"]])
     breaks = _Breaks()
