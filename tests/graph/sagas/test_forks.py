@@ -71,6 +71,8 @@ async def test_what_is_kept_stays_and_what_is_compensated_is_undone(engine: Engi
     assert (await app.ainvoke(Command(resume="yes"), thread("t")))["log"] == ["flight", "hotel"]
     view = await engine.status("t")
     assert view.status == "committed"
+    assert (await engine.replay("t")).differences == ()
+    assert len((await engine.project("t")).operation_state) == len(view.operations)
     assert ledger.live() == {"flight": 1, "hotel": 1}
 
 
