@@ -61,6 +61,14 @@ class RetiredError(ConflictError):
     """The saga's journal was archived or dropped; its id is not used again."""
 
 
+class ForkDecisionRequired(ConflictError):  # noqa: N818 - it asks for something
+    """A thread is to go on from another point: for each of `effects` (operation ids), say "keep" or "compensate"."""
+
+    def __init__(self, message: str, *, saga_id: str, effects: tuple[str, ...]) -> None:
+        super().__init__(message, saga_id=saga_id)
+        self.effects = effects
+
+
 class NotAllowedError(SagaGraphError):
     """The saga is in a state in which this can not be done; the message says what can."""
 

@@ -20,7 +20,7 @@ from sagagraph.context.slice import ContextSlice
 from sagagraph.errors import InvalidInputError, Refused, SagaGraphError, words_of
 from sagagraph.saga import commands as c
 from sagagraph.saga.action import Action, to_json
-from sagagraph.saga.call import Call, Purpose, enter_call
+from sagagraph.saga.call import Call, Paused, Purpose, enter_call
 from sagagraph.saga.events import Fault, ProbeAnswer
 from sagagraph.saga.judging import augmented_output
 from sagagraph.saga.model import Operation, Saga, UndoCall, operation_key, undo_key
@@ -69,6 +69,8 @@ class Effects:
                 output = to_json(result)
         except Refused as exc:
             return c.ActionRefused(operation.id, Fault(exc.code, words_of(exc)), exc.transient, self._random.random())
+        except Paused as exc:
+            return c.ActionPaused(operation.id, words_of(exc))
         except Exception as exc:  # noqa: BLE001 - any other end is in doubt, whatever it was
             return c.ActionLost(operation.id, _fault_of(exc), self._random.random())
         output, verdicts = await self._judged_output(saga, operation, action, output)

@@ -93,6 +93,7 @@ def reversing_action(action: Action) -> Action:
         request_type=Undone,
         result_type=Any,
         home=action.home + REVERSING,
+        needs_body=False,
         _adapters={},
     )
 
