@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sagagraph.context.slice import ContextSlice as ContextSlice
     from sagagraph.errors import Refused as Refused
+    from sagagraph.graph.builder import SagaGraph as SagaGraph
+    from sagagraph.graph.current import current_saga as current_saga
+    from sagagraph.graph.offloading import offload as offload
+    from sagagraph.graph.tool import saga_tool as saga_tool
+    from sagagraph.planning.llm import init_model as init_model
     from sagagraph.saga.action import Guarantees as Guarantees
     from sagagraph.saga.action import action as action
     from sagagraph.saga.call import Call as Call
@@ -34,11 +39,16 @@ _HOME = {
     "Probe": "sagagraph.saga.probe",
     "Refused": "sagagraph.errors",
     "Retry": "sagagraph.workflow.policy",
+    "SagaGraph": "sagagraph.graph.builder",
     "Validator": "sagagraph.validators.protocol",
     "Verdict": "sagagraph.validators.verdict",
     "Violation": "sagagraph.validators.verdict",
     "action": "sagagraph.saga.action",
     "current_call": "sagagraph.saga.call",
+    "init_model": "sagagraph.planning.llm",
+    "current_saga": "sagagraph.graph.current",
+    "offload": "sagagraph.graph.offloading",
+    "saga_tool": "sagagraph.graph.tool",
 }
 
 __all__ = sorted(_HOME)

@@ -61,6 +61,14 @@ class RetiredError(ConflictError):
     """The saga's journal was archived or dropped; its id is not used again."""
 
 
+class ForkDecisionRequired(ConflictError):  # noqa: N818 - it asks for something
+    """A thread is to go on from another point: for each of `effects` (operation ids), say "keep" or "compensate"."""
+
+    def __init__(self, message: str, *, saga_id: str, effects: tuple[str, ...]) -> None:
+        super().__init__(message, saga_id=saga_id)
+        self.effects = effects
+
+
 class NotAllowedError(SagaGraphError):
     """The saga is in a state in which this can not be done; the message says what can."""
 
@@ -71,6 +79,10 @@ class WorkflowError(SagaGraphError):
 
 class ContextBudgetError(SagaGraphError):
     """What is marked critical does not fit into the token budget of a context slice."""
+
+
+class ContextMismatchError(SagaGraphError):
+    """A context that is restored is not the one that was given out."""
 
 
 # -- what happened to an operation -----------------------------------------------------------------------------------
@@ -145,3 +157,23 @@ class ProviderError(SagaGraphError):
     """An outside part failed or can not be reached."""
 
     exit_code = 3
+
+
+class ModelError(SagaGraphError):
+    """A language model can not be asked: no key, a refused key, a rate limit, no answer in time. Names the model's provider.
+
+    Holds nothing that the provider said: that can hold a key.
+    """
+
+    exit_code = 3
+
+
+class UnusableAnswerError(ModelError):
+    """A language model was asked, and refused, stopped half-way or answered something that can not be read.
+
+    `usage`: what that cost, where it is known.
+    """
+
+    def __init__(self, message: str, *, usage: object = None) -> None:
+        super().__init__(message)
+        self.usage = usage

@@ -26,8 +26,8 @@ from sagagraph.validators.verdict import Verdict
 _GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}
 _BAD = {SagaStatus.HELD, SagaStatus.STUCK, OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED, OperationStatus.FAILED}
 
-stdout = Console(highlight=False, soft_wrap=True)
-stderr = Console(stderr=True, highlight=False, soft_wrap=True)
+stdout = Console(emoji=False, highlight=False, soft_wrap=True)
+stderr = Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
 
 
 def print_json(document: Any) -> None:

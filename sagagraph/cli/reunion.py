@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sagagraph.cli import output
+from sagagraph.cli import output, planning
 from sagagraph.cli.files import json_file
 from sagagraph.domains.reunion.checks.case import Case
 from sagagraph.domains.reunion.circumstances import Circumstances
@@ -23,6 +23,7 @@ Problem = Annotated[Path, typer.Argument(metavar="PROBLEM")]
 Plan = Annotated[Path, typer.Argument(metavar="PLAN")]
 Events = Annotated[list[Path] | None, typer.Option("--event", metavar="EVENT.json", help="What became known; may be repeated.")]
 Store = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="Not asked: a plan stands in its file.")]
+Seconds = Annotated[float, typer.Option("--seconds", metavar="N", min=0.1, max=86400.0, help="How long to search.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 
 
@@ -45,6 +46,32 @@ def where(
     for each in parsed.broken:
         output.stderr.print(f"action {each.index} is left out: it can not be read", markup=False)
     _show_where(moment, list(whereabouts(Case(Circumstances(known, events), parsed).simulation, moment)), as_json=as_json)
+
+
+@reunion.command("plan")
+def plan_command(
+    problem: Problem,
+    out: Annotated[Path | None, typer.Option("--out", metavar="PLAN.json", help="Write the plan to this file too.")] = None,
+    seconds: Seconds = 30.0,
+    others: Annotated[int, typer.Option("--alternatives", min=0, max=20, help="Up to so many plans with other roles.")] = 0,
+    _store: Store = "",
+    as_json: Json = False,
+) -> None:
+    """Plan a logistics problem: the best plan in the order of its objectives, or what can not be met together."""
+    raise typer.Exit(planning.plan_reunion(problem, out, seconds, others, as_json=as_json))
+
+
+@reunion.command("repair")
+def repair_command(
+    problem: Problem,
+    plan: Plan,
+    event: Events = None,
+    seconds: Seconds = 30.0,
+    _store: Store = "",
+    as_json: Json = False,
+) -> None:
+    """Repair a plan after events: what was done stands, and little of what is planned changes."""
+    raise typer.Exit(planning.repair_reunion(problem, plan, event or [], seconds, as_json=as_json))
 
 
 def _show_where(at: int, found: list[Whereabouts], *, as_json: bool) -> None:

@@ -15,13 +15,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sagagraph.bootstrap import DOMAINS, Settings, check_url, open_engine, open_travel, title_of
+from sagagraph.bootstrap import DOMAINS, Settings, check_url, model_of, open_engine, open_travel, read_settings, title_of
 from sagagraph.cli import output
 from sagagraph.cli.files import json_file
+from sagagraph.context.model import Model
 from sagagraph.domains.travel.amending import wish_of
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.problem import parse_request
 from sagagraph.domains.travel.reading import PartialRequest, read_request
+from sagagraph.domains.travel.reading.rewording import reworded
 from sagagraph.errors import (
     BusyError,
     DrainedError,
@@ -31,6 +33,7 @@ from sagagraph.errors import (
     ProviderError,
     SagaGraphError,
 )
+from sagagraph.planning.checking import judge_plan_of
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.amendment import parent_of
@@ -69,9 +72,9 @@ class Door:
 
     @property
     def settings(self) -> Settings:
-        settings = Settings()
+        settings = read_settings()
         store, provider = self.store or settings.store, self.provider or settings.provider_url
-        return Settings(store=store, provider_url=check_url(provider, "--provider"))
+        return settings.model_copy(update={"store": store, "provider_url": check_url(provider, "--provider")})
 
     def show(self, view: SagaView) -> int:
         if self.as_json:
@@ -102,7 +105,8 @@ async def _acting(door: Door, domain: str) -> AsyncIterator[Opened]:
         served = await stack.enter_async_context(DOMAINS[domain](settings))
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
         async with _drained_when_told_to_stop(engine):
-            yield Opened(engine, served, planning_graph(domain=served, engine=engine, checkpointer=checkpointer))
+            graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model_of(settings))
+            yield Opened(engine, served, graph)
 
 
 @asynccontextmanager
@@ -158,7 +162,7 @@ async def trip(
             if text is None and request is None and saga_id is not None:
                 wanted = await _first_request(opened.engine, saga_id)
             else:
-                wanted = await _wanted(opened.domain, text, request)
+                wanted = await _wanted(opened.domain, text, request, model=model_of(door.settings))
             view = await opened.graph.start(name, wanted, approved_by=f"{PERSON}, --yes" if approved else None)
             view = await _approved_or_not(door, opened, view)
     return door.show(view)
@@ -204,7 +208,7 @@ async def change(door: Door, saga_id: str, text: str | None, request: Path | Non
 
 async def _plan_only(door: Door, text: str | None, request: Path | None) -> int:
     async with open_travel(door.settings) as travel:
-        proposed = await travel.propose(await _wanted(travel, text, request))
+        proposed = await travel.propose(await _wanted(travel, text, request, model=model_of(door.settings)))
     if isinstance(proposed, Infeasible):
         return _infeasible(door, proposed)
     plans = [asdict(each) for each in proposed]
@@ -223,14 +227,24 @@ def _infeasible(door: Door, found: Infeasible) -> int:
     return _VERDICT_AGAINST
 
 
-async def _wanted(travel: Travel, text: str | None, request: Path | None, known: PartialRequest | None = None) -> Any:
-    """The request as JSON; what is missing is asked for on a terminal, and named otherwise. `known`: what was wished before."""
+async def _wanted(
+    travel: Travel, text: str | None, request: Path | None, known: PartialRequest | None = None, model: Model | None = None
+) -> Any:
+    """The request as JSON; what is missing is asked for on a terminal, and named otherwise. `known`: what was wished before.
+
+    A sentence that does not make a request by itself is first shown to the model, where there is one.
+    """
     today = (await travel.provider.now()).date()
     if request is not None:
         return parse_request(json_file(request, "--request"), cities=travel.cities, today=today).model_dump(mode="json")
     if not (text or "").strip():
         raise InvalidInputError("say where the trip goes, or give --request FILE.json", field="TEXT")
     partial = read_request(text or "", cities=travel.cities, today=today, known=known)
+    if model is not None and partial.missing():
+        plainer = await reworded(text or "", model=model, cities=travel.cities, today=today)
+        if plainer is not None:
+            output.stderr.print(f"put in plain words by {model.name}", markup=False)
+        partial = plainer or partial
     while (questions := partial.missing()) and sys.stdin.isatty() and sys.stdout.isatty():
         _name_what_was_not_understood(partial)
         answer = await _asked(f"{questions[0].text} ")
@@ -468,7 +482,7 @@ async def replay(door: Door, saga_id: str) -> int:
             except ProviderError as exc:
                 output.stderr.print(f"sagagraph: the plan is not judged again: {exc}", markup=False)
             else:
-                judge_plan = served.validate
+                judge_plan = judge_plan_of(served)
                 for each in served.actions:
                     engine.register(each)
         replayed = await engine.replay(saga_id, judge_plan=judge_plan)

@@ -6,7 +6,8 @@ any time, with or without its checkpoint. Its state holds an id and small refere
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypedDict
 
@@ -15,9 +16,16 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
+from msgspec import structs
 
-from sagagraph.errors import NotAllowedError
+from sagagraph.context.model import Model
+from sagagraph.errors import NotAllowedError, RetiredError, StoreError
+from sagagraph.planning.assignment import Assigning
+from sagagraph.planning.checking import judged_plan
 from sagagraph.planning.domain import Domain, Infeasible, Proposal, Revision
+from sagagraph.planning.feedback import lessons_of
+from sagagraph.planning.model_planner import ROUNDS, ModelPlanner
+from sagagraph.planning.rounds import reasoning_in
 from sagagraph.saga import commands as c
 from sagagraph.saga.action import to_json
 from sagagraph.saga.agenda import is_quiet, is_ready_for_repair, status_of
@@ -32,6 +40,9 @@ from sagagraph.validators.verdict import VerdictStatus
 
 MAX_PROPOSALS = 3
 """How many plans may be judged before the request counts as infeasible."""
+
+LEARNS_FROM = 20
+"""Sagas whose validators' objections are offered to a model that proposes."""
 
 MAX_REPAIRS = 12
 """How often the plan of one saga may be repaired before it counts as beyond that."""
@@ -61,6 +72,8 @@ class PlanningContext:
     coordinator: Coordinator
     telemetry: Telemetry
     approved_by: str | None = None
+    planner: ModelPlanner | None = None
+    """None: the domain's solver proposes."""
 
 
 NodeRuntime = Runtime[PlanningContext]
@@ -69,9 +82,14 @@ NodeRuntime = Runtime[PlanningContext]
 class PlanningGraph:
     """Runs sagas of one domain. Each call holds the saga's lease while it runs, and returns where the saga stands then."""
 
-    def __init__(self, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None) -> None:
+    def __init__(
+        self, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None, model: Model | None = None
+    ) -> None:
         self._domain = domain
         self._engine = engine
+        self._planner = None
+        if model is not None and isinstance(domain, Assigning):
+            self._planner = ModelPlanner(model, domain, lessons=self._lessons)
         self.compiled = _build().compile(checkpointer=checkpointer)
         for each in domain.actions:
             engine.register(each)
@@ -148,10 +166,19 @@ class PlanningGraph:
                 await _tell_decision(coordinator, decision)
                 if await self._is_interrupted(config):
                     given = Command(resume=decision)
-            context = PlanningContext(self._domain, coordinator, self._engine.telemetry, approved_by)
+            context = PlanningContext(self._domain, coordinator, self._engine.telemetry, approved_by, self._planner)
             await self.compiled.ainvoke(given, config, context=context, durability="sync" if self._keeps_checkpoints else None)
         await self._engine.conclude_amendment(saga_id)
         return await self._engine.status(saga_id)
+
+    async def _lessons(self) -> Sequence[str]:
+        """Of the latest sagas of this domain. One whose journal can not be read teaches nothing."""
+        journals = []
+        latest = [each.saga_id for each in await self._engine.sagas() if each.domain == self._domain.name]
+        for saga_id in latest[:LEARNS_FROM]:
+            with suppress(StoreError, RetiredError):
+                journals.append(await self._engine.journal(saga_id))
+        return lessons_of(journals)
 
     @property
     def _keeps_checkpoints(self) -> bool:
@@ -161,9 +188,14 @@ class PlanningGraph:
         return self._keeps_checkpoints and bool((await self.compiled.aget_state(config)).interrupts)
 
 
-def planning_graph(*, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None = None) -> PlanningGraph:
-    """The planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart."""
-    return PlanningGraph(domain, engine, checkpointer)
+def planning_graph(
+    *, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None = None, model: Model | None = None
+) -> PlanningGraph:
+    """The planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart.
+
+    `model`: proposes the plans of a domain that lets one choose; its solver does otherwise.
+    """
+    return PlanningGraph(domain, engine, checkpointer, model)
 
 
 def _build() -> StateGraph[PlanningState, PlanningContext, PlanningState, PlanningState]:
@@ -221,12 +253,13 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     """Propose; a proposal that was judged INVALID before is not made again."""
     context = runtime.context
     saga = context.coordinator.saga
-    proposed = await _proposed(context.domain, saga)
+    planner = None if amended_by(saga) else context.planner
+    proposed = await (_proposed(context.domain, saga) if planner is None else planner.propose(saga))
     if isinstance(proposed, Infeasible):
         await context.coordinator.tell(c.DeclareInfeasible(proposed.reasons))
         return _reference(context.coordinator.saga)
     left = [each for each in proposed if saga.plan.verdict is None or each.plan_hash != saga.plan.hash]
-    if not left or saga.plan.proposals >= MAX_PROPOSALS:
+    if not left or saga.plan.proposals >= MAX_PROPOSALS + (0 if planner is None else ROUNDS):
         await context.coordinator.tell(c.DeclareInfeasible(_objections(saga)))
         return _reference(context.coordinator.saga)
     await context.coordinator.tell(_proposing(*left))
@@ -273,7 +306,7 @@ async def validate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     saga = context.coordinator.saga
     with context.telemetry.judging_plan(saga, context.domain.name) as judging:
         shown = to_json(await context.domain.evidence(saga))
-        verdict = await context.domain.validate(saga.request, saga.plan.content, shown)
+        verdict = await judged_plan(context.domain, saga.request, saga.plan.content, shown)
         judging.answered(verdict.verdict.value)
     await context.coordinator.tell(c.JudgePlan(str(saga.plan.hash), verdict.model_dump(mode="json"), shown))
     return _reference(context.coordinator.saga)
@@ -330,7 +363,9 @@ async def execute(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 def _accepting(domain: Domain, saga: Saga) -> c.AcceptPlan:
     revision = Revision(domain.workflow(saga.plan.content)) if _is_first_plan(saga) else domain.revision(saga)
     revisable = saga.plan.version < MAX_REPAIRS
-    return c.AcceptPlan(revision.operations, revision.removed, revision.replaced, revisable=revisable)
+    reasoning = reasoning_in(saga.plan.reasons)
+    operations = tuple(structs.replace(each, reasoning=each.reasoning or reasoning) for each in revision.operations)
+    return c.AcceptPlan(operations, revision.removed, revision.replaced, revisable=revisable)
 
 
 async def compensate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:

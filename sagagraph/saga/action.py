@@ -74,6 +74,8 @@ class Action:
     """Where the function was defined: two actions of one name from different homes are not the same."""
     formerly: tuple[tuple[str, int], ...] = ()
     """Names and versions under which earlier releases journalled it."""
+    needs_body: bool = False
+    """Going forward, only the body that asks for it can run it: what is registered undoes it, and asks about it."""
     _adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict, repr=False)
 
     def __call__(self, request: Any, call: Call) -> Any:
@@ -194,7 +196,7 @@ def _made(function: Function, names: dict[str, Any], declared: Declaration) -> A
     made = Action(
         name=name,
         version=declared.get("version", 1),
-        kind=_kind_of(function.__name__, declared.get("kind"), compensate, probe),
+        kind=kind_of(function.__name__, declared.get("kind"), compensate, probe),
         execute=function,
         compensate=compensate,
         probe=probe,
@@ -227,7 +229,7 @@ def _former_name(name: str, given: str) -> tuple[str, int]:
     return former, int(version)
 
 
-def _kind_of(name: str, kind: ActionKind | str | None, compensate: Function | None, probe: Function | None) -> ActionKind:
+def kind_of(name: str, kind: ActionKind | str | None, compensate: Function | None, probe: Function | None) -> ActionKind:
     if kind is None:
         if compensate is None and probe is not None:
             raise InvalidInputError(

@@ -104,7 +104,7 @@ def amendment_request(saga: Saga, wish: Any, lost: Collection[str], fees: float)
             request=resolve(each.spec.inputs, saga.outputs),
             result=each.output,
             key=operation_key(saga.id, each),
-            below=tuple(sorted(nearest_dependents(saga, each.id, live))),
+            below=tuple(sorted(nearest_dependents(saga.dependents, each.id, live))),
         )
         for each in live.values()
     )
@@ -200,26 +200,13 @@ def undoing_specs(
 ) -> Iterator[OperationSpec]:
     """What undoes `dropped` operations of the parent, dependents first, once `after` has committed; ids begin with `prefix`."""
     stands = amendment.by_id
+    dependents = {each.id: each.below for each in amendment.stands}
     for name in dropped:
         each = stands[name]
         request = Undone(request=each.request, result=each.result, key=each.key)
-        below = sorted(_nearest(stands, name, dropped))
+        below = sorted(nearest_dependents(dependents, name, dropped))
         needs = (after, *(f"{prefix} {dependent}" for dependent in below))
         yield reversing_action(actions[each.action]).spec(f"{prefix} {name}", request, needs)
-
-
-def _nearest(stands: Mapping[str, Stands], name: str, among: Collection[str]) -> set[str]:
-    found: set[str] = set()
-    seen: set[str] = set()
-    frontier = list(stands[name].below)
-    while frontier:
-        each = frontier.pop()
-        if each in among:
-            found.add(each)
-        elif each not in seen:
-            seen.add(each)
-            frontier += stands[each].below
-    return found
 
 
 def is_undoing(operation: Operation) -> bool:

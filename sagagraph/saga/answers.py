@@ -12,7 +12,7 @@ from sagagraph.saga.agenda import next_steps
 from sagagraph.saga.dependency import comes_after_pivot
 from sagagraph.saga.events import Events
 from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
-from sagagraph.saga.settle import attempts_left, deadline_is_over, is_alone, remembers_key
+from sagagraph.saga.settle import PAUSED, attempts_left, deadline_is_over, is_alone, remembers_key
 from sagagraph.saga.status import OperationStatus
 from sagagraph.saga.step import Verify
 from sagagraph.validators.verdict import Verdict, VerdictStatus
@@ -82,6 +82,16 @@ def action_lost(saga: Saga, command: c.ActionLost, now: float) -> Events:
         return ()
     retry_at = now + operation.spec.policy.backoff.delay_s(operation.attempts, command.draw)
     return (e.AttemptLost(operation.id, command.fault, retry_at),)
+
+
+def action_paused(saga: Saga, command: c.ActionPaused, now: float) -> Events:
+    """What it did before it stopped may have landed; going forward it waits for whoever brings what it needs."""
+    operation = saga.operations[command.operation]
+    if not operation.in_flight:
+        return ()
+    lost = e.AttemptLost(operation.id, e.Fault(PAUSED, command.reason), now)
+    going_on = saga.stage is Stage.RUNNING and not operation.given_up and not operation.removed
+    return (lost, e.OperationHeld(operation.id, command.reason)) if going_on else (lost,)
 
 
 def probe_answered(saga: Saga, command: c.ProbeAnswered, now: float) -> Events:

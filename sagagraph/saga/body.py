@@ -50,7 +50,7 @@ class BodySaga:
     """
 
     def __init__(self, engine: Engine, saga_id: str) -> None:
-        self.id = _checked_id(saga_id, "saga_id")
+        self.id = checked_id(saga_id, "saga_id")
         self._engine = engine
         self._holding: AbstractAsyncContextManager[Coordinator] | None = None
         self._coordinator: Coordinator | None = None
@@ -123,7 +123,7 @@ class BodySaga:
         self._running.give(name, action)
         try:
             planned = c.PlanOperation(action.spec(name, request, prerequisites), action.formerly)
-            saga = await self._running.tell_until(planned, lambda state: _is_over(state, name), operation=name)
+            saga = await self._running.tell_until(planned, lambda state: is_over(state, name), operation=name)
         except asyncio.CancelledError:
             if action.kind is ActionKind.COMPENSATABLE:  # the body may go on without it: it must not commit unasked
                 self._abandoned.add(name)
@@ -134,7 +134,7 @@ class BodySaga:
 
     def _named(self, action: Action, given: str | None) -> str:
         if given is not None:
-            if _checked_id(given, "id") in self._outstanding:
+            if checked_id(given, "id") in self._outstanding:
                 raise InvalidInputError(f"operation {given!r} is being run already", field="id")
             return given
         if action.name in self._outstanding.values():
@@ -176,17 +176,7 @@ class BodySaga:
                 self._frontier.pop(each, None)
             self._frontier[operation.id] = None
             return result
-        fault = operation.fault
-        why = operation.hold or (fault.message if fault else operation.status.value)
-        ids = {"saga_id": saga.id, "operation_id": operation.id}
-        if operation.status in _BLOCKED and saga.stage is Stage.RUNNING:
-            last = f"; the last call ended with {fault.message}" if fault and fault.message not in why else ""
-            raise OperationHeldError(
-                f"saga {saga.id!r}: operation {operation.id!r} is held ({why}{last}); resolve it, or run again later", **ids
-            )
-        if operation.failed or operation.status is OperationStatus.SKIPPED or saga.stage is Stage.RUNNING:
-            raise OperationFailedError(f"saga {saga.id!r}: operation {operation.id!r} failed: {why}", **ids) from None
-        raise SagaClosedError(f"saga {saga.id!r} is {status_of(saga).value}: {saga.turned_back_by or 'cancelled'}", **ids)
+        raise failure_of(saga, operation)
 
     # -- the end of the body -----------------------------------------------------------------------------------------
 
@@ -196,7 +186,7 @@ class BodySaga:
         try:
             if exc is None:
                 await self._complete()
-            elif not _leaves_open(exc) or self._running.saga.stage is not Stage.RUNNING:
+            elif not leaves_open(exc) or self._running.saga.stage is not Stage.RUNNING:
                 await self._turn_back(exc)
         finally:
             await self._let_go()
@@ -213,10 +203,7 @@ class BodySaga:
         saga = await running.until_quiet()
         if saga.stage is Stage.COMMITTED:
             return
-        status = status_of(saga)
-        named = ", ".join(f"{each.id} ({each.hold})" for each in saga.in_order() if each.hold)
-        kind = OperationHeldError if status in (SagaStatus.HELD, SagaStatus.STUCK) else SagaClosedError
-        raise kind(f"saga {self.id!r} is {status.value}: {named or saga.turned_back_by}", saga_id=self.id)
+        raise open_end_of(saga)
 
     async def _turn_back(self, exc: BaseException) -> None:
         if not isinstance(exc, Exception):
@@ -231,13 +218,36 @@ class BodySaga:
             exc.add_note(f"saga {self.id!r} is {status_of(saga).value}")
 
 
-def _leaves_open(exc: BaseException) -> bool:
+def failure_of(saga: Saga, operation: Operation) -> SagaGraphError:
+    """Why `operation`, which is over, returned nothing."""
+    fault = operation.fault
+    why = operation.hold or (fault.message if fault else operation.status.value)
+    ids = {"saga_id": saga.id, "operation_id": operation.id}
+    if operation.status in _BLOCKED and saga.stage is Stage.RUNNING:
+        last = f"; the last call ended with {fault.message}" if fault and fault.message not in why else ""
+        return OperationHeldError(
+            f"saga {saga.id!r}: operation {operation.id!r} is held ({why}{last}); resolve it, or run again later", **ids
+        )
+    if operation.failed or operation.status is OperationStatus.SKIPPED or saga.stage is Stage.RUNNING:
+        return OperationFailedError(f"saga {saga.id!r}: operation {operation.id!r} failed: {why}", **ids)
+    return SagaClosedError(f"saga {saga.id!r} is {status_of(saga).value}: {saga.turned_back_by or 'cancelled'}", **ids)
+
+
+def open_end_of(saga: Saga) -> SagaGraphError:
+    """Why a quiet saga whose body is through has not committed."""
+    status = status_of(saga)
+    named = ", ".join(f"{each.id} ({each.hold})" for each in saga.in_order() if each.hold)
+    kind = OperationHeldError if status in (SagaStatus.HELD, SagaStatus.STUCK) else SagaClosedError
+    return kind(f"saga {saga.id!r} is {status.value}: {named or saga.turned_back_by}", saga_id=saga.id)
+
+
+def leaves_open(exc: BaseException) -> bool:
     if isinstance(exc, ExceptionGroup):  # of a TaskGroup
-        return all(_leaves_open(each) for each in exc.exceptions)
+        return all(leaves_open(each) for each in exc.exceptions)
     return not isinstance(exc, Exception) or (isinstance(exc, SagaGraphError) and exc.leaves_saga_open)
 
 
-def _checked_id(given: str, field: str) -> str:
+def checked_id(given: str, field: str) -> str:
     """Ids become text in journals, keys and other people's ledgers."""
     if not isinstance(given, str) or not given:
         raise InvalidInputError("an id is a text that is not empty", field=field)
@@ -248,7 +258,7 @@ def _checked_id(given: str, field: str) -> str:
     return given
 
 
-def _is_over(saga: Saga, name: str) -> bool:
+def is_over(saga: Saga, name: str) -> bool:
     """Nothing more will become of this operation while the saga goes forward, or the saga does not go forward any more."""
     operation = saga.operations.get(name)
     if operation is None or operation.in_flight:

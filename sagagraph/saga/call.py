@@ -36,6 +36,10 @@ class Call:
     purpose: Purpose = Purpose.ACTION
 
 
+class Paused(Exception):  # noqa: N818 - no error: it waits for something that the caller will bring
+    """Raised by an action that stops without an outcome until its body runs it again; the message says what it waits for."""
+
+
 _CURRENT: ContextVar[Call] = ContextVar("sagagraph_call")
 
 

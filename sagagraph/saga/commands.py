@@ -44,6 +44,14 @@ class ActionLost:
 
 
 @dataclass(frozen=True, slots=True)
+class ActionPaused:
+    """It stopped without an outcome, and waits for its body to run it again."""
+
+    operation: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProbeAnswered:
     operation: str
     answer: ProbeAnswer
@@ -273,6 +281,7 @@ Command = (
     ActionReplied
     | ActionRefused
     | ActionLost
+    | ActionPaused
     | ProbeAnswered
     | ActionMissing
     | UndoReplied

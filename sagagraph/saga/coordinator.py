@@ -24,7 +24,7 @@ from sagagraph.saga.effects import Effects
 from sagagraph.saga.evolve import evolve
 from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.ports import Lease, Note, Request, RequestKind, SagaStore
-from sagagraph.saga.settle import settles_itself
+from sagagraph.saga.settle import paused, settles_itself
 from sagagraph.saga.step import CallAction, CallCompensation, CallProbe, CallVoid, EffectStep, Record, Reverse, Verify, Wait
 from sagagraph.saga.watchers import IsReached, Watchers, anything
 
@@ -307,9 +307,12 @@ class Coordinator:
             return None
         operation = saga.operations[step.operation]
         try:
-            self._action_of(operation)
+            action = self._action_of(operation)
         except UnknownActionError as exc:
             return c.ActionMissing(operation.id, str(exc))
+        only_by_body = isinstance(step, CallAction) and not step.claim and (action.needs_body or paused(operation))
+        if only_by_body and operation.id not in self._given:
+            return c.ActionMissing(operation.id, "only its body can run it again: run that")
         return None
 
     def _start(self, step: EffectStep) -> None:

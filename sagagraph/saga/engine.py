@@ -56,6 +56,7 @@ from sagagraph.saga.redaction import checked_fields, is_redacted, redaction_of
 from sagagraph.saga.replay import JudgePlan, Replay, replay
 from sagagraph.saga.retention import Retirement, retire, unfinished
 from sagagraph.saga.reversal import REVERSAL, original_id, plan_reversal, reversal_id, reversing_action
+from sagagraph.saga.settle import waits_for_answer
 from sagagraph.saga.status import SagaStatus
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.telemetry.holding import Telemetry
@@ -372,13 +373,14 @@ class Engine:
     async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
         """Go on with an open saga until it is quiet, or with what amends it; a finished one is only reported.
 
-        A workflow is carried on. A saga of a body that is not run again is settled and then compensated.
+        A workflow is carried on. A saga of a body that is not run again is settled and then compensated; one that waits for an
+        answer is only reported: its graph is told the answer, or it is cancelled.
         """
         saga = await self.load(saga_id)
         if saga.amending is not None:
             with suppress(UnknownSagaError):  # only its planner can begin it
                 await self.resume(saga.amending.saga, wait=wait)
-        elif not status_of(saga).is_final:
+        elif not status_of(saga).is_final and not any(waits_for_answer(each) for each in saga.operations.values()):
             async with self.hold(saga_id, wait=wait) as coordinator:
                 await self._without_body(coordinator)
                 await coordinator.until_quiet()
@@ -464,12 +466,18 @@ class Engine:
         """Set a committed saga on the way to another plan; `PlanningGraph.change` does that, and all that follows.
 
         Where nothing is lost and nothing else is wished for, nothing happens. Raises `NotAllowedError` where a cancel or another
-        amendment goes on.
+        amendment goes on, and where the pivot can not be reversed: nothing could take its place.
         """
         async with self.hold(saga_id) as coordinator:
             saga = coordinator.saga
             if not lost and wish == saga.request and saga.stage is Stage.COMMITTED and not saga.cancel_by:
                 return
+            if saga.pivot_has_landed and not plan_reversal(saga, self.find).is_possible:
+                raise NotAllowedError(
+                    f"saga {saga_id!r} can not be changed any more: its pivot {saga.pivot!r} has landed for good",
+                    saga_id=saga_id,
+                    operation_id=saga.pivot,
+                )
             request = amendment_request(saga, wish, lost, self._account(saga).cost.fees)
             await coordinator.tell(c.BeginAmendment(next_amendment_id(saga), request, by, approved_by))
 

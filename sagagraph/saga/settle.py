@@ -22,17 +22,26 @@ from sagagraph.workflow.kind import ActionKind
 CLOCK_MARGIN_S = 1.0
 """How far our clock and a provider's may be apart where a deadline or a key's retention is counted on."""
 MAX_UNKNOWN_PROBES = 3
+PAUSED = "interrupted"
+"""The code of the fault of a call that stopped to wait for something, and whose function would run from its top again."""
 
 
 def settle(operation: Operation, now: float, *, after_pivot: bool) -> Step:
     """Rule 3a: adopt, try again within what the provider guarantees, give up, or hold."""
     if not operation.has_effect:
         return _repeat(operation, now, after_pivot=after_pivot)
+    if waits_for := paused(operation):
+        if remembers_key(operation, now):
+            return _repeat(operation, now, after_pivot=after_pivot)
+        return _hold(operation, f"{waits_for}: what it did before that would be done again; {_SEPARATE}")
     if operation.spec.has_probe:
         return _settle_by_probe(operation, now, after_pivot=after_pivot)
     if remembers_key(operation, now):
         return _repeat(operation, now, after_pivot=after_pivot)
     return _hold(operation, "it is in doubt, has no probe, and its provider does not promise to remember keys")
+
+
+_SEPARATE = "make the effect an operation of its own (saga.run, saga_tool), or wait in another one"
 
 
 def seal(operation: Operation, now: float, *, may_claim: bool) -> Step:
@@ -143,9 +152,19 @@ def _seal_by_deadline(operation: Operation, now: float) -> Step:
 
 
 def _repeat(operation: Operation, now: float, *, after_pivot: bool) -> Step:
-    if not attempts_left(operation, now):
+    if not attempts_left(operation, now) and not paused(operation):  # a person may take longer than any policy
         return _exhausted(operation, after_pivot=after_pivot)
     return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id)
+
+
+def waits_for_answer(operation: Operation) -> bool:
+    """Its body will go on with it once it has what it waits for."""
+    return bool(operation.hold) and operation.hold == paused(operation)
+
+
+def paused(operation: Operation) -> str:
+    """What its last call stopped to wait for; empty if it did not."""
+    return operation.fault.message if operation.fault is not None and operation.fault.code == PAUSED else ""
 
 
 def _exhausted(operation: Operation, *, after_pivot: bool) -> Step:

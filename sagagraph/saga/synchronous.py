@@ -32,6 +32,15 @@ class SyncEngine:
             self._opened.__exit__(None, None, None)
             raise
 
+    @property
+    def portal(self) -> BlockingPortal:
+        """Into the thread of the event loop that the engine lives on."""
+        return self._portal
+
+    @property
+    def engine(self) -> Engine:
+        return self._engine
+
     def close(self) -> None:
         try:
             self._engine_context.__exit__(None, None, None)

@@ -13,7 +13,8 @@ from typing import Any
 
 import structlog
 
-from sagagraph.bootstrap import DOMAINS, Settings, open_engine
+from sagagraph.bootstrap import DOMAINS, Settings, model_of, open_engine
+from sagagraph.context.model import Model
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError
 from sagagraph.graph.checkpointer import open_checkpointer
 from sagagraph.graph.planning import PlanningGraph, planning_graph
@@ -38,7 +39,7 @@ _LOOK_AGAIN_S = 1.0
 _AT_ONCE = 16
 """How many sagas are picked up at the same time."""
 
-SUBJECTS: Mapping[str, Callable[[Any], Subject]] = {"travel": TravelSubject, "reunion": ReunionSubject}
+SUBJECTS: Mapping[str, Callable[[Any, Model | None], Subject]] = {"travel": TravelSubject, "reunion": ReunionSubject}
 
 _log = structlog.get_logger("sagagraph.ui")
 
@@ -331,7 +332,7 @@ def _is_decided(saga: Saga, plan_hash: str, *, approved: bool) -> bool:
 @asynccontextmanager
 async def open_service(settings: Settings) -> AsyncIterator[Service]:
     """On the settings' store and provider, with every domain that there are pages for."""
-    bell = Bell()
+    bell, model = Bell(), model_of(settings)
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(settings, [bell]))
         saver = await stack.enter_async_context(open_checkpointer(settings.store_url))
@@ -339,8 +340,8 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
         graphs: dict[str, PlanningGraph] = {}
         for name in SUBJECTS:
             domain = await stack.enter_async_context(DOMAINS[name](settings))
-            subjects[name] = SUBJECTS[name](domain)
-            graphs[name] = planning_graph(domain=domain, engine=engine, checkpointer=saver)
+            subjects[name] = SUBJECTS[name](domain, model)
+            graphs[name] = planning_graph(domain=domain, engine=engine, checkpointer=saver, model=model)
         service = Service(engine, subjects, graphs, bell)
         stack.push_async_callback(service.close)
         yield service

@@ -135,6 +135,20 @@ async def test_other_wishes_after_the_payment_change_only_what_they_touch(open_w
         assert (await changed(worker, stars=[4, 4])).amendments == after.amendments, "the same wishes again change nothing"
 
 
+async def test_for_more_travellers_everything_is_booked_anew_before_anything_is_given_up(
+    open_worker: OpenWorker, service: Service
+) -> None:
+    async with open_worker() as worker:
+        await paid(worker)
+        after = await changed(worker, travellers=2)
+        assert (after.status, after.plan_version) == ("committed", 2)
+        assert await check_books(worker, service) == [f"{label}.2" for label in LEGS]
+        assert len(service.ledger.cancellations) == len(LEGS)
+        assert after.cost.fees == float(sum(row.fee for row in service.ledger.cancellations)) > 0
+        order = [row.operation_id for row in service.ledger.cancellations]
+        assert order.index("undo.2 T2") < order.index("undo.2 T1"), "dependents first (rule 4)"
+
+
 async def test_wishes_that_the_trip_meets_already_move_no_money(open_worker: OpenWorker, service: Service) -> None:
     async with open_worker() as worker:
         await paid(worker)

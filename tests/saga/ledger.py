@@ -77,6 +77,11 @@ class Ledger:
         with self._open() as connection:
             return int(connection.execute("SELECT count(*) FROM calls WHERE what = ?", (what,)).fetchone()[0])
 
+    def undone(self) -> list[str]:
+        """The names of what was undone, in order."""
+        with self._open() as connection:
+            return [name for (name,) in connection.execute("SELECT name FROM undone ORDER BY number")]
+
     def live(self) -> dict[str, int]:
         """How often each stands: landings less undoings, those that are in balance left out."""
         landed, undone = self._counts("landings"), self._counts("undone")

@@ -23,11 +23,12 @@ from sagagraph.workflow.policy import Backoff, CompensationPolicy, Policy, Retry
 ASSIGN: Final = "assign"
 CLOSE: Final = "close_day"
 POLICY: Final = Policy(
-    retry=Retry(max_attempts=4),
-    backoff=Backoff(base_s=0.1, cap_s=2.0, jitter=0.5),
+    retry=Retry(max_attempts=40),
+    backoff=Backoff(base_s=0.1, cap_s=5.0, jitter=0.5),
     timeout_s=30.0,
-    compensation=CompensationPolicy(max_attempts=6, timeout_s=30.0),
+    compensation=CompensationPolicy(max_attempts=40, timeout_s=30.0),
 )
+"""A file that somebody has locked is waited for, for minutes: no day is called off for that."""
 FOREVER: Final = timedelta(days=36500)
 """How long a table keeps its keys."""
 

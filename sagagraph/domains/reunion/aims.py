@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Bool = cp_model.IntVar
     Expression = cp_model.LinearExpr
 
+
 class Aims:
     def __init__(self, sequence: Sequence, presence: Presence) -> None:
         self._sequence = sequence

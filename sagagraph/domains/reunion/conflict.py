@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sagagraph.domains.reunion.planner import Setting, Unsolved, first_plan, is_impossible, plain, questions_of
 from sagagraph.domains.reunion.requirement import Requirement, by_person, requirements_of
+from sagagraph.domains.reunion.solving import Setting, Unsolved, first_plan, is_impossible, plain, questions_of
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.problem import ReunionProblem
@@ -22,6 +22,8 @@ class Relaxation:
     value: Any = None
     together: tuple[tuple[str, Any], ...] = ()
     """Where it alone does not help: what else has to give way with it, and to what."""
+    is_least: bool = True
+    """Whether it is proven that no less would do: otherwise the time ran out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +79,16 @@ class Why:
         for change in changes:
             problem = change(problem)
         part = self._budget.part(_SECONDS_A_QUESTION)
-        if not isinstance(first_plan(questions_of(problem, self._setting)[-1], part), Unsolved):
+        usual, free = questions_of(problem, self._setting)
+        if not isinstance(first_plan(usual, part), Unsolved):
             return True
-        return False if is_impossible(problem, self._setting, part) else None
+        if is_impossible(problem, self._setting, part):
+            return False
+        return None if isinstance(first_plan(free, part), Unsolved) else True
 
     def _relaxation(self, requirement: Requirement) -> Relaxation | None:
         """The least for it and, where that does not help, for others of its kind that are in conflict beside it."""
+        self._is_sure = True
         given_up = [requirement]
         while self._plan_with([each.without for each in given_up]) is False:
             core = self._irreducible(tuple(given_up))
@@ -99,24 +105,34 @@ class Why:
             sentences.append(sentence)
         names = [each.name for each in given_up]
         together = tuple(zip(names[1:], values[1:], strict=True))
-        return Relaxation("if " + " and ".join(sentences), values[0], together)
+        return Relaxation("if " + " and ".join(sentences), values[0], together, self._is_sure)
 
     def _least(self, requirement: Requirement, others: list[Change]) -> tuple[Change, Any, str]:
         """The change with which there is a plan and with any smaller one there is none; bisected."""
         scale = requirement.scale
-        if scale is None or not self._plan_with([*others, scale.at(scale.most)]):
+        enough = 1
+        while scale is not None and enough < scale.most and not self._has_plan([*others, scale.at(enough)]):
+            enough = min(2 * enough, scale.most)
+        if scale is None or (enough == scale.most and not self._has_plan([*others, scale.at(enough)])):
             return requirement.without, None, f"it need not be that {requirement.sentence}"
-        too_little, enough = 0, scale.most
+        too_little = enough // 2
         while enough - too_little > 1:
             middle = (too_little + enough) // 2
-            if self._plan_with([*others, scale.at(middle)]):
+            if self._has_plan([*others, scale.at(middle)]):
                 enough = middle
             else:
                 too_little = middle
         return scale.at(enough), scale.value(enough), scale.sentence(enough)
 
+    def _has_plan(self, changes: list[Change]) -> bool:
+        """What the time does not suffice for counts as none, and what is found may not be the least."""
+        answer = self._plan_with(changes)
+        if answer is None:
+            self._is_sure = False
+        return answer is True
 
-_SECONDS_A_QUESTION = 5.0
+
+_SECONDS_A_QUESTION = 4.0
 
 
 def conflict_json(conflict: Conflict) -> list[dict[str, Any]]:
@@ -133,4 +149,5 @@ def conflict_json(conflict: Conflict) -> list[dict[str, Any]]:
 
 def _relax_json(relaxed: Relaxation) -> dict[str, Any]:
     together = [{"requirement": name, "to": value} for name, value in relaxed.together]
-    return {"to": relaxed.value, "sentence": relaxed.sentence, **({"together": together} if together else {})}
+    told = {"to": relaxed.value, "sentence": relaxed.sentence, "least": relaxed.is_least}
+    return {**told, **({"together": together} if together else {})}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sagagraph.domains.reunion.plan import Journey
 from sagagraph.domains.reunion.problem import Objective
+from sagagraph.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import ReunionPlan
@@ -35,6 +36,21 @@ def measure(problem: ReunionProblem, plan: ReunionPlan, objective: Objective) ->
         case Objective.LATEST_DEPARTURE:
             first = {each.vehicle: each.start for each in sorted(journeys, key=lambda each: -each.start)}
             return sum(max(0, max(moments) - start) for start in first.values())
+
+
+def check_distances(problem: ReunionProblem) -> None:
+    """
+    Raises:
+        InvalidInputError: `distance` is an objective, and a road has none.
+    """
+    if Objective.DISTANCE not in problem.objectives:
+        return
+    km = _kilometres(problem)
+    for road in problem.travel_minutes:
+        for here, there in ((road.here, road.there), *(() if road.one_way else ((road.there, road.here),))):
+            if here != there and (here, there) not in km:
+                why = f"{here} to {there} has none, and distance is an objective"
+                raise InvalidInputError(why, field="distance_km")
 
 
 def _spread(plan: ReunionPlan) -> float:

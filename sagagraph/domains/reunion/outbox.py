@@ -18,7 +18,7 @@ from typing import Final
 from sagagraph.domains.files import file_name, write_whole
 from sagagraph.errors import Refused
 
-_BUSY_S: Final = 10.0
+_BUSY_S: Final = 3.0
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS message (
     key TEXT PRIMARY KEY, kind TEXT NOT NULL, saga_id TEXT NOT NULL, operation_id TEXT NOT NULL, person TEXT NOT NULL,

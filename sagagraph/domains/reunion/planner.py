@@ -2,87 +2,92 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
+from sagagraph.domains.reunion.bound import driving_bound
 from sagagraph.domains.reunion.measure import measure
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.problem import Objective
-from sagagraph.domains.reunion.question import Question, roles_of
+from sagagraph.domains.reunion.question import roles_of
 from sagagraph.domains.reunion.reach import is_too_late
-from sagagraph.domains.reunion.search import Budget, Found, search
-from sagagraph.domains.reunion.situation import situation_of
-from sagagraph.domains.reunion.tours import METRES, most_journeys
+from sagagraph.domains.reunion.solving import (
+    MOST_JOURNEYS,
+    Attained,
+    Solved,
+    Status,
+    Unsolved,
+    is_impossible,
+    plain,
+    questions_of,
+    solve,
+)
+from sagagraph.domains.reunion.teamwork import Teamwork
+from sagagraph.domains.reunion.tours import METRES
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Journey, Work
     from sagagraph.domains.reunion.problem import ReunionProblem
-
-    from sagagraph.domains.reunion.situation import Situation
+    from sagagraph.domains.reunion.search import Budget
+    from sagagraph.domains.reunion.solving import Setting
 
     Action = Journey | Work
 
-
-class Setting(Protocol):
-    """The situation in which a problem is to be solved, with at most so many journeys more."""
-
-    def __call__(self, problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation: ...
-
-
-FIRST_TRIES: Final = (2, 4, 7, 11, 16)
-"""How many journeys more than are fixed a first plan may have: as few as will do, for small models are quick."""
-MOST_JOURNEYS: Final = 24
-"""More than these are not modelled at once; a proof that would need them is not given."""
-COUNTED: Final = 200
-"""How far the journeys of a plan are counted when asking whether there can be more than that."""
+MANY: Final = 10
+"""More people than these are planned in teams: as a whole they take too long."""
+TOO_MANY: Final = 25
+"""More people than these are not planned as a whole at all."""
+TEAMS_SHARE: Final = 0.8
+"""Of the time, where there are fewer: the rest is for planning as a whole what teams have found no plan for."""
+BOUND_SHARE: Final = 0.1
 
 
-def plain(problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation:
-    """Before anything has happened."""
-    return situation_of(problem, journeys=journeys, is_free=is_free)
+def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
+    """Of all that is not begun in the setting; `before` is what has begun, and belongs to the plan."""
+    usual, free = questions_of(problem, setting)
+    if is_too_late(free.outlook(MOST_JOURNEYS)):
+        return Unsolved(is_proof=True)
+    if len(problem.people) > MANY:
+        share = 1 if len(problem.people) > TOO_MANY else TEAMS_SHARE
+        made = in_teams(problem, budget.part(budget.left * share), setting, before)
+        if made is not None:
+            return made
+    if len(problem.people) > TOO_MANY:
+        return Unsolved(is_proof=False)
+    answer = solve(problem, usual, budget, before=before)
+    if isinstance(answer, Unsolved) and not is_impossible(problem, setting, budget):
+        return solve(problem, free, budget, before=before)
+    return answer if isinstance(answer, Solved) else Unsolved(is_proof=True)
 
 
-class Status(StrEnum):
-    OPTIMAL = "optimal"
-    """No plan is better in the objectives."""
-    FEASIBLE = "feasible"
-    """The time ran out before the proof: see the bounds."""
+def in_teams(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | None:
+    """Proven best only where it is at a bound that holds for every plan."""
+    least = bound_of(problem, budget, setting, before)
+    made = Teamwork(problem, budget, setting, before).plan(least)
+    if made is None:
+        return None
+    whole = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *made.actions))
+    return judged(problem, whole, least, made.seconds_to_first)
 
 
-@dataclass(frozen=True, slots=True)
-class Attained:
-    """What a plan comes to in an objective (see `measure`), and what no plan goes below."""
-
-    objective: Objective
-    value: float
-    bound: float
-
-
-@dataclass(frozen=True, slots=True)
-class Solved:
-    plan: ReunionPlan
-    objectives: tuple[Attained, ...]
-    status: Status
-    seconds_to_first: float
-    """From the beginning of the search to the first plan."""
+def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Action, ...]) -> float:
+    """What the first objective of any plan comes to at the least, history and all."""
+    situation = setting(problem, 0, is_free=False)
+    if not situation.objectives:
+        return 0
+    objective = situation.objectives[0]
+    least = driving_bound(situation, objective, budget.part(budget.left * BOUND_SHARE))
+    begun = measure(problem, ReunionPlan.model_construct(problem=problem.name, actions=before), objective) if least else 0
+    return begun + (least / METRES if objective is Objective.DISTANCE else least)
 
 
-@dataclass(frozen=True, slots=True)
-class Unsolved:
-    """`is_proof`: there is no plan; otherwise none was found in time."""
-
-    is_proof: bool
-
-
-def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain) -> Solved | Unsolved:
-    """Of all that is not begun in the setting."""
-    for question in questions_of(problem, setting):
-        answer = solve(problem, question, budget)
-        if isinstance(answer, Solved):
-            return answer
-    return Unsolved(is_proof=is_impossible(problem, setting, budget))
+def judged(problem: ReunionProblem, made: ReunionPlan, least: float, seconds: float) -> Solved:
+    """By what the first objective can not go below."""
+    values = [measure(problem, made, each) for each in problem.objectives]
+    bounds = [least, *(0 for _ in values[1:])]
+    attained = tuple(Attained(*each) for each in zip(problem.objectives, values, bounds, strict=False))
+    proven = all(each.value == each.bound for each in attained)
+    return Solved(made, attained, Status.OPTIMAL if proven else Status.FEASIBLE, seconds)
 
 
 def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budget) -> tuple[Solved, ...]:
@@ -96,79 +101,3 @@ def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budg
             break
         others.append(other)
     return tuple(others)
-
-
-def questions_of(problem: ReunionProblem, setting: Setting) -> tuple[Question, ...]:
-    """As one would plan it: nothing before the earliest moment stated, and who has met their last goal stays. And, only where
-    that leaves no plan, without either."""
-    return tuple(Question(partial(setting, problem, is_free=is_free)) for is_free in (False, True))
-
-
-def is_impossible(problem: ReunionProblem, setting: Setting, budget: Budget) -> bool:
-    """Whether it is proven that there is no plan. What can be done at any time, after all else is over, hinders none."""
-    tasks = (task.model_copy(update={"optional": True}) if task.window.closes is None else task for task in problem.tasks)
-    urgent = problem.model_copy(update={"tasks": tuple(tasks)})
-    for each in (urgent, problem):
-        answer = first_plan(questions_of(each, setting)[-1], budget)
-        if isinstance(answer, Unsolved) and answer.is_proof:
-            return True
-    return False
-
-
-def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
-    """`before`: what has begun already, and belongs to the plan."""
-    started = budget.clock()
-    first = first_plan(question, budget)
-    if isinstance(first, Unsolved):
-        return first
-    seconds = budget.clock() - started
-    found, is_exact = best_plan(question, first, budget)
-    made = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *found.actions))
-    objectives = question.outlook(0).objectives
-    attained = tuple(_attained(problem, made, each, number, found, is_exact) for number, each in enumerate(objectives))
-    proven = all(each.value == each.bound for each in attained)
-    return Solved(made, attained, Status.OPTIMAL if proven else Status.FEASIBLE, seconds)
-
-
-def _attained(
-    problem: ReunionProblem, made: ReunionPlan, objective: Objective, number: int, found: Found, is_exact: bool
-) -> Attained:
-    value = measure(problem, made, objective)
-    if not is_exact or number >= len(found.values):
-        return Attained(objective, value, 0)
-    gap = found.values[number] - found.bounds[number]
-    return Attained(objective, value, value - (gap / METRES if objective is Objective.DISTANCE else gap))
-
-
-def first_plan(question: Question, budget: Budget) -> tuple[Action, ...] | Unsolved:
-    """Any, with as few journeys as will do. That there is none is proven where all were looked at that there can be."""
-    if is_too_late(question.outlook(MOST_JOURNEYS)):
-        return Unsolved(is_proof=True)
-    fixed = sum(question.planned[index].do == "travel" for index in question.fixed)
-    most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED)
-    answer = Unsolved(is_proof=False)
-    for tried in sorted({*(fixed + few for few in FIRST_TRIES if fixed + few < most), min(most, fixed + MOST_JOURNEYS)}):
-        sequence, _ = question.model(tried)
-        found = search(sequence, (), budget, start_from=question.planned.values())
-        if isinstance(found, Found):
-            return found.actions
-        answer = Unsolved(is_proof=found.is_proof and tried >= most)
-        if not found.is_proof:
-            break
-    return answer
-
-
-def best_plan(question: Question, first: tuple[Action, ...], budget: Budget) -> tuple[Found, bool]:
-    """And whether no journey more would help. What a good plan costs bounds how many journeys a better one has."""
-    journeys = sum(action.do == "travel" for action in first)
-    good = _improved(question, journeys + 1, first, budget)
-    most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED, good.values[0] if good.values else None)
-    if most > journeys + 1:
-        good = _improved(question, min(most, MOST_JOURNEYS), good.actions, budget)
-    return good, most <= MOST_JOURNEYS
-
-
-def _improved(question: Question, journeys: int, known: tuple[Action, ...], budget: Budget) -> Found:
-    sequence, aims = question.model(journeys)
-    found = search(sequence, aims, budget, start_from=known)
-    return found if isinstance(found, Found) else Found(known, (), ())

@@ -91,12 +91,16 @@ class Presence:
             self._model.add_implication(self._sequence.steps.rides[k][person], begun)
 
     def _watch_task(self, task: int) -> None:
-        """From the step with which it begins on, up to its end, somebody is there after each step.
+        """Who begins it has arrived. From the step with which it begins on, up to its end, somebody is there after each step.
 
         Only when a step begins can anybody leave, so these are the moments that count.
         """
         sequence, model = self._sequence, self._model
         what = sequence.situation.tasks[task]
+        for k, does in enumerate(row[task] for row in sequence.steps.does_task):
+            for person, part in enumerate(sequence.takes_part[task]):
+                arrival = self.arrivals()[k][person]
+                model.add(arrival <= sequence.steps.start[k]).only_enforce_if(does, part)
         under_way = [model.new_bool_var("") for _ in range(sequence.count)]
         for k in range(sequence.count):
             begun = sum(sequence.steps.does_task[j][task] for j in range(k + 1))

@@ -226,9 +226,10 @@ class ReunionProblem(BaseModel):
 
     @model_validator(mode="after")
     def _times_are_of_one_kind(self) -> Self:
+        dated = self.is_dated
         for field, moment in _moments(self):
-            if is_dated(moment) is not self.is_dated:
-                has = "has no date, and others have one" if self.is_dated else "has a date, and others have none"
+            if is_dated(moment) is not dated:
+                has = "has no date, and others have one" if dated else "has a date, and others have none"
                 raise ValueError(f"{field}: {text_of(moment)} {has}: write all of them one way")
         return self
 

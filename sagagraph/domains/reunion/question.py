@@ -32,6 +32,8 @@ class Question:
     """Of the older plan: as many as possible are kept, once the objectives are as good as can be."""
     fixed: frozenset[int] = frozenset()
     """Those of `planned` that must be kept."""
+    bound: int = 0
+    """What the first objective can not go below: spares the search the proof."""
     known: tuple[Roles, ...] = ()
     """Another plan is asked for than any with these roles."""
 
@@ -42,6 +44,8 @@ class Question:
         sequence = Sequence(situation, journeys + len(situation.tasks), longer=max(slacks, default=0))
         aims = Aims(sequence, Presence(sequence))
         objectives = [aims.expression(each) for each in situation.objectives]
+        if self.bound and objectives:
+            sequence.model.add(objectives[0] >= self.bound)
         for roles in self.known:
             _differ(sequence, roles)
         return sequence, [*objectives, *self._changes(sequence), aims.wishes(), aims.ties()]
@@ -52,11 +56,14 @@ class Question:
         keeping = Keeping(sequence, self.planned)
         for index in self.fixed:
             sequence.model.add(keeping.is_kept[index] == 1)
-        return [len(self.planned) - sum(keeping.is_kept.values())]
+        kept, promised = sum(keeping.is_kept.values()), sum(keeping.promises)
+        return [(len(self.planned) - kept) * (len(keeping.promises) + 1) + len(keeping.promises) - promised]
 
 
 def roles_of(actions: tuple[Action, ...]) -> Roles:
-    return frozenset((name, action.vehicle if action.do == "travel" else action.task) for action in actions for name in action.people)
+    return frozenset(
+        (name, action.vehicle if action.do == "travel" else action.task) for action in actions for name in action.people
+    )
 
 
 def _differ(sequence: Sequence, roles: Roles) -> None:

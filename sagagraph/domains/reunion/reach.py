@@ -59,10 +59,10 @@ def _does_more(situation: Situation, reach: Reach) -> bool:
         changed |= _earlier(reach.tasks, task.name, _end_of(situation, reach, task))
     for car in situation.cars:
         for leg in situation.legs:
-            ready = _ready(situation, reach, car, leg.here)
-            changed |= _earlier(reach.cars[car.name], leg.there, _arrival(leg, ready))
+            sets_out = ready(situation, reach, car, leg.here)
+            changed |= _earlier(reach.cars[car.name], leg.there, _arrival(leg, sets_out))
             for places in reach.people.values():
-                start = max(ready, places.get(leg.here, NEVER))
+                start = max(sets_out, places.get(leg.here, NEVER))
                 changed |= _earlier(places, leg.there, _arrival(leg, start))
     return changed
 
@@ -79,28 +79,29 @@ def _arrival(leg: Leg, ready: int) -> int:
     return start + leg.minutes if start < min(leg.closes, NEVER) else NEVER
 
 
-def _ready(situation: Situation, reach: Reach, car: Car, place: str) -> int:
+def ready(situation: Situation, reach: Reach, car: Car, place: str) -> int:
     """When it can leave: it, and somebody who drives it, are there, and it is unlocked."""
-    ready = reach.cars[car.name].get(place, NEVER)
+    moment = reach.cars[car.name].get(place, NEVER)
     if car.drivers is not None:
-        ready = max(ready, _first(reach, (name for name in car.drivers), place))
+        moment = max(moment, _first(reach, car.drivers, place))
     if car.unlocked_by is not None:
         unlocked = reach.tasks.get(car.unlocked_by, NEVER)
-        ready = max(ready, situation.done.get(car.unlocked_by, unlocked))
+        moment = max(moment, dict(situation.done).get(car.unlocked_by, unlocked))
     for since, until in sorted(car.down):
-        ready = until if since <= ready < until else ready
-    return ready
+        moment = until if since <= moment < until else moment
+    return moment
 
 
-def _first(reach: Reach, names: Iterable[str], place: str | None) -> int:
-    """Of those who are known; at any place where none is given."""
-    moments = (reach.people[name] for name in names if name in reach.people)
-    return min((min(each.values()) if place is None else each.get(place, NEVER) for each in moments), default=NEVER)
+def _first(reach: Reach, names: Iterable[str], place: str | None, count: int = 1) -> int:
+    """When so many of those who are known are there; at any place where none is given."""
+    known = (reach.people[name] for name in names if name in reach.people)
+    moments = sorted(min(each.values()) if place is None else each.get(place, NEVER) for each in known)
+    return moments[count - 1] if count <= len(moments) else NEVER
 
 
 def _end_of(situation: Situation, reach: Reach, task: Task) -> int:
     people = reach.people if task.who is None else task.who
-    begins = [_first(reach, people, task.place), *((task.window.opens,) if task.window.opens is not None else ())]
+    begins = [_first(reach, people, task.place, task.people), *((task.window.opens,) if task.window.opens is not None else ())]
     optional = {each.name for each in situation.tasks if each.optional}
     begins += [situation.done.get(name, reach.tasks.get(name, 0)) for name in task.after if name not in optional]
-    return min(NEVER, max(begins) + whole_minutes(task.minutes))
+    return int(min(NEVER, max(begins) + whole_minutes(task.minutes)))

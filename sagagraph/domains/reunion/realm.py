@@ -2,9 +2,9 @@
 
 All: distances are minutes, hours are clock hours, rounded to minutes. What a problem can not say is left out, and in `unsaid`.
 
-- P1, a campus tour. Being at a place within its window is a task of no minutes. Nothing says when a tour begins: `max_duration`
-  counts from the last moment at which one can set out and still reach every place before that closes. No tour that keeps to it is
-  lost by this: where the problem has no plan, the instance has none.
+- P1, a campus tour. Being at a place within its window is a task of no minutes; nothing leads back from the end of the tour.
+  Nothing says when a tour begins: `max_duration` counts from the last moment at which one can set out and still reach every place
+  before that closes. No tour that keeps to it is lost by this: where the problem has no plan, the instance has none.
 - P2, groups and guides. A tour is a journey of `tour_duration` from the gate to its end, one group at a time. A guide goes to the
   guides' room in time, and nothing leads out of it. Groups would rather not be through before `preferred_time` + `tour_duration`.
 - P3, rides. A passenger waits from the beginning of `time_window` and is there `deadline` minutes after its end.
@@ -145,15 +145,15 @@ def _campus_tour(tour: _Tour, *, limited: bool) -> RealmInstance:
     end = latest_start + whole_minutes(tour.max_duration) if limited else latest_end
     problem = {
         "name": tour.instance_id,
-        "places": {place: place for place in tour.locations},
-        "travel_minutes": _one_way(roads),
+        "places": {place: place for place in (*tour.locations, _END)},
+        "travel_minutes": [*_one_way(roads), [tour.end_location, _END, 0, "one-way"]],
         "people": [{"name": "visitor", "place": tour.start_location}],
         "vehicles": [{"name": "on foot", "seats": 1, "place": tour.start_location, "drivers": ["visitor"]}],
         "tasks": [
             {"name": f"visit {place}", "place": place, "window": [_clock(opens), _clock(closes)]}
             for place, (opens, closes) in tour.time_windows.items()
         ],
-        "goals": [{"people": "all", "place": tour.end_location, "by": text_of(end)}],
+        "goals": [{"people": "all", "place": _END, "by": text_of(end)}],
         "objectives": ["driving_minutes"],
     }
     limit = f"the tour takes {tour.max_duration:g} minutes from its own beginning" if limited else "max_duration"

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, MayReroute, RoadClosed, TravelFactor, VehicleDown
 from sagagraph.domains.reunion.keeping import slack_of
 from sagagraph.domains.reunion.plan import Journey, ReunionPlan
-from sagagraph.domains.reunion.planner import MOST_JOURNEYS, Solved, Unsolved, is_impossible, questions_of, solve
+from sagagraph.domains.reunion.planner import MANY, bound_of, judged
+from sagagraph.domains.reunion.planner import plan as plan_anew
+from sagagraph.domains.reunion.solving import MOST_JOURNEYS, Solved, Unsolved, is_impossible, questions_of, solve
 from sagagraph.domains.reunion.standing import Standing, situation_after, standing
+from sagagraph.domains.reunion.team import Team, excerpt, teams_of
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.events import Event
@@ -72,16 +75,20 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
 def recompute(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], budget: Budget) -> Repaired | Unsolved:
     """All that has not begun is planned anew, as if nothing had been promised: what repairs are measured against."""
     stands = next(standing(problem, plan, events))
-    before = tuple(stands.history.values())
-    for question in questions_of(stands.problem, After(stands)):
-        answer = solve(stands.problem, question, budget, before=before)
-        if isinstance(answer, Solved):
-            return _told(plan, answer, len(stands.planned))
-    return Unsolved(is_proof=False)
+    answer = plan_anew(stands.problem, budget, After(stands), tuple(stands.history.values()))
+    return answer if isinstance(answer, Unsolved) else _told(plan, answer, len(stands.planned))
 
 
 def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Iterator[Repaired]:
     """At most one: in the smallest neighbourhood that has a plan."""
+    if len(stands.problem.people) > MANY:
+        for team in _neighbours(stands):
+            by_team = _repaired_in(team, stands, budget)
+            if by_team is not None:
+                size = sum(team.takes_part_in(action) for action in stands.planned.values())
+                yield _told(plan, by_team, size)
+                return
+        return
     for question in questions_of(stands.problem, After(stands)):
         for fixed in _neighbourhoods(stands, question.outlook(MOST_JOURNEYS)):
             kept = replace(question, planned=stands.planned, fixed=fixed)
@@ -89,6 +96,60 @@ def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Iterator[R
             if isinstance(answer, Solved):
                 yield _told(plan, answer, len(stands.planned) - len(fixed))
                 return
+
+
+# -- many people -----------------------------------------------------------------------------------------------------
+
+
+def _neighbours(stands: Standing) -> Iterator[Team]:
+    """The teams that the events touch; with each one of the others that have a vehicle, the least busy first; with all of these,
+    one after the other."""
+    actions = (*stands.history.values(), *stands.planned.values())
+    teams = teams_of(stands.problem, actions)
+    touched_names = _touched(stands, After(stands)(stands.problem, MOST_JOURNEYS, is_free=False))
+    touched = Team()
+    for team in teams:
+        if not touched_names.isdisjoint(team.people | team.vehicles | team.tasks):
+            touched |= team
+    others = [team for team in teams if team.vehicles and not team.vehicles <= touched.vehicles]
+    others.sort(key=lambda team: sum(team.takes_part_in(action) for action in stands.planned.values()))
+    if touched.vehicles:
+        yield touched
+    yield from (touched | other for other in others)
+    for count in range(2, len(others) + 1):
+        joined = touched
+        for other in others[:count]:
+            joined |= other
+        yield joined
+
+
+def _repaired_in(team: Team, stands: Standing, budget: Budget) -> Solved | None:
+    """By the team alone; all others do as they did."""
+    also = frozenset(place for each in _journeys_of(team, stands) for place in (each.from_, each.to))
+    own = replace(
+        stands,
+        problem=excerpt(stands.problem, team, also),
+        history={index: each for index, each in stands.history.items() if team.takes_part_in(each)},
+        planned={index: each for index, each in stands.planned.items() if team.takes_part_in(each)},
+    )
+    question = replace(questions_of(own.problem, After(own))[0], planned=own.planned)
+    part = budget.part(SECONDS_A_TEAM)
+    answer = solve(own.problem, question, part)
+    if isinstance(answer, Unsolved):
+        return None
+    others = (each for index, each in stands.planned.items() if index not in own.planned)
+    before = tuple(stands.history.values())
+    whole = ReunionPlan.model_construct(problem=stands.problem.name, actions=(*before, *others, *answer.plan.actions))
+    least = bound_of(stands.problem, budget, After(stands), before)
+    return judged(stands.problem, whole, least, answer.seconds_to_first)
+
+
+def _journeys_of(team: Team, stands: Standing) -> Iterator[Journey]:
+    actions = (*stands.history.values(), *stands.planned.values())
+    yield from (each for each in actions if isinstance(each, Journey) and team.takes_part_in(each))
+
+
+SECONDS_A_TEAM: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +167,7 @@ class After:
 
 def _neighbourhoods(stands: Standing, situation: Situation) -> Iterator[frozenset[int]]:
     """What stays fixed in each of them: at first most, in the end nothing."""
-    touched = {name for event in stands.events for name in _named(event)}
-    broken = [action for action in stands.planned.values() if slack_of(situation, action) is None]
-    touched |= {name for action in broken for name in _involved(action)}
-    touched |= {name for action in stands.history.values() if action.end > stands.now for name in _late(stands, action)}
+    touched = _touched(stands, situation)
     fixed = frozenset(stands.planned)
     while fixed:
         loose = [action for action in stands.planned.values() if touched & _involved(action)]
@@ -121,6 +179,15 @@ def _neighbourhoods(stands: Standing, situation: Situation) -> Iterator[frozense
             break
         fixed, touched = still, grown
     yield frozenset()
+
+
+def _touched(stands: Standing, situation: Situation) -> frozenset[str]:
+    """Whom the events name, whose actions can not stay as they are, and who is on the way for longer than was planned."""
+    touched = {name for event in stands.events for name in _named(event)}
+    broken = [action for action in stands.planned.values() if slack_of(situation, action) is None]
+    touched |= {name for action in broken for name in _involved(action)}
+    touched |= {name for action in stands.history.values() if action.end > stands.now for name in _late(stands, action)}
+    return frozenset(touched)
 
 
 def _late(stands: Standing, action: Action) -> frozenset[str]:

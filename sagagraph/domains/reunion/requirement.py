@@ -38,6 +38,7 @@ class Requirement:
 
 DAY: Final = 24 * 60
 
+
 def by_person(problem: ReunionProblem) -> ReunionProblem:
     """The same, each goal of several stated for each of them: one may be late while the others are not."""
     people = []
@@ -53,7 +54,7 @@ def requirements_of(problem: ReunionProblem) -> tuple[Requirement, ...]:
     """Of a problem `by_person`; first those that one would give up last."""
     return (
         *(each for person in problem.people for each in _of_person(person)),
-        *(each for task in problem.tasks for each in _of_task(problem, task)),
+        *(each for task in problem.tasks for each in _of_task(task)),
         *(each for vehicle in problem.vehicles for each in _of_vehicle(problem, vehicle)),
     )
 
@@ -67,7 +68,7 @@ def _of_person(person: Person) -> Iterator[Requirement]:
         yield Requirement(
             f"people.{person.name}.from",
             f"{person.name} comes at {text_of(person.from_ or 0)}{extra}",
-            _person(person.name, **{"from_": None, "exit_minutes": 0}),
+            _person(person.name, from_=None, exit_minutes=0),
             _earlier(person.from_ or 0, person.name, lambda since: _person(person.name, from_=since), "came"),
         )
     yield from (_of_goal(person.name, number, goal) for number, goal in enumerate(person.goals))
@@ -110,7 +111,7 @@ def _goal(name: str, goal: PersonGoal, by: int | None) -> Change:
 # -- tasks -----------------------------------------------------------------------------------------------------------
 
 
-def _of_task(problem: ReunionProblem, task: Task) -> Iterator[Requirement]:
+def _of_task(task: Task) -> Iterator[Requirement]:
     name, window = task.name, task.window
     if not task.optional:
         yield Requirement(f"tasks.{name}", f"{name!r} is done", _task(name, optional=True))

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
+from sagagraph.domains.reunion.reach import reach_of, ready
 from sagagraph.domains.reunion.situation import is_watched
 from sagagraph.domains.reunion.times import whole_minutes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sagagraph.domains.reunion.reach import Reach
     from sagagraph.domains.reunion.situation import Car, Situation, Traveller
 
     Bool = cp_model.IntVar
@@ -69,8 +71,10 @@ class Sequence:
         self._kinds()
         self._positions()
         self._nobody_is_in_two_actions()
+        self._what_takes_no_time_has_its_turn()
         self._vehicles()
         self._tasks()
+        self._earliest(reach_of(situation))
 
     # -- variables ---------------------------------------------------------------------------------------------------
 
@@ -181,6 +185,33 @@ class Sequence:
                 for k in range(self.count):
                     model.add(steps.start[k] >= each.free).only_enforce_if(steps.rides[k][person])
 
+    def _what_takes_no_time_has_its_turn(self) -> None:
+        """It overlaps nothing, wherever it stands among steps of one moment: so it begins after what came before has ended."""
+        tasks = [index for index, task in enumerate(self.situation.tasks) if not whole_minutes(task.minutes)]
+        legs = [index for index, leg in enumerate(self.situation.legs) if not leg.minutes]
+        for k in range(1, self.count) if tasks or legs else ():
+            for j in range(k):
+                is_over = self._bool()
+                self.model.add(self.steps.start[k] >= self.steps.end[j]).only_enforce_if(is_over)
+                self._turns(j, k, is_over, tasks, legs)
+
+    def _turns(self, j: int, k: int, is_over: Bool, tasks: list[int], legs: list[int]) -> None:
+        """Of whoever is in step `j`, and then in one of no length at `k`."""
+        model, steps, here = self.model, self.steps, self.situation
+        for person in range(len(here.travellers)):
+            in_both = ~steps.rides[j][person], ~steps.rides[k][person]
+            for task in tasks:
+                part = self.takes_part[task][person]
+                model.add_bool_or(is_over, ~steps.rides[j][person], ~steps.does_task[k][task], ~part)
+            for leg in legs:
+                model.add_bool_or(is_over, *in_both, ~steps.uses_leg[k][leg])
+                for task in (index for index, each in enumerate(here.tasks) if not is_watched(each)):
+                    done = ~steps.does_task[j][task], ~self.takes_part[task][person]
+                    model.add_bool_or(is_over, *done, ~steps.rides[k][person], ~steps.uses_leg[k][leg])
+        for car in range(len(here.cars)):
+            for leg in legs:
+                model.add_bool_or(is_over, ~steps.uses_car[j][car], ~steps.uses_car[k][car], ~steps.uses_leg[k][leg])
+
     def _vehicles(self) -> None:
         steps = self.steps
         for index, car in enumerate(self.situation.cars):
@@ -191,6 +222,23 @@ class Sequence:
             self.model.add_no_overlap(busy)
             for k in range(self.count):
                 self._journey_of(k, index, car)
+
+    def _earliest(self, reach: Reach) -> None:
+        """Follows from all the rest, and spares the search to find it out."""
+        model, steps, here = self.model, self.steps, self.situation
+        for place, name in enumerate(here.places):
+            for k in range(self.count):
+                for person, each in enumerate(here.travellers):
+                    earliest = reach.people[each.name].get(name)
+                    if earliest is None:
+                        model.add(steps.person_at[k][person][place] == 0)
+                    elif earliest > each.free:
+                        both = (steps.rides[k][person], steps.leaves[k][place])
+                        model.add(steps.start[k] >= min(earliest, here.ends + 1)).only_enforce_if(*both)
+                for index, car in enumerate(here.cars):
+                    earliest = min(ready(here, reach, car, name), here.ends + 1)
+                    if earliest > car.free:
+                        model.add(steps.start[k] >= earliest).only_enforce_if(steps.uses_car[k][index], steps.leaves[k][place])
 
     def _journey_of(self, k: int, index: int, car: Car) -> None:
         """Its seats, who drives it, and when it may set out."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.reunion import planner, repair
 from sagagraph.domains.reunion.conflict import Conflict, Why
-from sagagraph.domains.reunion.planner import Setting, Solved, plain
 from sagagraph.domains.reunion.repair import After
 from sagagraph.domains.reunion.search import Budget
+from sagagraph.domains.reunion.solving import Setting, Solved, plain
 from sagagraph.domains.reunion.standing import standing
 from sagagraph.planning.domain import Infeasible, Relaxation
 

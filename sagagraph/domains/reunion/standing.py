@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sagagraph.domains.reunion.draft import journey
@@ -53,11 +54,11 @@ def standing(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ..
 
 
 def _under_way(plan: ReunionPlan, events: tuple[Event, ...], now: int) -> Iterator[tuple[int, MayReroute, Journey]]:
-    for event in events:
-        for index, each in enumerate(plan.actions):
-            if isinstance(event, MayReroute) and isinstance(each, Journey) and each.vehicle == event.vehicle:
-                if each.start < event.at < each.end and each.start < now:
-                    yield index, event, each
+    journeys = [(index, each) for index, each in enumerate(plan.actions) if isinstance(each, Journey) and each.start < now]
+    for event in (each for each in events if isinstance(each, MayReroute)):
+        for index, each in journeys:
+            if each.vehicle == event.vehicle and each.start < event.at < each.end:
+                yield index, event, each
 
 
 # -- what the events make of the problem -----------------------------------------------------------------------------
@@ -196,19 +197,9 @@ def _legs(stands: Standing, ends: int) -> Iterator[Leg]:
     changes = (each.until for each in stands.events if isinstance(each, TravelFactor | RoadClosed))
     cuts = sorted({stands.now, *(each for each in changes if each is not None and stands.now < each <= ends), ends + 1})
     for here, there, minutes, km in roads_of(stands.problem):
-        pieces: list[Leg] = []
-        for opens, closes in zip(cuts, cuts[1:], strict=False):
-            taken = _minutes_at(minutes, here, there, opens, stands.events)
-            if (
-                pieces
-                and pieces[-1].minutes == taken
-                and pieces[-1].closes == opens
-                and not _is_closed(stands, here, there, opens)
-            ):
-                pieces[-1] = replace(pieces[-1], closes=closes)
-            elif not _is_closed(stands, here, there, opens):
-                pieces.append(Leg(here, there, taken, km, opens, closes))
-        yield from pieces
+        for opens, closes in pairwise(cuts):
+            if not _is_closed(stands, here, there, opens):
+                yield Leg(here, there, _minutes_at(minutes, here, there, opens, stands.events), km, opens, closes)
 
 
 def _is_closed(stands: Standing, here: str, there: str, moment: int) -> bool:
@@ -219,7 +210,8 @@ def _is_closed(stands: Standing, here: str, there: str, moment: int) -> bool:
 def _watches(stands: Standing, begun: list[Action]) -> Iterator[Watch]:
     tasks = {task.name: task for task in stands.problem.tasks}
     for action in begun:
-        if action.do == "task" and action.end > stands.now and is_watched(tasks[action.task]):
-            place = action.place or tasks[action.task].place
+        task = tasks.get(action.task) if action.do == "task" else None
+        if task is not None and action.do == "task" and action.end > stands.now and is_watched(task):
+            place = action.place or task.place
             if place is not None:
                 yield Watch(place, action.end)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.reunion.problem import Objective
+from sagagraph.domains.reunion.reach import reach_of, ready
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sagagraph.domains.reunion.reach import Reach
     from sagagraph.domains.reunion.situation import Car, Leg, Situation
 
 METRES: Final = 1000
@@ -25,9 +27,10 @@ def most_journeys(situation: Situation, limit: int, cost: int | None = None) -> 
     if cost is not None and objective is Objective.MAKESPAN:
         ends = min(ends, situation.first_moment + cost)
     weigh = _weight(objective) if cost is not None else None
+    reach = reach_of(situation)
     cheapest = [0]
     for car in situation.cars:
-        tour = _cheapest_tours(situation, car, _time_for(situation, car, ends), limit, weigh)
+        tour = _cheapest_tours(situation, car, _time_for(situation, reach, car, ends), limit, weigh)
         cheapest = _joined(cheapest, tour, limit, cost if weigh else None)
     return len(cheapest) - 1
 
@@ -43,14 +46,14 @@ def _weight(objective: Objective | None) -> Callable[[Leg], int] | None:
             return None
 
 
-def _time_for(situation: Situation, car: Car, ends: int) -> int:
+def _time_for(situation: Situation, reach: Reach, car: Car, ends: int) -> int:
     """From when it can set out until it is of no more use, or nobody who drives it sets out any more; negative: none."""
+    begins = ready(situation, reach, car, car.place)
     if car.drivers is None:
-        return ends - max(car.free, situation.begins)
+        return ends - begins
     able = [each for each in situation.travellers if each.name in car.drivers]
-    begins = min((each.free for each in able), default=ends + 1)
     last = max((ends if each.stays_from is None else each.stays_from for each in able), default=ends)
-    return min(ends, last) - max(car.free, situation.begins, begins)
+    return min(ends, last) - begins
 
 
 def _cheapest_tours(situation: Situation, car: Car, time: int, limit: int, weigh: Callable[[Leg], int] | None) -> list[int]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from sagagraph.domains.travel import planner
 from sagagraph.domains.travel.actions import travel_actions
 from sagagraph.domains.travel.amending import all_fees_paid, all_standing, amending_workflow, damage_of, itinerary_before, wish_of
+from sagagraph.domains.travel.choice import INSTRUCTIONS, TripChoice, chosen_trip, trip_facts
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.evidence import Evidence, gather_evidence
 from sagagraph.domains.travel.money import as_json_number, money_text
@@ -19,9 +22,10 @@ from sagagraph.domains.travel.problem import TripRequest
 from sagagraph.domains.travel.provider import ReservationProvider
 from sagagraph.domains.travel.repair import repair
 from sagagraph.domains.travel.standing import BOOKINGS, amount, fee_of
-from sagagraph.domains.travel.validator import validate_itinerary
+from sagagraph.domains.travel.validator import parsed_itinerary, validate_itinerary
 from sagagraph.domains.travel.wording import headline
 from sagagraph.domains.travel.workflow import itinerary_workflow, revised_workflow
+from sagagraph.planning.assignment import Assignment
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.saga.action import Action
 from sagagraph.saga.amendment import amended_by, is_undoing
@@ -59,6 +63,18 @@ class Travel:
             return Infeasible(proposed.reasons, proposed.conflict, proposed.relaxations)
         return tuple(_proposal(itinerary) for itinerary in proposed)
 
+    async def assignment(self, request: Any) -> Assignment | Infeasible:
+        proposed = await self.propose(request)
+        if isinstance(proposed, Infeasible):
+            return proposed
+        facts = trip_facts(TripRequest.model_validate(request), _itineraries(proposed))
+        return Assignment(INSTRUCTIONS, facts, TripChoice, proposed)
+
+    async def chosen(self, request: Any, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
+        wanted, trips = TripRequest.model_validate(request), _itineraries(assignment.solved)
+        found = await chosen_trip(wanted, TripChoice.model_validate(answer), trips, self.provider)
+        return found if isinstance(found, Verdict) else _proposal(found)
+
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         repaired = await repair(await damage_of(saga, self.provider, self.cities), self.provider)
         return Infeasible(repaired.reasons) if isinstance(repaired, planner.Infeasible) else _proposal(repaired)
@@ -72,8 +88,11 @@ class Travel:
     async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
         """By checks that share nothing with the planner, and by the evidence alone: nobody is asked again."""
         evidence = Evidence.model_validate(shown)
+        itinerary = parsed_itinerary(plan)
+        if isinstance(itinerary, Verdict):
+            return itinerary
         return validate_itinerary(
-            Itinerary.model_validate(plan),
+            itinerary,
             wish_of(request),
             {offer.offer_id: offer for offer in evidence.quotes},
             now=evidence.now,
@@ -101,6 +120,10 @@ class Travel:
 
     def account(self, saga: Saga) -> Account:
         return account_of(saga)
+
+
+def _itineraries(proposals: Iterable[Proposal]) -> tuple[Itinerary, ...]:
+    return tuple(Itinerary.model_validate(each.plan) for each in proposals)
 
 
 def _what_matters(itinerary: Itinerary) -> tuple[object, ...]:

@@ -108,10 +108,9 @@ def validate_raw(
         InvalidInputError: the request is not usable, so nothing can be judged by it.
     """
     request = parse_request(_parsed_request(request_json), cities=cities, today=now.astimezone(UTC).date())
-    try:
-        itinerary = _parsed_itinerary(plan_json)
-    except ValidationError as exc:
-        return Verdict.of([_malformed(field, message) for field, message in in_words(exc)])
+    itinerary = parsed_itinerary(plan_json)
+    if isinstance(itinerary, Verdict):
+        return itinerary
     return validate_itinerary(itinerary, request, quotes, now=now, cities=cities, rates=rates)
 
 
@@ -124,10 +123,14 @@ def _parsed_request(request_json: object) -> object:
         raise InvalidInputError(f"is no JSON: {exc}", field="request") from exc
 
 
-def _parsed_itinerary(plan_json: object) -> Itinerary:
-    if isinstance(plan_json, str | bytes):
-        return Itinerary.model_validate_json(plan_json)
-    return Itinerary.model_validate(plan_json)
+def parsed_itinerary(plan_json: object) -> Itinerary | Verdict:
+    """INVALID, where it is no itinerary."""
+    try:
+        if isinstance(plan_json, str | bytes):
+            return Itinerary.model_validate_json(plan_json)
+        return Itinerary.model_validate(plan_json)
+    except ValidationError as exc:
+        return Verdict.of([_malformed(field, message) for field, message in in_words(exc)])
 
 
 def _malformed(field: str, message: str) -> Violation:

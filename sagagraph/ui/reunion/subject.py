@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
+from sagagraph.context.model import Model
 from sagagraph.domains.reunion.calendar import invitation_ics
 from sagagraph.domains.reunion.common_sense import Suggestion, accept, suggestions
 from sagagraph.domains.reunion.day import DayPlan, as_json, parse_request
@@ -54,7 +55,9 @@ class ReunionSubject:
     )
     desk = None
 
-    def __init__(self, reunion: Reunion, today: Callable[[], date] = lambda: datetime.now(UTC).date()) -> None:
+    def __init__(
+        self, reunion: Reunion, _model: Model | None = None, today: Callable[[], date] = lambda: datetime.now(UTC).date()
+    ) -> None:
         self.domain = reunion
         self._today = today
 

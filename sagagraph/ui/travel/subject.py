@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
+from sagagraph.context.model import Model
 from sagagraph.domains.travel.amending import wish_of
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.documents import itinerary_ics, itinerary_text
@@ -17,6 +18,7 @@ from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.problem import parse_request
 from sagagraph.domains.travel.provider import HttpReservationProvider
 from sagagraph.domains.travel.reading import PartialRequest, read_request
+from sagagraph.domains.travel.reading.rewording import reworded
 from sagagraph.domains.travel.standing import bookings
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError
@@ -45,8 +47,9 @@ class TravelSubject:
         "From London to Tokyo and Osaka in any order, 4 nights each, in September",
     )
 
-    def __init__(self, travel: Travel) -> None:
+    def __init__(self, travel: Travel, model: Model | None = None) -> None:
         self.domain = travel
+        self._model = model
         provider = travel.provider
         self.desk = FaultDesk(provider.url) if isinstance(provider, HttpReservationProvider) else None
         self._lights = tuple((city.longitude, city.latitude) for city in travel.cities.cities[:_LIGHTS])
@@ -54,7 +57,12 @@ class TravelSubject:
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> Draft:
-        return self._draft(await self._read(text, known))
+        """By the rules; a first sentence that they can not read whole is shown to the model, where there is one."""
+        partial = await self._read(text, known)
+        if self._model is not None and known is None and partial.missing():
+            today = (await self.domain.provider.now()).date()
+            partial = await reworded(text, model=self._model, cities=self.domain.cities, today=today) or partial
+        return self._draft(partial)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
         today = (await self.domain.provider.now()).date()

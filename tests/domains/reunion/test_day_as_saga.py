@@ -119,6 +119,15 @@ async def test_a_day_that_is_over_commits_and_can_not_be_taken_back(open_worker:
             await worker.engine.cancel(SAGA)
 
 
+async def test_what_happens_after_the_day_is_over_changes_nothing(open_worker: OpenWorker) -> None:
+    async with open_worker() as worker:
+        await worker.accepted()
+        await worker.happens(is_over=True, approved_by=None)
+        with pytest.raises(NotAllowedError, match=r"can not be changed any more: its pivot 'day.2' has landed for good"):
+            await worker.happens(LATE)
+        assert (await worker.engine.status(SAGA)).status is SagaStatus.COMMITTED
+
+
 async def test_cancelling_an_open_day_takes_everything_back(open_worker: OpenWorker) -> None:
     async with open_worker() as worker:
         await worker.accepted()

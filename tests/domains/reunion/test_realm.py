@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import permutations, product
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,7 @@ WALKED = {
         walk("old-library", "gym", "14:55", "15:00"),
         visit("gym", "15:00"),
         walk("gym", "gate", "15:00", "15:20"),
+        walk("gate", "end of the tour", "15:20", "15:20"),
     ],
 }
 
@@ -73,6 +76,18 @@ WALKED = {
 def test_a_tour_is_too_long_by_its_limit_and_can_be_walked_without_it() -> None:
     assert [each.code for each in validate_plan(read_realm(TOUR).problem, WALKED).violations] == ["GOAL_MISSED"]
     assert validate_plan(read_realm(TOUR, max_duration=False).problem, WALKED).is_valid
+
+
+def test_a_tour_that_has_ended_is_not_gone_on_with() -> None:
+    first = [
+        walk("gate", "old-library", "11:50", "12:00"),
+        visit("old-library", "12:00"),
+        walk("old-library", "gate", "12:00", "12:12"),
+    ]
+    home = [*first, walk("gate", "end of the tour", "12:12", "12:12")]
+    back = [walk("end of the tour", "gym", "14:00", "15:00"), visit("gym", "15:00")]
+    found = validate_plan(read_realm(TOUR).problem, {"problem": "p1", "actions": [*home, *back]}).violations
+    assert {each.code for each in found} >= {"NO_ROUTE"}
 
 
 def test_the_limit_counts_from_the_last_moment_to_set_out() -> None:
@@ -139,6 +154,38 @@ def test_an_unknown_disruption_is_named() -> None:
     unknown = {**RIDES, "disruptions": [{"type": "flood", "start_time": 9, "duration": 5}]}
     with pytest.raises(InvalidInputError, match=r"disruptions\[0\]\.type: nothing is known of 'flood'"):
         read_realm(unknown)
+
+
+def ends_at(instance: dict[str, Any]) -> float:
+    """The earliest end of any tour, over every order of the visits: minutes since midnight, or infinity."""
+    names = [*instance["locations"]]
+    way = {(a, b): 0.0 if a == b else float(instance["distances"].get(f"{a}-{b}", inf)) for a, b in product(names, names)}
+    for middle, a, b in product(names, names, names):
+        way[a, b] = min(way[a, b], way[a, middle] + way[middle, b])
+    best = inf
+    for order in permutations(instance["time_windows"]):
+        now, here = 0.0, instance["start_location"]
+        for place in order:
+            opens, closes = (60 * hour for hour in instance["time_windows"][place])
+            now, here = max(now + way[here, place], opens), place
+            if now > closes:
+                break
+        else:
+            best = min(best, now + way[here, instance["end_location"]])
+    return best
+
+
+def test_no_order_of_the_visits_keeps_to_the_limit_and_one_does_without() -> None:
+    (limited,), (free,) = (read_realm(TOUR, max_duration=each).problem.goals for each in (True, False))
+    assert limited.by < ends_at(TOUR) <= free.by
+
+
+@pytest.mark.skipif("SAGAGRAPH_DATA" not in os.environ, reason="SAGAGRAPH_DATA names no folder of benchmark data")
+def test_no_sample_of_a_campus_tour_can_keep_to_its_limit() -> None:
+    paths = sorted(Path(os.environ["SAGAGRAPH_DATA"], "realm", "P1").glob("*.json"))
+    for instance in [json.loads(path.read_text()) for path in paths]:
+        (limited,), (free,) = (read_realm(instance, max_duration=each).problem.goals for each in (True, False))
+        assert limited.by < ends_at(instance) <= free.by
 
 
 @pytest.mark.skipif("SAGAGRAPH_DATA" not in os.environ, reason="SAGAGRAPH_DATA names no folder of benchmark data")

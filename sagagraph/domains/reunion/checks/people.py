@@ -13,19 +13,30 @@ from sagagraph.validators.verdict import Violation
 
 
 def check_presence(case: Case) -> Iterator[Violation]:
-    """Once for each person and vehicle of an action: not there yet, in another action, or elsewhere."""
+    """Once for each action and obstacle, naming all whom it concerns: not there yet, in another action, or elsewhere."""
+    groups: dict[tuple[Obstacle, int], list[Hindrance]] = {}
     for each in case.simulation.hindrances:
-        evidence, why = _why(case, each)
-        start = clock(case.plan.actions[each.index].start)[0]
-        who = {"vehicle": each.subject.name} if each.subject.is_vehicle else {"people": [each.subject.name]}
-        yield Violation(
-            code=each.obstacle.value,
-            message=f"{each.subject.name} at {start}, {_doing(case, each.index)}: {why}",
-            scope={**who, **({"place": each.place} if each.place else {}), "action": each.index},
-            evidence={"starts": start, **evidence},
-        )
+        groups.setdefault((each.obstacle, each.index), []).append(each)
+    yield from (_hindered(case, group) for group in groups.values())
     for index in case.simulation.misplaced:
         yield _misplaced(case, index)
+
+
+def _hindered(case: Case, group: list[Hindrance]) -> Violation:
+    index, place = group[0].index, group[0].place
+    start = clock(case.plan.actions[index].start)[0]
+    told = [(each.subject.name, *_why(case, each)) for each in group]
+    people = [each.subject.name for each in group if not each.subject.is_vehicle]
+    vehicles = [each.subject.name for each in group if each.subject.is_vehicle]
+    reasons = "; ".join(f"{name} {why}" for name, _, why in told)
+    scope: dict[str, Any] = {"people": people} if people else {}
+    scope |= {"vehicle": vehicles[0]} if vehicles else {}
+    return Violation(
+        code=group[0].obstacle.value,
+        message=f"at {start}, {_doing(case, index)}: {reasons}",
+        scope={**scope, **({"place": place} if place else {}), "action": index},
+        evidence={"starts": start, "each": [{"name": name, **evidence} for name, evidence, _ in told]},
+    )
 
 
 def _why(case: Case, found: Hindrance) -> tuple[dict[str, Any], str]:
@@ -34,11 +45,8 @@ def _why(case: Case, found: Hindrance) -> tuple[dict[str, Any], str]:
         name = found.subject.name
         vehicle = case.world.vehicles[name].from_ if found.subject.is_vehicle else case.world.available_from(name, act.start)
         available = act.start if vehicle is None else vehicle
-        early = available - act.start
-        return {
-            "available": clock(available)[0],
-            "early_by": early,
-        }, f"available {early} minutes later, at {clock(available)[0]}"
+        early, at = available - act.start, clock(available)[0]
+        return {"available": at, "early_by": early}, f"is available {early} minutes later, at {at}"
     if found.other is not None:
         other = case.plan.actions[found.other]
         until = clock(other.end)[0]

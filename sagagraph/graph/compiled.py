@@ -1,0 +1,191 @@
+"""A compiled `SagaGraph`: each invocation of a thread is a run of that thread's saga (PROTOCOL, door 2, points 1 and 7)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import Any, Self
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphBubbleUp
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StateUpdate
+from langgraph.typing import ContextT, InputT, OutputT, StateT
+
+from sagagraph.errors import NotAllowedError, SagaGraphError
+from sagagraph.graph.fence import FencedSaver
+from sagagraph.graph.forking import forked
+from sagagraph.graph.invocation import Invocation, latest_run, opened, thread_of
+from sagagraph.graph.run import RUN, GraphRun, LeftOpen, active_scope
+from sagagraph.graph.waiting import Waiting
+from sagagraph.saga.engine import Engine
+from sagagraph.saga.preview import CancelPreview
+from sagagraph.saga.synchronous import SyncEngine
+from sagagraph.saga.view import SagaView
+
+
+class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
+    """`thread_id` is the id of the saga. The same input again resumes an open thread, and so does None."""
+
+    engine: Engine | None
+    on_failure: str
+    waiting: Waiting | None
+    """How synchronous calls come to the engine's loop."""
+
+    @classmethod
+    def from_compiled(
+        cls, compiled: CompiledStateGraph[Any, Any, Any, Any], engine: Engine | SyncEngine | None, on_failure: str
+    ) -> Self:
+        made = cls.__new__(cls)
+        made.__dict__.update(compiled.__dict__)
+        made.engine = engine.engine if isinstance(engine, SyncEngine) else engine
+        made.on_failure = on_failure
+        made.waiting = Waiting.on(engine) if engine is not None else None
+        return made
+
+    def copy(self, update: dict[str, Any] | None = None) -> Self:
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__, **(update or {}))
+        return made
+
+    def register(self, name: str) -> None:
+        """Make known what undoes and asks about the nodes, here and in the graphs that are nodes."""
+        if self.engine is None:
+            return
+        for prefix, graph in _graphs(name, self):
+            for declaration in graph.builder.declarations.values():  # type: ignore[attr-defined]
+                self.engine.register(declaration.action(prefix, self.engine))
+
+    # -- running ---------------------------------------------------------------------------------------------------------
+
+    async def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> AsyncIterator[Any]:  # noqa: A002 - LangGraph's name
+        """As LangGraph's. `effects`: where `config` names an earlier checkpoint, "keep" or "compensate" for each effect.
+
+        Raises what failed, after the compensation, unless `on_failure` names a node; `OperationHeldError`, `ConflictError`,
+        `BusyError`, `ForkDecisionRequired`.
+        """
+        effects = options.pop("effects", None)
+        if _is_inside(config):
+            async for chunk in super().astream(input, config, **options):
+                yield chunk
+            return
+        engine, saver = self._parts()
+        async with opened(self, engine, saver, input, config, effects) as invocation:
+            async for chunk in self._streamed(invocation, options):
+                yield chunk
+
+    async def _streamed(self, invocation: Invocation, options: dict[str, Any]) -> AsyncIterator[Any]:
+        run = invocation.run
+        options["durability"] = "sync"
+        try:
+            async for chunk in super().astream(invocation.given, invocation.config, **options):
+                yield await run.items.in_chunk(chunk)
+        except LeftOpen as exc:
+            raise exc.error from None
+        except SagaGraphError as exc:
+            await self._failed(run, exc)
+        except Exception as exc:
+            if not isinstance(exc, GraphBubbleUp):
+                await self._failed(run, exc)
+            raise
+        await self._ended(invocation)
+
+    async def _failed(self, run: GraphRun, exc: Exception) -> None:
+        """Outside of any node: a router at the start, an update that does not fit, the recursion limit."""
+        if not (isinstance(exc, SagaGraphError) and exc.leaves_saga_open):
+            await run.turn_back(exc)
+            await run.compensated()
+            exc.add_note(f"saga {run.saga.id!r} is {run.status.value}")
+        raise exc
+
+    async def _ended(self, invocation: Invocation) -> None:
+        run = invocation.run
+        snapshot = await self.aget_state(invocation.thread_config)
+        if held := run.held():
+            raise held
+        if snapshot.next:
+            return
+        if not run.is_turned_back:
+            await run.completed()
+        elif self.on_failure == "raise" or run.is_stuck:
+            raise run.failure_to_raise()
+
+    def _parts(self) -> tuple[Engine, FencedSaver]:
+        if self.engine is None or not isinstance(self.checkpointer, FencedSaver):
+            raise NotAllowedError(
+                "this SagaGraph was compiled without an engine: it is a node of another one, or compile it with engine="
+            )
+        return self.engine, self.checkpointer
+
+    def stream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Iterator[Any]:  # noqa: A002
+        """`astream` on the engine's loop, waited for in this thread."""
+        yield from self._waiting(config).iterate(self.astream(input, config, **options))
+
+    def _waiting(self, config: RunnableConfig | None) -> Waiting:
+        scope = active_scope()
+        if scope is not None and _is_inside(config):
+            return Waiting(scope.run.loop)
+        if self.waiting is None:
+            self._parts()
+            raise AssertionError("a graph with an engine has a loop")
+        return self.waiting
+
+    # -- other ways on ---------------------------------------------------------------------------------------------------
+
+    async def aupdate_state(
+        self,
+        config: RunnableConfig,
+        values: Any,
+        as_node: str | None = None,
+        task_id: str | None = None,
+        *,
+        effects: Mapping[str, str] | None = None,
+    ) -> RunnableConfig:
+        """As LangGraph's; the thread goes on from there as another branch of its saga.
+
+        `effects`: for each effect that stands, by operation id, "keep" or "compensate". Raises `ForkDecisionRequired`.
+        """
+        update = [[StateUpdate(values, as_node, task_id)]]
+        return await self.abulk_update_state(config, update, effects=effects)
+
+    async def abulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]], *, effects: Mapping[str, str] | None = None
+    ) -> RunnableConfig:
+        engine, saver = self._parts()
+        thread = thread_of(config)
+        saga_id, number = await latest_run(engine, thread)
+        saga = await engine.load(saga_id) if number else None
+        head = (await self.aget_state({"configurable": {"thread_id": thread}})).config["configurable"].get("checkpoint_id")
+        async with forked(engine, saver, thread, saga, head, effects):
+            return await super().abulk_update_state(config, supersteps)
+
+    def update_state(
+        self, config: RunnableConfig, values: Any, as_node: str | None = None, task_id: str | None = None, **options: Any
+    ) -> RunnableConfig:
+        return self._waiting(config).wait(self.aupdate_state(config, values, as_node, task_id, **options))
+
+    def bulk_update_state(  # type: ignore[override]  # LangGraph's own names the argument in two ways
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]], **options: Any
+    ) -> RunnableConfig:
+        return self._waiting(config).wait(self.abulk_update_state(config, supersteps, **options))
+
+    async def acancel(self, config: RunnableConfig, *, preview: bool = False, by: str = "user") -> SagaView | CancelPreview:
+        """Undo what the thread's latest run did, dependents first; see `Engine.cancel`."""
+        engine, _saver = self._parts()
+        saga_id, _number = await latest_run(engine, thread_of(config))
+        return await engine.cancel(saga_id, preview=preview, by=by)
+
+    def cancel(self, config: RunnableConfig, *, preview: bool = False, by: str = "user") -> SagaView | CancelPreview:
+        return self._waiting(config).wait(self.acancel(config, preview=preview, by=by))
+
+
+def _is_inside(config: RunnableConfig | None) -> bool:
+    """Another SagaGraph runs this one, as a node or from the function of one."""
+    return active_scope() is not None or RUN in (config or {}).get("configurable", {})
+
+
+def _graphs(prefix: str, graph: Any) -> Iterator[tuple[str, CompiledSagaGraph[Any, Any, Any, Any]]]:
+    """`graph` and all SagaGraphs that are its nodes, each with what begins the names of its actions."""
+    yield prefix, graph
+    for name, declaration in graph.builder.declarations.items():
+        if isinstance(declaration.runnable, CompiledSagaGraph):
+            yield from _graphs(f"{prefix}.{name}", declaration.runnable)

@@ -1,0 +1,114 @@
+"""The saga of the node that runs: for effects that are operations of their own, below the node's (door 2, point 5)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldError
+from sagagraph.graph.frontier import Finished
+from sagagraph.graph.run import GraphRun, Scope, active_scope
+from sagagraph.saga.action import Action
+from sagagraph.saga.body import checked_id
+from sagagraph.saga.model import Operation, Saga
+from sagagraph.saga.status import OperationStatus
+
+
+def current_saga() -> NodeSaga:
+    """Inside a node of a SagaGraph: its saga. Raises `NotAllowedError` anywhere else."""
+    scope = active_scope()
+    if scope is None:
+        raise NotAllowedError("current_saga() works only inside a node of a SagaGraph")
+    return NodeSaga(scope)
+
+
+class NodeSaga:
+    """In a function that is no coroutine, `run` returns the result; in a coroutine it is awaited."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    @property
+    def id(self) -> str:
+        return self._scope.run.saga.id
+
+    def run(self, action: Action, request: Any = None, *, id: str | None = None, after: Iterable[str] | None = None) -> Any:  # noqa: A002 - as in door 1
+        """Run `action` as an operation below the node's, or return what the journal has of it.
+
+        Ids are local to the node. `after`: such ids; by default everything that had finished before. Errors as of `BodySaga.run`.
+        """
+        running = self._run(action, request, id, after)
+        if _is_in_loop():
+            return running
+        return asyncio.run_coroutine_threadsafe(running, self._scope.run.loop).result()
+
+    async def _run(self, action: Action, request: Any, given: str | None, after: Iterable[str] | None) -> Any:
+        name = self._named(action, given)
+        local = None if after is None else tuple(self._of_node(each) for each in after)
+        operation = await perform_below(self._scope, name, action, request, local)
+        return action.result_from_json(operation.output)
+
+    def _named(self, action: Action, given: str | None) -> str:
+        if given is not None:
+            if "/" in checked_id(given, "id"):
+                raise InvalidInputError("a slash stands between a node and what is below it", field="id")
+            return given
+        count = 1
+        while f"{self._scope.operation}/{action.name}-{count}" in self._scope.asked:
+            count += 1
+        return f"{action.name}-{count}"
+
+    def _of_node(self, name: str) -> str:
+        own = f"{self._scope.operation}/{name}"
+        if own not in self._scope.asked:
+            raise InvalidInputError(f"{name!r} is no operation of node {self._scope.operation!r}", field="after")
+        return own
+
+
+async def perform_below(scope: Scope, local: str, action: Action, request: Any, after: Iterable[str] | None) -> Operation:
+    """As operation `local` of the node. A new one waits until what an earlier pass left in doubt is settled (rule 2)."""
+    name = f"{scope.operation}/{local}"
+    run = scope.run
+    run.engine.register(action)
+    scope.asked.add(name)
+    if name not in run.saga.operations:
+        await _settled(run, scope)
+    prerequisites = scope.level.before(None) if after is None else after
+    operation = await run.perform(name, action, request, prerequisites, None)
+    scope.level.finish(Finished(name, local, None, operation.spec.depends_on))
+    return operation
+
+
+async def _settled(run: GraphRun, scope: Scope) -> None:
+    """What this pass has not asked for was asked for by an earlier one."""
+    left = [name for name in run.levels.own_of(run.saga, scope.operation) if name not in scope.asked]
+    if not left:
+        return
+    for name in left:
+        saga = await run.coordinator.until(partial(_moves_no_more, name=name), operation=name)
+        operation = saga.operations[name]
+        if operation.status in (OperationStatus.HELD, OperationStatus.IN_DOUBT):
+            why = operation.hold or "it is in doubt, and only a call for it could settle it"
+            raise OperationHeldError(
+                f"saga {saga.id!r}: operation {name!r} is held ({why}); what replaces it waits for that: resolve it",
+                saga_id=saga.id,
+                operation_id=name,
+            )
+
+
+def _moves_no_more(saga: Saga, name: str) -> bool:
+    """Unless somebody asks for it."""
+    operation = saga.operations[name]
+    if operation.in_flight:
+        return False
+    return operation.status is not OperationStatus.IN_DOUBT or operation.probe is not None or not operation.spec.has_probe
+
+
+def _is_in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,121 @@
+"""What a node of a graph declares of itself, as an action that the coordinator can undo and ask about."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph._internal._constants import CONFIG_KEY_RUNTIME  # no public name; a claim runs a node outside of its graph
+from langgraph.runtime import DEFAULT_RUNTIME
+from langgraph.types import Command
+
+from sagagraph.graph.items import Items
+from sagagraph.graph.outputs import output_of
+from sagagraph.graph.values import decode, decode_state, encode
+from sagagraph.saga.action import Action, Function, Guarantees
+from sagagraph.saga.call import Call
+from sagagraph.saga.engine import Engine
+from sagagraph.saga.probe import Probe
+from sagagraph.saga.reversal import REVERSAL
+from sagagraph.validators.protocol import Validator
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDeclaration:
+    """What `add_node` was told. `depends_on` None: everything that had finished before."""
+
+    name: str
+    runnable: Runnable[Any, Any]
+    kind: ActionKind
+    policy: Policy
+    guarantees: Guarantees
+    compensate: Function | None = None
+    probe: Function | None = None
+    validators: tuple[Validator, ...] = ()
+    depends_on: tuple[str, ...] | None = None
+    offloaded: frozenset[str] = frozenset()
+    schema: Any = dict
+    """What LangGraph makes the state that the node is given of."""
+
+    @property
+    def keeps_state(self) -> bool:
+        """Whether the journal needs the state that the node was given: to undo it, to ask about it, or to judge it."""
+        return self.kind is not ActionKind.READ_ONLY or bool(self.validators)
+
+    def action(self, prefix: str, engine: Engine, execute: Function | None = None) -> Action:
+        """`execute` None: what is registered for a process in which the graph does not run."""
+        void = self.guarantees.void
+        return Action(
+            name=f"{prefix}.{self.name}",
+            version=1,
+            kind=self.kind,
+            execute=execute or self._outside,
+            compensate=self._undoing(self.compensate, engine) if self.compensate else None,
+            probe=self._asking(self.probe, engine) if self.probe else None,
+            reverse=None,
+            undo_cost=None,
+            policy=self.policy,
+            validators=self.validators,
+            guarantees=replace(self.guarantees, void=self._asking(void, engine)) if void else self.guarantees,
+            request_type=Any,
+            result_type=Any,
+            home=prefix,
+            needs_body=True,
+        )
+
+    async def _outside(self, request: Any, _call: Call) -> Any:
+        """A claim: the effect is made again under its key, only to be undone."""
+        bare: RunnableConfig = {"configurable": {CONFIG_KEY_RUNTIME: DEFAULT_RUNTIME}}
+        return encode(await self.runnable.ainvoke(decode_state(request, self.schema), bare))
+
+    def _undoing(self, compensate: Function, engine: Engine) -> Function:
+        """`compensate(state, update, call)` as `compensate(request, result, call)`."""
+        function = self._with_lists(compensate, engine)
+        return _adapted(function, lambda state, output, call: (decode_state(state, self.schema), _update(output), call))
+
+    def _asking(self, asking: Function, engine: Engine) -> Function:
+        """`probe(state, call)` as `probe(request, call)`, its result encoded as the node's would be."""
+        function = self._with_lists(asking, engine)
+        return _adapted(function, lambda state, call: (decode_state(state, self.schema), call), _encoded_result)
+
+    def _with_lists(self, function: Function, engine: Engine) -> Function:
+        """`function`, with the items of off-loaded lists in its state."""
+        if not self.offloaded:
+            return function
+
+        async def called(state: Any, *rest: Any) -> Any:
+            saga = await engine.load(rest[-1].saga_id.removesuffix(REVERSAL))
+            whole = await Items(engine, lambda: saga).in_place(state)
+            if inspect.iscoroutinefunction(function):
+                return await function(whole, *rest)
+            return await asyncio.to_thread(function, whole, *rest)
+
+        return called
+
+
+def _update(output: Any) -> Any:
+    returned = decode(output_of(output))
+    return returned.update if isinstance(returned, Command) else returned
+
+
+def _encoded_result(said: Any) -> Any:
+    return replace(said, result=encode(said.result)) if isinstance(said, Probe) else said
+
+
+def _adapted(
+    function: Function, arguments: Callable[..., tuple[Any, ...]], answer: Callable[[Any], Any] = lambda said: said
+) -> Function:
+    """A coroutine stays one, and what is none still runs in the coordinator's executor."""
+    if inspect.iscoroutinefunction(function):
+
+        async def called(*given: Any) -> Any:
+            return answer(await function(*arguments(*given)))
+
+        return called
+    return lambda *given: answer(function(*arguments(*given)))

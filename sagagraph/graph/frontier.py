@@ -1,0 +1,131 @@
+"""What a new operation comes after by default: everything that had finished before its step began (PROTOCOL, door 2, point 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sagagraph.saga.model import Saga
+
+RECORD = "sagagraph."
+"""Begins the names of actions that only write something down: nothing comes after them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """`step`: of the pass of its graph; None for what a node did beside its steps. `leaves`: what it did that nothing follows."""
+
+    name: str
+    node: str
+    step: int | None
+    depends_on: tuple[str, ...]
+    leaves: tuple[str, ...] = ()
+
+
+class Level:
+    """The finished operations of one pass of one graph, or of one node; `base`: what all of that comes after."""
+
+    def __init__(self, base: Iterable[str]) -> None:
+        self._base = tuple(base)
+        self._frontier = dict.fromkeys(self._base)
+        self._known: set[str] = set()
+        self._waiting: list[Finished] = []
+        self._of_node: dict[str, list[str]] = {}
+
+    def finish(self, finished: Finished) -> None:
+        if finished.name in self._known:
+            return
+        self._known.add(finished.name)
+        self._waiting.append(finished)
+        self._of_node.setdefault(finished.node, []).extend((finished.name, *finished.leaves))
+
+    def before(self, step: int | None) -> tuple[str, ...]:
+        """What finished in earlier steps and has nothing after it. What a node does beside steps follows each other."""
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            if step is None or each.step is None or each.step < step:
+                self._follow(each)
+            else:
+                self._waiting.append(each)
+        return tuple(self._frontier)
+
+    def of_nodes(self, nodes: Iterable[str]) -> tuple[str, ...]:
+        return tuple(name for node in nodes for name in self._of_node.get(node, ()))
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        return tuple(name for name in self.before(None) if name not in self._base)
+
+    def _follow(self, finished: Finished) -> None:
+        for each in finished.depends_on:
+            self._frontier.pop(each, None)
+        self._frontier[finished.name] = None
+        self._frontier.update(dict.fromkeys(finished.leaves))
+
+
+class Levels:
+    """All levels of a saga, by the operation that they are below ("" for the graph itself), begun from its journal."""
+
+    def __init__(self, saga: Saga, root: str) -> None:
+        """`root`: the prefix of the live branch."""
+        self._levels: dict[str, Level] = {}
+        self._root = root
+        self._below: dict[str, dict[str, None]] = {}
+        self._base = kept_of(saga, root)
+        for operation in saga.in_order():
+            self.plan(operation.id, parent_of(saga, operation.id, root))
+
+    def plan(self, name: str, parent: str) -> None:
+        """`name` is below `parent`."""
+        below = self._below.setdefault(parent, {})
+        below[name] = None
+
+    def own_of(self, saga: Saga, name: str) -> list[str]:
+        """What the code of `name` did beside the nodes of graphs that it ran, and beside writing down."""
+        own = [each for each in self._below.get(name, ()) if step_and_node(each, name)[0] is None]
+        return [each for each in own if not saga.operations[each].spec.action.startswith(RECORD)]
+
+    def at(self, saga: Saga, parent: str) -> Level:
+        if parent not in self._levels:
+            operation = saga.operations.get(parent)
+            base = operation.spec.depends_on if operation and parent != self._root else self._base
+            self._levels[parent] = level = Level(base)
+            for name in list(self._below.get(parent, ())):
+                self.finish(saga, name, parent)
+            return level
+        return self._levels[parent]
+
+    def finish(self, saga: Saga, name: str, parent: str) -> None:
+        operation = saga.operations[name]
+        if not operation.succeeded or operation.removed or operation.spec.action.startswith(RECORD):
+            return
+        step, node = step_and_node(name, parent)
+        leaves = self.at(saga, name).leaves if name in self._below or name in self._levels else ()
+        self.at(saga, parent).finish(Finished(name, node, step, operation.spec.depends_on, leaves))
+
+
+def kept_of(saga: Saga, root: str) -> tuple[str, ...]:
+    """For a branch: what stands of the branches before it."""
+    if not root:
+        return ()
+    return tuple(
+        each.id
+        for each in saga.in_order()
+        if each.succeeded and each.has_effect and not each.removed and not each.id.startswith(f"{root}/")
+    )
+
+
+def parent_of(saga: Saga, name: str, root: str) -> str:
+    """The operation that `name` is below; ids say it."""
+    parent = name.rpartition("/")[0]
+    while parent and parent not in saga.operations:
+        parent = parent.rpartition("/")[0]
+    return parent or (root if name.startswith(f"{root}/") else "")
+
+
+def step_and_node(name: str, parent: str) -> tuple[int | None, str]:
+    local = name[len(parent) + 1 :] if parent else name
+    step, slash, node = local.partition("/")
+    if slash and step.isdecimal():
+        return int(step), node.partition("#")[0]
+    return None, local

@@ -1,0 +1,190 @@
+"""Which saga an invocation of a thread is about, and what LangGraph is given for it (PROTOCOL, door 2, point 1)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command, StateSnapshot
+
+from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
+from sagagraph.graph.answers import is_answered_by, record_answer, waiting_nodes
+from sagagraph.graph.fence import FencedSaver
+from sagagraph.graph.forking import decide_fork, fork_point
+from sagagraph.graph.items import run_id
+from sagagraph.graph.run import RUN, GraphRun
+from sagagraph.graph.values import decode, encode, with_message_ids
+from sagagraph.saga.agenda import status_of
+from sagagraph.saga.engine import Engine
+from sagagraph.saga.events import Driver, SagaBegun
+from sagagraph.saga.model import FINAL, Saga, Stage
+
+if TYPE_CHECKING:
+    from sagagraph.graph.compiled import CompiledSagaGraph
+
+DOMAIN = "langgraph"
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """`given` goes to LangGraph with `config`; `thread_config` names the thread's newest checkpoint."""
+
+    run: GraphRun
+    given: Any
+    config: RunnableConfig
+    thread_config: RunnableConfig
+
+
+@dataclass(frozen=True, slots=True)
+class _Thread:
+    id: str
+    snapshot: StateSnapshot
+    saga: Saga | None
+    number: int
+    """Of its latest run; 0 before the first."""
+
+    @property
+    def head(self) -> str | None:
+        """Its newest checkpoint."""
+        return self.snapshot.config["configurable"].get("checkpoint_id") if self.snapshot.metadata is not None else None
+
+    @property
+    def was_moved(self) -> bool:
+        """Its newest checkpoint was made by hand."""
+        return (self.snapshot.metadata or {}).get("source") in ("update", "fork")
+
+
+def thread_of(config: RunnableConfig | None) -> str:
+    thread = (config or {}).get("configurable", {}).get("thread_id")
+    if thread is None or thread == "":
+        raise InvalidInputError('it is the id of the saga: pass config={"configurable": {"thread_id": ...}}', field="thread_id")
+    return str(thread)
+
+
+async def latest_run(engine: Engine, thread: str) -> tuple[str, int]:
+    """The saga of the thread's newest run and its number; number 0 if there is none. Asks for few of many runs."""
+
+    async def exists(number: int) -> bool:
+        return await engine.store.headline(run_id(thread, number)) is not None
+
+    low, high = 0, 1
+    while await exists(high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if await exists(middle) else (low, middle)
+    return run_id(thread, max(low, 1)), low
+
+
+@asynccontextmanager
+async def opened(
+    graph: CompiledSagaGraph[Any, Any, Any, Any],
+    engine: Engine,
+    saver: FencedSaver,
+    given: Any,
+    config: RunnableConfig | None,
+    effects: Mapping[str, str] | None,
+) -> AsyncIterator[Invocation]:
+    thread_id = thread_of(config)
+    assert config is not None  # noqa: S101 - it names a thread
+    thread_config: RunnableConfig = {"configurable": {"thread_id": config["configurable"]["thread_id"]}}
+    saga_id, number = await latest_run(engine, thread_id)
+    saga = await engine.load(saga_id) if number else None
+    thread = _Thread(thread_id, await graph.aget_state(thread_config), saga, number)
+    point = fork_point(config, thread.head)
+    if point is not None and thread.saga is not None:
+        await decide_fork(engine, saver, thread.saga, point, thread.head, effects)
+    begun = _begins(thread, given, point, ends_with_failure=graph.on_failure == "raise")
+    number = thread.number + 1 if begun else thread.number
+    async with engine.hold(run_id(thread_id, number), begin=begun) as coordinator:
+        run = GraphRun(engine, coordinator, graph.name)
+        with saver.held_by(thread_id, coordinator):
+            snapshot = await graph.aget_state(thread_config)  # once more, now that nobody else can move it
+            now = _Thread(thread_id, snapshot, run.saga, number)
+            if run.saga.stage is Stage.COMPENSATED and "__compensate__" not in snapshot.next:
+                run.compensated_at = -1.0 if graph.on_failure in snapshot.next else None
+            try:
+                yield Invocation(run, *await _what_to_give(run, now, given, config), thread_config)
+            finally:
+                await run.settle()
+
+
+def _begins(thread: _Thread, given: Any, point: str | None, *, ends_with_failure: bool) -> SagaBegun | None:
+    """How the next run of the thread begins; None if the invocation goes on with the latest one. Raises `ConflictError`."""
+    if thread.saga is None:
+        if given is None and thread.head is None:
+            raise NotAllowedError(f"thread {thread.id!r} has not begun: invoke it with an input", saga_id=thread.id)
+        _check_begins_with(thread, given)
+        return _begun(thread, given, point)
+    saga = thread.saga
+    is_over = saga.stage in FINAL and (not thread.snapshot.next or (saga.stage is Stage.COMPENSATED and ends_with_failure))
+    if given is None:
+        moved = point is not None or (thread.was_moved and bool(thread.snapshot.next))
+        return _begun(thread, None, point) if saga.stage in FINAL and moved else None
+    if isinstance(given, Command) and given.resume is not None:
+        return None
+    if is_over or (saga.stage in FINAL and point is not None):
+        return _begun(thread, given, point)
+    if saga.request["input"] != encode(with_message_ids(decode(encode(given)), saga.id)):
+        raise ConflictError(
+            f"saga {saga.id!r} is {status_of(saga).value} and was begun with another input: resume it with None, cancel it, "
+            "or use another thread_id",
+            saga_id=saga.id,
+        )
+    return None
+
+
+def _check_begins_with(thread: _Thread, given: Any) -> None:
+    if isinstance(given, Command) and given.resume is not None:
+        raise ConflictError(f"thread {thread.id!r} waits for no answer: it has not begun", saga_id=thread.id)
+
+
+def _begun(thread: _Thread, given: Any, point: str | None) -> SagaBegun:
+    saga_id = run_id(thread.id, thread.number + 1)
+    with_ids = encode(with_message_ids(decode(encode(given)), saga_id))
+    request = {"input": with_ids, "run": thread.number + 1, "after": thread.head, **({"at": point} if point else {})}
+    return SagaBegun(Driver.BODY, DOMAIN, request)
+
+
+async def _what_to_give(run: GraphRun, thread: _Thread, given: Any, config: RunnableConfig | None) -> tuple[Any, RunnableConfig]:
+    saga = run.saga
+    begun = saga.request
+    configurable = {key: each for key, each in (config or {}).get("configurable", {}).items() if key != "checkpoint_id"}
+    configurable[RUN] = run
+    answer = given if isinstance(given, Command) and given.resume is not None else None
+    if answer is not None and not await _takes(run, thread, answer):
+        answer = None
+    branch = saga.operations.get(run.root) if run.root else None
+    if branch is not None and branch.output["head"] == thread.head:  # decided, and not yet begun
+        if branch.output["point"] is None:
+            raise NotAllowedError(f"saga {saga.id!r}: its state was to be updated and was not: update it again", saga_id=saga.id)
+        configurable["checkpoint_id"] = branch.output["point"]
+        return None, {**(config or {}), "configurable": configurable}
+    if thread.head == begun["after"]:
+        if begun.get("at"):
+            configurable["checkpoint_id"] = begun["at"]
+        return decode(begun["input"]), {**(config or {}), "configurable": configurable}
+    if thread.head is None:
+        raise NotAllowedError(
+            f"saga {saga.id!r} began at a checkpoint of its thread that is lost: it can be cancelled, not resumed",
+            saga_id=saga.id,
+        )
+    return answer, {**(config or {}), "configurable": configurable}
+
+
+async def _takes(run: GraphRun, thread: _Thread, answer: Command[Any]) -> bool:
+    """Whether LangGraph is to be given `answer`. Raises `ConflictError` if nobody waits for one."""
+    if run.is_turned_back:
+        return False
+    waiting = waiting_nodes(run.saga)
+    if thread.head is None and len(waiting) == 1:  # its checkpoint is lost: the node is given it from the journal
+        await record_answer(run, waiting[0], answer.resume)
+        return False
+    if thread.snapshot.interrupts or waiting or (thread.was_moved and thread.snapshot.next):
+        return True  # after an update of the state the node that will ask is still to come
+    if is_answered_by(run.saga, answer.resume):
+        return False
+    raise ConflictError(f"saga {run.saga.id!r} waits for no answer: resume it with None", saga_id=run.saga.id)

@@ -1,0 +1,217 @@
+"""A node of a graph as an operation of its saga, and the function that LangGraph calls in its place."""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import Context, copy_context
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph._internal._runnable import RunnableCallable  # what StateGraph itself makes of functions
+from langgraph.errors import GraphBubbleUp, GraphInterrupt, ParentCommand, is_invalid_resume
+from langgraph.types import Command
+
+from sagagraph.errors import OperationFailedError, Refused, SagaClosedError, SagaGraphError
+from sagagraph.graph.answers import hand_out_answers, record_interrupt, refuse_last_answer
+from sagagraph.graph.declaration import NodeDeclaration
+from sagagraph.graph.frontier import Finished, Level
+from sagagraph.graph.items import run_number
+from sagagraph.graph.offloading import reference_to
+from sagagraph.graph.outputs import output_of, output_with, update_of
+from sagagraph.graph.run import GraphRun, LeftOpen, Scope, enter_scope, run_of
+from sagagraph.graph.values import decode, encode, encode_state, hash_of, with_message_ids, without_message_ids
+from sagagraph.saga.action import Function
+from sagagraph.saga.call import Call, Paused, enter_call
+from sagagraph.saga.model import Operation
+from sagagraph.workflow.kind import ActionKind
+
+
+def journalled_node(declaration: NodeDeclaration) -> Runnable[Any, Any]:
+    runnable = declaration.runnable  # LangGraph looks for subgraphs among what this function closes over
+
+    async def node(state: Any, config: RunnableConfig) -> Any:
+        run = run_of(config, declaration.name)
+        scope = run.scope()
+        metadata = config["metadata"]
+        step = int(metadata["langgraph_step"])
+        if run.compensated_at is not None and step > run.compensated_at:
+            return await _after_the_end(declaration, runnable, run, state, config)
+        path = metadata["langgraph_path"]
+        index = f"#{path[1]}" if path[0] == "__pregel_push" and isinstance(path[1], int) else ""
+        name = "/".join(filter(None, (scope.operation, str(step), f"{declaration.name}{index}")))
+        return await Pass(declaration, run, scope, name, step, state, config).run_through()
+
+    return RunnableCallable(None, node, name=declaration.name, trace=False, recurse=False)
+
+
+async def _after_the_end(
+    declaration: NodeDeclaration, runnable: Runnable[Any, Any], run: GraphRun, state: Any, config: RunnableConfig
+) -> Any:
+    """Where the graph goes on after its saga was compensated: no part of it, and so without effects."""
+    if declaration.kind is not ActionKind.READ_ONLY:
+        ended = f"saga {run.saga.id!r} is {run.status.value}: node {declaration.name!r}, which has effects, comes too late"
+        raise LeftOpen(SagaClosedError(ended, saga_id=run.saga.id))
+    return await runnable.ainvoke(await run.items.in_place(state), config)
+
+
+class Pass:
+    """One pass of LangGraph through one node."""
+
+    def __init__(
+        self, declaration: NodeDeclaration, run: GraphRun, scope: Scope, name: str, step: int, state: Any, config: RunnableConfig
+    ) -> None:
+        self._declaration = declaration
+        self._run = run
+        self._scope = scope
+        self._name = name
+        self._step = step
+        self._state = state
+        self._config = config
+        self._raised: BaseException | None = None
+        """What the node's function stopped with, where that is no outcome of the node."""
+
+    async def run_through(self) -> Any:
+        try:
+            operation = await self._operation()
+        except SagaClosedError:
+            raise
+        except SagaGraphError as exc:
+            raise await self._stopped_by(exc) from None
+        return await self._returned(operation)
+
+    async def _operation(self) -> Operation:
+        await hand_out_answers(self._run, self._name, self._config)
+        declaration = self._declaration
+        action = declaration.action(self._scope.action, self._run.engine, self._execute())
+        after = declaration.depends_on
+        named = None if after is None else self._run.operations_of(after, self._scope)
+        return await self._run.perform(self._name, action, self._request(), named, self._step)
+
+    async def _stopped_by(self, exc: SagaGraphError) -> BaseException:
+        raised = self._raised
+        if isinstance(raised, GraphInterrupt):
+            await record_interrupt(self._run, self._name, self._config, raised)
+        elif raised is not None and is_invalid_resume(raised):
+            await refuse_last_answer(self._run, self._name)
+            return LeftOpen(raised)
+        if isinstance(raised, GraphBubbleUp | SagaClosedError):
+            return raised
+        failed = raised or exc
+        saga = self._run.saga
+        if saga.pivot_has_landed or saga.pivot_is_open:  # nothing goes back any more: the node stays where it is
+            failed.add_note(f"the pivot {saga.pivot!r} can not be taken back: resume saga {saga.id!r} once this can be done")
+            return LeftOpen(failed)
+        return LeftOpen(exc) if raised is None and exc.leaves_saga_open else failed
+
+    def _request(self) -> Any:
+        """What the journal holds, where that differs in nothing but the ids that a reducer gave to messages."""
+        state = encode_state(self._state)
+        request = state if self._declaration.keeps_state else {"state_hash": hash_of(state)}
+        known = self._run.saga.operations.get(self._name)
+        if known is not None and without_message_ids(known.spec.inputs) == without_message_ids(request):
+            return known.spec.inputs
+        return request
+
+    async def _returned(self, operation: Operation) -> Any:
+        if self._scope.operation:
+            leaves = self._run.levels.at(self._run.saga, self._name).leaves
+            self._scope.level.finish(Finished(self._name, self._name, None, operation.spec.depends_on, leaves))
+        returned = decode(output_of(operation.output))
+        if isinstance(returned, dict) and _PARENT in returned:
+            raise ParentCommand(returned[_PARENT])
+        update = update_of(returned)
+        for key in self._declaration.offloaded & update.keys():
+            update[key] = reference_to(run_number(self._run.saga), operation.ordinal)
+        return returned
+
+    # -- the call of the node's function ---------------------------------------------------------------------------------
+
+    def _execute(self) -> Function:
+        """For the coordinator, which calls it in a task or thread of its own: in the context that LangGraph made for the node."""
+        context = copy_context()
+        runnable, config = self._declaration.runnable, self._config
+        if _is_plain(runnable):
+
+            def execute(_request: Any, call: Call) -> Any:
+                scope = self._entered(context, call)
+                state = asyncio.run_coroutine_threadsafe(self._run.items.in_place(self._state), self._run.loop).result()
+                with _Ends(self):
+                    try:
+                        returned = context.copy().run(runnable.invoke, state, config)
+                    except ParentCommand as exc:
+                        returned = _for_parent(exc)
+                    return self._output(returned, scope)
+
+            return execute
+
+        async def execute_async(_request: Any, call: Call) -> Any:
+            scope = self._entered(context, call)
+            state = await self._run.items.in_place(self._state)
+            with _Ends(self):
+                try:
+                    running = asyncio.get_running_loop().create_task(runnable.ainvoke(state, config), context=context.copy())
+                    returned = await running
+                except ParentCommand as exc:
+                    returned = _for_parent(exc)
+                return self._output(returned, scope)
+
+        return execute_async
+
+    def _entered(self, context: Context, call: Call) -> Scope:
+        self._raised = None
+        base = self._run.saga.operations[self._name].spec.depends_on
+        scope = Scope(self._run, self._name, f"{self._scope.action}.{self._declaration.name}", level=Level(base))
+        context.run(enter_call, call)
+        context.run(enter_scope, scope)
+        return scope
+
+    def _output(self, returned: Any, scope: Scope) -> Any:
+        returned = with_message_ids(returned, f"{self._run.saga.id}/{self._name}")
+        has_own = bool(self._run.levels.own_of(self._run.saga, self._name))
+        return output_with(encode(returned), scope.asked) if has_own else encode(returned)
+
+    def ended_with(self, exc: BaseException) -> BaseException:
+        """What the coordinator is told in the place of `exc`."""
+        if isinstance(exc, GraphBubbleUp) or (isinstance(exc, SagaGraphError) and exc.leaves_saga_open):
+            self._raised = exc if isinstance(exc, GraphBubbleUp | SagaClosedError) else LeftOpen(exc)
+            return Paused(f"it waits for an answer at {self._name!r}" if isinstance(exc, GraphInterrupt) else str(exc))
+        if isinstance(exc, Exception) and is_invalid_resume(exc):
+            self._raised = exc
+            return Paused("it was given an answer that does not fit")
+        if isinstance(exc, OperationFailedError):
+            self._raised = exc
+            return Refused(str(exc), code=type(exc).__name__)
+        return exc
+
+
+def _for_parent(raised: ParentCommand) -> dict[str, Any]:
+    """A subgraph's command for a graph further out, by names that hold in every run: LangGraph adds ids of tasks to them."""
+    command: Command[Any] = raised.args[0]
+    names = (part.partition(":")[0] for part in str(command.graph).split("|"))
+    return {_PARENT: replace(command, graph="|".join(name for name in names if not name.isdecimal()))}
+
+
+_PARENT = "$parent"
+
+
+class _Ends:
+    """A `with` around the node's function."""
+
+    def __init__(self, passing: Pass) -> None:
+        self._passing = passing
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, exc: BaseException | None, _trace: object) -> None:
+        if exc is not None and (told := self._passing.ended_with(exc)) is not exc:
+            raise told from exc
+
+
+def _is_plain(runnable: Runnable[Any, Any]) -> bool:
+    """A function that is no coroutine: it gets a thread of the coordinator's."""
+    if not isinstance(runnable, RunnableCallable) or runnable.func is None:
+        return False
+    return runnable.afunc is None or isinstance(runnable.afunc, partial)

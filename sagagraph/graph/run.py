@@ -1,0 +1,304 @@
+"""One invocation of a graph: the body of a saga, whose operations are the graph's nodes (ADR-0012)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphBubbleUp
+
+from sagagraph.errors import (
+    NotAllowedError,
+    OperationFailedError,
+    OperationHeldError,
+    SagaClosedError,
+    SagaGraphError,
+    words_of,
+)
+from sagagraph.graph.frontier import RECORD, Level, Levels, parent_of
+from sagagraph.graph.items import Items
+from sagagraph.graph.outputs import asked_by
+from sagagraph.graph.values import encode
+from sagagraph.saga import commands as c
+from sagagraph.saga.action import Action, Guarantees
+from sagagraph.saga.agenda import status_of
+from sagagraph.saga.body import failure_of, is_over, open_end_of
+from sagagraph.saga.call import Call
+from sagagraph.saga.coordinator import Coordinator
+from sagagraph.saga.dependency import is_done_with
+from sagagraph.saga.engine import Engine
+from sagagraph.saga.events import Fault
+from sagagraph.saga.model import Operation, Saga, Stage
+from sagagraph.saga.settle import waits_for_answer
+from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.policy import Policy
+
+RUN = "__sagagraph_run"
+"""Where nodes find the run in LangGraph's `configurable`; what begins so is in no checkpoint."""
+
+
+class LeftOpen(GraphBubbleUp):
+    """Carries what leaves the saga open through LangGraph: siblings end, and nothing is recorded as failed."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The operation whose code runs; "" is the graph itself. `action` prefixes the names of the actions of what is below.
+
+    `asked`: what that code has asked for itself in this pass, beside the nodes of graphs that it runs; `level`: what of all that
+    has finished.
+    """
+
+    run: GraphRun
+    operation: str
+    action: str
+    asked: set[str] = field(default_factory=set)
+    level: Level = field(default_factory=lambda: Level(()))
+
+
+_SCOPE: ContextVar[Scope | None] = ContextVar("sagagraph_scope", default=None)
+
+
+def enter_scope(scope: Scope) -> None:
+    _SCOPE.set(scope)
+
+
+def active_scope() -> Scope | None:
+    return _SCOPE.get()
+
+
+class GraphRun:
+    """`name`: the graph's. `root`: the prefix of the live branch's ids, empty for the first."""
+
+    def __init__(self, engine: Engine, coordinator: Coordinator, name: str) -> None:
+        self.engine = engine
+        self.coordinator = coordinator
+        self.loop = asyncio.get_running_loop()
+        self.root = live_branch(coordinator.saga)
+        self.levels = Levels(coordinator.saga, self.root)
+        self._scope = Scope(self, self.root, name)
+        self.asked: set[str] = set(coordinator.saga.operations) if coordinator.saga.body_completed else set()
+        self.asked_interrupts: set[str] = set()
+        """Ids of the interrupts that this run has journalled."""
+        self.failure: BaseException | None = None
+        """What turned the saga back in this process."""
+        self.compensated_at: float | None = None
+        """The step of the node that waited for the compensation; what comes later is not part of the saga."""
+        self._has_routed = False
+        self.items = Items(engine, lambda: coordinator.saga)
+        coordinator.asked = self.asked
+
+    @property
+    def saga(self) -> Saga:
+        return self.coordinator.saga
+
+    def scope(self) -> Scope:
+        active = active_scope()
+        return active if active is not None and active.run is self else self._scope
+
+    # -- operations ----------------------------------------------------------------------------------------------------
+
+    async def perform(self, name: str, action: Action, request: Any, after: Iterable[str] | None, step: int | None) -> Operation:
+        """Run `action` as operation `name`, or find it in the journal; its outcome is durable when this returns.
+
+        A cancellation waits until the outcome of an effect is journalled, for as long as its policy allows.
+        """
+        performing = asyncio.ensure_future(self._perform(name, action, request, after, step))
+        try:
+            return await asyncio.shield(performing)
+        except asyncio.CancelledError:
+            if action.kind is ActionKind.READ_ONLY:
+                performing.cancel()
+            else:
+                await asyncio.wait({performing}, timeout=action.policy.timeout_s)
+            with suppress(BaseException):  # it has been journalled, whatever it was
+                performing.result()
+            raise
+
+    async def _perform(self, name: str, action: Action, request: Any, after: Iterable[str] | None, step: int | None) -> Operation:
+        parent = parent_of(self.saga, name, self.root)
+        prerequisites = self.before(name, step) if after is None else tuple(after)
+        self.asked.add(name)
+        self.coordinator.give(name, action)
+        planned = c.PlanOperation(action.spec(name, request, prerequisites), action.formerly)
+        self.levels.plan(name, parent)
+        saga = await self.coordinator.tell_until(planned, partial(is_over, name=name), operation=name)
+        operation = saga.operations[name]
+        if not operation.succeeded:
+            raise failure_of(saga, operation)
+        await self.coordinator.flush()
+        self.levels.finish(saga, name, parent)
+        return operation
+
+    def before(self, name: str, step: int | None) -> tuple[str, ...]:
+        return self.levels.at(self.saga, parent_of(self.saga, name, self.root)).before(step)
+
+    def operations_of(self, nodes: Iterable[str], scope: Scope) -> tuple[str, ...]:
+        return self.levels.at(self.saga, scope.operation).of_nodes(nodes)
+
+    async def record(self, name: str, value: Any, *, what: str) -> None:
+        """Journal a fact as an operation without effect; one that is there already stands."""
+        known = self.saga.operations.get(name)
+        if known is None or not known.succeeded:
+            action = recording(what, encode(value))
+            self.asked.add(name)
+            self.coordinator.give(name, action)
+            planned = c.PlanOperation(action.spec(name, None))
+            await self.coordinator.tell_until(planned, partial(is_over, name=name), operation=name)
+            await self.coordinator.flush()
+
+    def recorded(self, name: str) -> Operation | None:
+        known = self.saga.operations.get(name)
+        return known if known is not None and known.succeeded else None
+
+    # -- the end ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def status(self) -> SagaStatus:
+        return status_of(self.saga)
+
+    @property
+    def is_stuck(self) -> bool:
+        """The compensation could not be carried through, or not be begun."""
+        return self.saga.stage is not Stage.COMPENSATED
+
+    @property
+    def is_turned_back(self) -> bool:
+        saga = self.saga
+        if saga.stage is Stage.RUNNING:
+            return bool(saga.cancel_by) or saga.body_fault is not None
+        return saga.stage is not Stage.COMMITTED
+
+    async def turn_back(self, error: BaseException) -> None:
+        """From here on no intent is accepted; what committed will be compensated."""
+        if self.failure is None:
+            self.failure = error
+        if self.saga.stage is Stage.RUNNING and self.saga.body_fault is None:
+            await self.coordinator.tell(c.RaiseBody(Fault(type(error).__name__, words_of(error) or type(error).__name__)))
+
+    def routes_first(self) -> bool:
+        """Whether nobody in this process has routed to the compensation before."""
+        first, self._has_routed = not self._has_routed, True
+        return first
+
+    async def compensated(self) -> Saga:
+        self.coordinator.asked = None
+        return await self.coordinator.until_quiet()
+
+    async def completed(self) -> None:
+        """All nodes are through. Raises `OperationHeldError` where something must be settled by a person first."""
+        saga = self.saga
+        if saga.stage is Stage.COMMITTED:
+            return
+        self.coordinator.asked = None
+        await remove(self.coordinator, abandoned(saga))
+        await self.coordinator.tell(c.CompleteBody(self._wanted()))
+        saga = await self.coordinator.until_quiet()
+        if saga.stage is not Stage.COMMITTED:
+            raise open_end_of(saga)
+
+    def _wanted(self) -> frozenset[str]:
+        """All but what a node did in a pass that it then ran again, and did not ask for any more (ADR-0005)."""
+        saga = self.saga
+        stale: set[str] = set()
+        for operation in saga.in_order():
+            if operation.succeeded and (asked := asked_by(operation.output)) is not None:
+                stale |= set(self.levels.own_of(saga, operation.id)).difference(asked)
+        return frozenset(name for name, each in saga.operations.items() if name not in stale or not each.has_effect)
+
+    def failure_to_raise(self) -> BaseException:
+        saga = self.saga
+        ended = f"saga {saga.id!r} is {status_of(saga).value}"
+        if isinstance(self.failure, SagaGraphError) and not isinstance(self.failure, SagaClosedError):
+            self.failure.add_note(ended)
+            return self.failure
+        if self.failure is None or isinstance(self.failure, SagaClosedError):
+            return open_end_of(saga)
+        failed = OperationFailedError(f"{ended}: {type(self.failure).__name__}: {self.failure}", saga_id=saga.id)
+        failed.__cause__ = self.failure
+        return failed
+
+    async def settle(self) -> None:
+        """Effects that are out are left to end, within their policies, before the lease is given back."""
+        with suppress(SagaGraphError, TimeoutError):
+            waits_s = max((each.spec.policy.timeout_s for each in self._effects_out()), default=0.0)
+            async with asyncio.timeout(waits_s + 1.0):
+                await self.coordinator.until(lambda _saga: not any(self._effects_out()))
+
+    def _effects_out(self) -> list[Operation]:
+        return [each for each in self.saga.operations.values() if each.in_flight and each.has_effect]
+
+    def held(self) -> SagaGraphError | None:
+        """What waits for a person, if it is no answer to an interrupt."""
+        for each in self.saga.in_order():
+            if each.status is OperationStatus.HELD and each.has_effect and not waits_for_answer(each):
+                return failure_of(self.saga, each)
+        return OperationHeldError(str(open_end_of(self.saga))) if status_of(self.saga) is SagaStatus.STUCK else None
+
+
+def run_of(config: RunnableConfig, node: str) -> GraphRun:
+    run = config.get("configurable", {}).get(RUN)
+    if run is None:
+        raise NotAllowedError(
+            f"node {node!r} of a SagaGraph runs only in an invocation of a graph that was compiled with an engine: "
+            "compile the outermost SagaGraph with engine="
+        )
+    return run  # type: ignore[no-any-return]
+
+
+# -- ids ---------------------------------------------------------------------------------------------------------------
+
+
+BRANCH = "branch-"
+
+
+def live_branch(saga: Saga) -> str:
+    """The newest one; the first has no prefix."""
+    branches = [each.id for each in saga.in_order() if each.id.startswith(BRANCH) and "/" not in each.id]
+    return branches[-1] if branches else ""
+
+
+def abandoned(saga: Saga) -> tuple[str, ...]:
+    """Passes without effects that nobody will finish: of another branch, or of a node that is not come to any more."""
+    return tuple(each.id for each in saga.in_order() if not (each.has_effect or is_done_with(each)))
+
+
+async def remove(coordinator: Coordinator, names: Iterable[str]) -> None:
+    """From the plan (PROTOCOL rule 8): what has effects is compensated while the saga goes on."""
+    if removed := tuple(names):
+        await coordinator.tell(c.AcceptPlan((), removed))
+
+
+def recording(what: str, value: Any) -> Action:
+    """An action without effect that only writes `value`, JSON, down."""
+
+    async def execute(_request: Any, _call: Call) -> Any:
+        return value
+
+    return Action(
+        name=RECORD + what,
+        version=1,
+        kind=ActionKind.READ_ONLY,
+        execute=execute,
+        compensate=None,
+        probe=None,
+        reverse=None,
+        undo_cost=None,
+        policy=Policy(),
+        validators=(),
+        guarantees=Guarantees(),
+        request_type=Any,
+        result_type=Any,
+        home=__name__,
+    )
