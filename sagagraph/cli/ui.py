@@ -11,19 +11,20 @@ from contextlib import contextmanager
 from sagagraph.bootstrap import Settings
 from sagagraph.cli import output
 from sagagraph.errors import InvalidInputError
+from sagagraph.ui.door import Door
 
 
 async def serve_ui(settings: Settings, *, host: str, port: int, user: str, password: str, as_json: bool) -> int:
     if bool(user) is not bool(password):
         raise InvalidInputError("give both, a user and a password, or none", field="--user" if password else "--password")
+    door = Door(host, port, {user: password} if user else {})
     with _tables_made_meanwhile(settings):
         try:
-            from sagagraph.ui.app import Door, serve
+            from sagagraph.ui.app import serve
         except ModuleNotFoundError as exc:
             raise InvalidInputError(
                 f"{exc.name} is not installed; needed for the app: pip install sagagraph[ui]", field="ui"
             ) from exc
-        door = Door(host, port, {user: password} if user else {})
 
     def announce(url: str) -> None:
         if as_json:

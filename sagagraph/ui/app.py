@@ -7,10 +7,9 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from types import FrameType
 from typing import Final
 
@@ -27,6 +26,7 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.ui.api import add_api
 from sagagraph.ui.chat import Chat
 from sagagraph.ui.conversation import Conversations
+from sagagraph.ui.door import Door
 from sagagraph.ui.gate import LOOPBACK_NAMES, Gate, Login
 from sagagraph.ui.history import History
 from sagagraph.ui.service import Service, open_service
@@ -37,29 +37,6 @@ _GRACE_S: Final = 3
 _THREADS: Final = 128
 _NOTHING_UPLOADED: Final = 1
 """Bytes: no component takes files, and the route that would take them is there all the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class Door:
-    """Where the app listens, and who may come in.
-
-    Raises `InvalidInputError` for a host that others can reach, without a password.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 7860
-    passwords: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        if not self.is_loopback and not self.passwords:
-            raise InvalidInputError(
-                f"{self.host} can be reached by others: set --user and --password (or SAGAGRAPH_UI_USER and …_PASSWORD)",
-                field="--host",
-            )
-
-    @property
-    def is_loopback(self) -> bool:
-        return self.host in LOOPBACK_NAMES
 
 
 def create_app(service: Service, door: Door) -> Gate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import uuid
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
@@ -11,13 +12,12 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
-
 from sagagraph.bootstrap import DOMAINS, Settings, model_of, open_engine
 from sagagraph.context.model import Model
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError
 from sagagraph.graph.checkpointer import open_checkpointer
 from sagagraph.graph.planning import PlanningGraph, planning_graph
+from sagagraph.planning.checking import judge_plan_of
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.amendment import parent_of
 from sagagraph.saga.document import entry_json, plain
@@ -41,7 +41,8 @@ _AT_ONCE = 16
 
 SUBJECTS: Mapping[str, Callable[[Any, Model | None], Subject]] = {"travel": TravelSubject, "reunion": ReunionSubject}
 
-_log = structlog.get_logger("sagagraph.ui")
+_log = logging.getLogger("sagagraph.ui")
+"""On standard error even where nobody has asked for logs: what comes here is a fault of this program."""
 
 
 class Bell:
@@ -246,7 +247,7 @@ class Service:
     async def replay(self, visitor: Visitor, saga_id: str) -> Replay:
         saga = await self.saga(visitor, saga_id)
         subject = self.subjects.get(saga.domain)
-        return await self._engine.replay(saga_id, judge_plan=subject.domain.validate if subject else None)
+        return await self._engine.replay(saga_id, judge_plan=judge_plan_of(subject.domain) if subject else None)
 
     async def events(self, visitor: Visitor, saga_id: str, after: int = 0) -> AsyncIterator[Entry]:
         """The journal from there on, as it is written; ends when nothing is under way and nothing new has come."""
@@ -292,7 +293,7 @@ class Service:
         except SagaGraphError as exc:
             self._problems[saga_id] = str(exc)
         except Exception:  # noqa: BLE001 - nobody awaits a job: what broke is told on the page and in the log
-            _log.exception("ui.job_failed", saga_id=saga_id)
+            _log.exception("saga %s: what was asked of it failed", saga_id)
             self._problems[saga_id] = "something went wrong in this program; its log says what. Try to resume it"
 
     async def _until_there(self, saga_id: str) -> None:

@@ -11,7 +11,8 @@ import pytest
 import pytest_asyncio
 
 from sagagraph.ui.api import PREFIX
-from sagagraph.ui.app import Door, create_app
+from sagagraph.ui.app import create_app
+from sagagraph.ui.door import Door
 from sagagraph.ui.service import Service
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from sagagraph.errors import InvalidInputError, UnknownSagaError
-from sagagraph.ui.app import Door
+from sagagraph.ui.door import Door
 from sagagraph.ui.gate import COOKIE, LOOPBACK_NAMES, VISITOR_HEADER, Gate, Login, visitor_in
 from sagagraph.ui.visitors import guest, user
 
