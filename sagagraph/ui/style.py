@@ -40,9 +40,10 @@ CSS: Final = """
 .sg-lines small { display: block; opacity: .8; }
 footer { display: none !important; }
 @media (max-width: 640px) {
-  .gradio-container, .gradio-container > main { padding: 4px !important; }
+  .gradio-container { padding: 0 !important; } .main.fillable { padding: 8px !important; }
+  .sg-card { margin-inline: 0; }
   #chat { min-height: 260px; }
-  #pictures button[role=tab] { padding-inline: 8px; }
+  #pictures .tab-container button { padding-inline: 8px !important; }
   #wishes .sg-wish { min-height: 40px; }
   #wishes > div:last-child { max-height: 190px; overflow-y: auto; }
 }

@@ -12,6 +12,8 @@ INK: Final = "#7d8590"
 """Readable on white and on nearly black."""
 GRID: Final = "rgba(125, 133, 144, 0.22)"
 ROW_PX: Final = 52
+_BUTTONS: Final = ("zoom", "pan", "select", "lasso", "zoomIn", "zoomOut", "autoScale", "resetScale", "toImage")
+"""Of Plotly's own bar: on a phone they would cover the picture."""
 
 KINDS: Final = {
     "flight": "#4c8dff",
@@ -50,6 +52,7 @@ def figure(traces: list[Any], *, height_px: int, **layout: Any) -> go.Figure:
         "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
         "hoverlabel": {"namelength": -1},
         "dragmode": False,
+        "modebar": {"remove": list(_BUTTONS)},
     }
     return go.Figure(traces, {**usual, **layout})
 
