@@ -41,7 +41,7 @@ def dependency_graph(operations: Sequence[Operation]) -> go.Figure:
         showlegend=True,
         height_px=110 + _LAYER_PX * (depth + 1),
         annotations=[_arrow(nodes[a], nodes[b]) for a, b in nx.transitive_reduction(graph).edges],
-        xaxis={"visible": False, "range": [-1.25, 2.1], "fixedrange": True},
+        xaxis={"visible": False, "range": [-1.2, 2.6], "fixedrange": True},
         yaxis={"visible": False, "range": [-depth - 0.75, 0.5], "fixedrange": True},
     )
 
