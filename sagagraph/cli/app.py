@@ -81,13 +81,16 @@ def change(
     saga: SagaId,
     text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is wished otherwise, in a sentence.")] = None,
     request: Annotated[Path | None, typer.Option("--request", metavar="FILE.json", help="All wishes, as JSON.")] = None,
+    lost: Annotated[
+        list[str] | None, typer.Option("--lost", metavar="OPERATION", help="What has fallen through; may be repeated.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Approve what comes of it.")] = False,
     store: Store = "",
     provider: Provider = "",
     as_json: Json = False,
 ) -> None:
-    """Change what a trip is to be, before it is paid; what is booked and fits stays."""
-    _end(sagas.change(sagas.Door(store, provider, as_json), saga, text, request, approved=yes))
+    """Change what a trip is to be, before it is paid or after; what is booked and fits stays."""
+    _end(sagas.change(sagas.Door(store, provider, as_json), saga, text, request, lost or (), approved=yes))
 
 
 @app.command()

@@ -70,14 +70,15 @@ def print_saga(view: SagaView) -> None:
 
 
 def print_sagas(sagas: Sequence[Saga]) -> None:
-    """Reversals stand under the saga that they undo."""
-    reversals = {saga.reversal: saga.id for saga in sagas if saga.reversal}
+    """Reversals and amendments stand under the saga that they undo or change."""
     known = {saga.id: saga for saga in sagas}
+    below = {saga.id: [each for each in (*saga.amendments, saga.reversal) if each in known] for saga in sagas}
+    subordinate = {each for names in below.values() for each in names}
     for saga in sagas:
-        if reversals.get(saga.id) not in known:
+        if saga.id not in subordinate:
             stdout.print(f"{saga.id}: {status_of(saga).value}", markup=False)
-            if saga.reversal in known:
-                stdout.print(f"  {saga.reversal}: {status_of(known[saga.reversal]).value}", markup=False)
+            for each in below[saga.id]:
+                stdout.print(f"  {each}: {status_of(known[str(each)]).value}", markup=False)
     if not sagas:
         stdout.print("there are no sagas in this store")
 
@@ -157,7 +158,20 @@ def describe(entry: e.Entry) -> str:
     """One line of a journal, with the why."""
     event = entry.event
     words = [f"{entry.version:4d}", type(event).__name__]
-    for name in ("operation", "generation", "attempt", "key", "answer", "via", "reason", "cause", "detail", "by", "plan_hash"):
+    for name in (
+        "operation",
+        "saga",
+        "generation",
+        "attempt",
+        "key",
+        "answer",
+        "via",
+        "reason",
+        "cause",
+        "detail",
+        "by",
+        "plan_hash",
+    ):
         value = getattr(event, name, None)
         if value not in (None, ""):
             words.append(f"{name}={value}" if name != "operation" or not hasattr(value, "id") else f"operation={value.id}")

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 from sagagraph.bootstrap import DOMAINS, Settings, check_url, open_engine, open_travel, title_of
 from sagagraph.cli import output
 from sagagraph.cli.files import json_file
+from sagagraph.domains.travel.amending import wish_of
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.problem import TripRequest, parse_request
+from sagagraph.domains.travel.problem import parse_request
 from sagagraph.domains.travel.reading import PartialRequest, read_request
 from sagagraph.errors import (
     BusyError,
@@ -32,10 +33,11 @@ from sagagraph.errors import (
 )
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.agenda import status_of
+from sagagraph.saga.amendment import parent_of
 from sagagraph.saga.coordinator import Observer
 from sagagraph.saga.dependency import graph_of
 from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import Resolution
+from sagagraph.saga.events import Resolution, SagaBegun
 from sagagraph.saga.model import FINAL, Saga
 from sagagraph.saga.preview import CancelPreview
 from sagagraph.saga.replay import JudgePlan
@@ -150,12 +152,18 @@ async def trip(
     with _interruptible(name):
         async with _acting(door, "travel") as opened:
             if text is None and request is None and saga_id is not None:
-                wanted = (await opened.engine.load(saga_id)).request
+                wanted = await _first_request(opened.engine, saga_id)
             else:
                 wanted = await _wanted(opened.domain, text, request)
             view = await opened.graph.start(name, wanted, approved_by=f"{PERSON}, --yes" if approved else None)
             view = await _approved_or_not(door, opened, view)
     return door.show(view)
+
+
+async def _first_request(engine: Engine, saga_id: str) -> Any:
+    """What the saga was begun with, whatever it was changed to since."""
+    begun = (await engine.journal(saga_id))[0].event
+    return begun.request if isinstance(begun, SagaBegun) else None
 
 
 async def _approved_or_not(door: Door, opened: Opened, view: SagaView) -> SagaView:
@@ -166,20 +174,28 @@ async def _approved_or_not(door: Door, opened: Opened, view: SagaView) -> SagaVi
             return view
         view = decided
     if view.status is SagaStatus.AWAITING_APPROVAL and not door.as_json:
-        _show_waiting(await opened.engine.load(view.saga_id))
+        _show_waiting(view.saga_id, await _waiting(opened.engine, view))
     return view
 
 
-async def change(door: Door, saga_id: str, text: str | None, request: Path | None, *, approved: bool) -> int:
-    if (text is None) is (request is None):
-        raise InvalidInputError("say what is wished otherwise, or give --request FILE.json, one of them", field="TEXT")
+async def change(door: Door, saga_id: str, text: str | None, request: Path | None, lost: Sequence[str], *, approved: bool) -> int:
+    if (text is not None and request is not None) or (text is None and request is None and not lost):
+        raise InvalidInputError(
+            "say what is wished otherwise, or give --request FILE.json, one of them; or name what is --lost", field="TEXT"
+        )
     with _interruptible(saga_id):
         async with _acting(door, await _domain_of(door, saga_id)) as opened:
-            current = TripRequest.model_validate((await opened.engine.load(saga_id)).request)
-            wanted = await _wanted(opened.domain, text, request, PartialRequest.of(current))
-            view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=f"{PERSON}, --yes" if approved else None)
+            before = await opened.engine.load(saga_id)
+            wanted = before.request
+            if text is not None or request is not None:
+                current = PartialRequest.of(wish_of(before.request))
+                wanted = await _wanted(opened.domain, text, request, current)
+            approver = f"{PERSON}, --yes" if approved else None
+            view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=approver, lost=lost)
             view = await _approved_or_not(door, opened, view)
-    return door.show(view)
+    code = door.show(view)
+    is_unchanged = view.amendments != before.amendments and view.plan_version == before.plan.version
+    return _VERDICT_AGAINST if is_unchanged and view.status is SagaStatus.COMMITTED else code
 
 
 async def _plan_only(door: Door, text: str | None, request: Path | None) -> int:
@@ -263,7 +279,7 @@ def _is_conversation(door: Door) -> bool:
 
 async def _ask(opened: Opened, view: SagaView) -> SagaView | None:
     """None where nobody answers."""
-    saga = await opened.engine.load(view.saga_id)
+    saga = await _waiting(opened.engine, view)
     _show_plan(saga)
     answer = await _asked("Book it? [y/N] ")
     if answer is None:
@@ -306,6 +322,7 @@ async def _resumed(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
     saga = await opened.engine.load(saga_id)
     is_planned = saga.driver.value == "workflow"
     if status_of(saga).is_final:
+        await opened.engine.conclude_amendment(saga_id)
         return await opened.engine.status(saga_id)
     view: SagaView = await (opened.graph if is_planned else opened.engine).resume(saga_id, wait=wait)
     return view
@@ -316,6 +333,7 @@ async def resume_all(door: Door, *, wait: bool) -> int:
     async with _acting(door, "travel") as opened:
         room = asyncio.Semaphore(_AT_ONCE)
         mine = [each.saga_id for each in await opened.engine.sagas() if each.domain in DOMAINS and each.stage not in FINAL]
+        mine = [each for each in mine if parent_of(each) not in mine]  # an amendment goes on with what it changes
         ended = await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in mine))
     views = [each for each in ended if isinstance(each, SagaView)]
     code = max([0, *(each for each in ended if isinstance(each, int)), *(_EXIT.get(each.status, 1) for each in views)])
@@ -385,7 +403,7 @@ async def status(door: Door, saga_id: str, version: int | None) -> int:
     async with open_engine(door.settings) as engine:
         view = await (engine.status(saga_id) if version is None else engine.state_at(saga_id, version))
         if view.status is SagaStatus.AWAITING_APPROVAL and not door.as_json:
-            _show_waiting(await engine.load(saga_id))
+            _show_waiting(saga_id, await _waiting(engine, view))
     door.show(view)
     return 0
 
@@ -396,9 +414,14 @@ def _show_plan(saga: Saga) -> None:
     output.print_plan(1, plan)
 
 
-def _show_waiting(saga: Saga) -> None:
+def _show_waiting(saga_id: str, saga: Saga) -> None:
     _show_plan(saga)
-    output.stdout.print(f"approve it with: sagagraph approve {saga.id} --plan {saga.plan.hash}", markup=False)
+    output.stdout.print(f"approve it with: sagagraph approve {saga_id} --plan {saga.plan.hash}", markup=False)
+
+
+async def _waiting(engine: Engine, view: SagaView) -> Saga:
+    """The saga whose plan is shown: this one, or the one that changes it."""
+    return await engine.load(view.amendment or view.saga_id)
 
 
 async def list_all(door: Door) -> int:
@@ -420,7 +443,8 @@ async def list_all(door: Door) -> int:
 
 
 def _row(saga: Saga) -> dict[str, Any]:
-    return {"saga_id": saga.id, "domain": saga.domain, "status": status_of(saga).value, "reversal": saga.reversal}
+    beside = {"reversal": saga.reversal, "amendments": saga.amendments}
+    return {"saga_id": saga.id, "domain": saga.domain, "status": status_of(saga).value, **beside}
 
 
 async def replay(door: Door, saga_id: str) -> int:

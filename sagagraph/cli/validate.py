@@ -54,7 +54,7 @@ async def validate_trip(door: Door, problem: Path, plan: Path) -> int:
             parsed = Itinerary.model_validate(itinerary)
         except ValidationError:
             return _show(door, validate_raw(itinerary, wanted, None, now=now, cities=travel.cities))
-        evidence = await gather_evidence(parsed, request, (), Decimal(0), travel.provider)
+        evidence = await gather_evidence(parsed, request, (), Decimal(0), travel.provider, travel.cities)
         verdict = await travel.validate(request.model_dump(mode="json"), itinerary, evidence.model_dump(mode="json"))
     return _show(door, verdict)
 

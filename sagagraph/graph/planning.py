@@ -6,6 +6,7 @@ any time, with or without its checkpoint. Its state holds an id and small refere
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypedDict
 
@@ -15,10 +16,12 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
+from sagagraph.errors import NotAllowedError
 from sagagraph.planning.domain import Domain, Infeasible, Proposal, Revision
 from sagagraph.saga import commands as c
 from sagagraph.saga.action import to_json
 from sagagraph.saga.agenda import is_quiet, is_ready_for_repair, status_of
+from sagagraph.saga.amendment import amended_by
 from sagagraph.saga.coordinator import Coordinator
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Driver, SagaBegun
@@ -79,19 +82,45 @@ class PlanningGraph:
         return await self._run(saga_id, begun=begun, approved_by=approved_by)
 
     async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
+        """Go on with the saga, or with what is changing it after its commit."""
+        if (await self._engine.load(saga_id)).amending is not None:
+            return await self._amend(saga_id, wait=wait)
         return await self._run(saga_id, wait=wait)
 
     async def decide(self, saga_id: str, *, approved: bool, by: str, plan_hash: str | None = None) -> SagaView:
         """Approve or reject the plan that is shown, and carry on. Raises `ConflictError` if `plan_hash` is another one's."""
-        return await self._run(saga_id, decision=Approval(approved=approved, by=by, plan_hash=plan_hash))
+        decision = Approval(approved=approved, by=by, plan_hash=plan_hash)
+        if (await self._engine.load(saga_id)).amending is not None:
+            return await self._amend(saga_id, decision=decision)
+        return await self._run(saga_id, decision=decision)
 
-    async def change(self, saga_id: str, request: Any, *, by: str, approved_by: str | None = None) -> SagaView:
+    async def change(
+        self, saga_id: str, request: Any, *, by: str, approved_by: str | None = None, lost: Collection[str] = ()
+    ) -> SagaView:
         """Go on with other wishes, keeping what stands where it fits them; if they can not be met, with the old ones.
 
-        Raises `NotAllowedError` once the pivot is under way.
+        After the commit by an amendment, a saga of its own (ADR-0011); only then can reservations be `lost`. Raises
+        `NotAllowedError` while the pivot is under way, and where a cancel or another change goes on.
         """
+        saga = await self._engine.load(saga_id)
+        if saga.stage in (Stage.COMMITTED, Stage.REVERSING, Stage.AMENDING):
+            await self._engine.begin_amendment(saga_id, to_json(request), lost=lost, by=by, approved_by=approved_by or "")
+            return await self._amend(saga_id)
+        if lost:
+            raise NotAllowedError(
+                f"saga {saga_id!r} is {status_of(saga).value}: what fails before it has committed is repaired by itself",
+                saga_id=saga_id,
+            )
         wish = c.ChangeRequest(to_json(request), by, approved_by or "")
         return await self._run(saga_id, wish=wish)
+
+    async def _amend(self, saga_id: str, *, decision: Approval | None = None, wait: bool = True) -> SagaView:
+        """Run the saga that changes `saga_id` as far as it goes; begun again after a crash it goes on where it was."""
+        saga = await self._engine.load(saga_id)
+        if (amending := saga.amending) is not None:
+            begun = SagaBegun(Driver.WORKFLOW, saga.domain, amending.request, amending.approved_by)
+            await self._run(amending.saga, begun=begun, decision=decision, wait=wait)
+        return await self._engine.status(saga_id)
 
     async def _run(
         self,
@@ -115,6 +144,7 @@ class PlanningGraph:
                     given = Command(resume=decision)
             context = PlanningContext(self._domain, coordinator, self._engine.telemetry, approved_by)
             await self.compiled.ainvoke(given, config, context=context, durability="sync" if self._keeps_checkpoints else None)
+        await self._engine.conclude_amendment(saga_id)
         return await self._engine.status(saga_id)
 
     @property
@@ -185,7 +215,7 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     """Propose; a proposal that was judged INVALID before is not made again."""
     context = runtime.context
     saga = context.coordinator.saga
-    proposed = await context.domain.propose(saga.request)
+    proposed = await _proposed(context.domain, saga)
     if isinstance(proposed, Infeasible):
         await context.coordinator.tell(c.DeclareInfeasible(proposed.reasons))
         return _reference(context.coordinator.saga)
@@ -195,6 +225,14 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
         return _reference(context.coordinator.saga)
     await context.coordinator.tell(_proposing(*left))
     return _reference(context.coordinator.saga)
+
+
+async def _proposed(domain: Domain, saga: Saga) -> tuple[Proposal, ...] | Infeasible:
+    """A plan that has been carried out is changed as little as a repair would change it."""
+    if amended_by(saga) is None:
+        return await domain.propose(saga.request)
+    repaired = await domain.repair(saga)
+    return repaired if isinstance(repaired, Infeasible) else (repaired,)
 
 
 async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
@@ -254,9 +292,14 @@ async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 def _approver_before(context: PlanningContext) -> str:
     """Whoever approved this plan in all that matters to people, when it was another one; nobody, if it costs them more."""
     saga = context.coordinator.saga
-    if not saga.plan.version or context.domain.needs_approval(saga):
+    if _is_first_plan(saga) or context.domain.needs_approval(saga):
         return ""
     return "nobody new: neither money nor times change"
+
+
+def _is_first_plan(saga: Saga) -> bool:
+    """Nothing was planned before it, here or in a saga that this one amends."""
+    return not saga.plan.version and amended_by(saga) is None
 
 
 async def _tell_decision(coordinator: Coordinator, decision: Approval) -> None:
@@ -279,7 +322,7 @@ async def execute(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 def _accepting(domain: Domain, saga: Saga) -> c.AcceptPlan:
-    revision = domain.revision(saga) if saga.plan.version else Revision(domain.workflow(saga.plan.content))
+    revision = Revision(domain.workflow(saga.plan.content)) if _is_first_plan(saga) else domain.revision(saga)
     revisable = saga.plan.version < MAX_REPAIRS
     return c.AcceptPlan(revision.operations, revision.removed, revision.replaced, revisable=revisable)
 

@@ -59,6 +59,8 @@ def status_of(saga: Saga) -> SagaStatus:
             return SagaStatus.STUCK if saga.reversal_hold else SagaStatus.COMPENSATING
         case Stage.COMMITTED if saga.cancel_by:
             return SagaStatus.COMPENSATING
+        case Stage.AMENDING:
+            return SagaStatus.RUNNING
         case stage:
             return SagaStatus(stage.value)
 

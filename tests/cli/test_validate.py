@@ -98,7 +98,7 @@ PROBLEMS: dict[str, tuple[Callable[[Json], Any], str, str]] = {
     "a goal that runs backwards": (lambda p: p["goals"][0].update(not_before="16:00"), "goals[0]:", "16:00"),
     "an hour that there is not": (lambda p: p["people"][0].update({"from": "25:00"}), "people[0].from:", "25:00"),
     "an hour as a number": (lambda p: p["people"][0].update({"from": 11}), "people[0].from:", "HH:MM"),
-    "dates and none": (lambda p: p["people"][0].update({"from": "2025-06-01T11:00+00:00"}), "problem:", "a date"),
+    "dates and none": (lambda p: p["people"][0].update({"from": "2025-06-01T11:00+00:00"}), "people[1].from:", "has no date"),
     "a day too far away": (lambda p: p["people"][0].update({"from": "9999-12-31T23:00-05:00"}), "people[0].from:", "far away"),
     "nobody of that name is to be there": (lambda p: p["goals"][0].update(people=["Al"]), "goals[0].people:", "'Al'"),
     "a goal of a word": (lambda p: p["goals"][0].update(people="everybody"), "goals[0].people:", "'all'"),

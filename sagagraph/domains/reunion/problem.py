@@ -226,14 +226,17 @@ class ReunionProblem(BaseModel):
 
     @model_validator(mode="after")
     def _times_are_of_one_kind(self) -> Self:
-        if len({is_dated(moment) for moment in _moments(self)}) > 1:
-            raise ValueError("some times have a date and some have none: write all of them one way")
+        dated = self.is_dated
+        for field, moment in _moments(self):
+            if is_dated(moment) is not dated:
+                has = "has no date, and others have one" if dated else "has a date, and others have none"
+                raise ValueError(f"{field}: {text_of(moment)} {has}: write all of them one way")
         return self
 
     @property
     def is_dated(self) -> bool | None:
         """Whether its times have a date; None where it has no times."""
-        return next((is_dated(moment) for moment in _moments(self)), None)
+        return next((is_dated(moment) for _, moment in _moments(self)), None)
 
 
 def _once(field: str, names: list[str]) -> None:
@@ -281,15 +284,19 @@ def _ways_to_goals(problem: ReunionProblem) -> Iterator[tuple[str, Person, str]]
         yield from ((f"goals[{number}]", person, goal.place) for person in invited)
 
 
-def _moments(problem: ReunionProblem) -> Iterator[int]:
-    goals = (*problem.goals, *(goal for person in problem.people for goal in person.goals))
-    stated = (
-        *(person.from_ for person in problem.people),
-        *(vehicle.from_ for vehicle in problem.vehicles),
-        *(moment for task in problem.tasks for moment in (task.window.opens, task.window.closes)),
-        *(moment for goal in goals for moment in (goal.by, goal.not_before)),
-    )
-    yield from (moment for moment in stated if moment is not None)
+def _moments(problem: ReunionProblem) -> Iterator[tuple[str, int]]:
+    """(field, moment) of all that are stated."""
+    goals: list[tuple[str, PersonGoal]] = [(f"goals[{number}]", goal) for number, goal in enumerate(problem.goals)]
+    stated: list[tuple[str, int | None]] = []
+    for number, person in enumerate(problem.people):
+        stated.append((f"people[{number}].from", person.from_))
+        goals += [(f"people[{number}].goals[{index}]", goal) for index, goal in enumerate(person.goals)]
+    stated += [(f"vehicles[{number}].from", vehicle.from_) for number, vehicle in enumerate(problem.vehicles)]
+    for number, task in enumerate(problem.tasks):
+        stated += [(f"tasks[{number}].window", moment) for moment in (task.window.opens, task.window.closes)]
+    for field, goal in goals:
+        stated += [(f"{field}.by", goal.by), (f"{field}.not_before", goal.not_before)]
+    yield from ((field, moment) for field, moment in stated if moment is not None)
 
 
 def _list(names: Iterable[str]) -> str:

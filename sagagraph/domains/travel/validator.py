@@ -25,6 +25,7 @@ from sagagraph.domains.travel.checks.times import (
     check_connections,
     check_durations,
     check_not_past,
+    check_past,
     check_window,
 )
 from sagagraph.domains.travel.checks.wishes import check_direct, check_hours, check_stars, check_weekdays
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.checks.case import Check
     from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.offers import Offer
+    from sagagraph.domains.travel.plan import Leg
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.rates import Rates
 
@@ -61,6 +63,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_durations,
     check_window,
     check_not_past,
+    check_past,
     check_stars,
     check_direct,
     check_hours,
@@ -77,14 +80,16 @@ def validate_itinerary(
     cities: Gazetteer,
     rates: Rates | None = None,
     fees: Decimal = NO_FEES,
+    begun: Mapping[str, Leg] | None = None,
 ) -> Verdict:
     """Judges by `request`, not by the request that the itinerary says it was made for.
 
     `quotes`: its offers as quoted now, by offer id; one that is missing is gone. None: prices and availability are
     not compared with anything. `rates`: needed where the budget is in another currency than the prices. `fees`: what
-    cancelling has cost, and what it costs now to cancel what is booked and not in the itinerary.
+    cancelling has cost, and what it costs now to cancel what is booked and not in the itinerary. `begun`: by label, what
+    is booked and has begun: it stays as it is.
     """
-    case = Case(itinerary, request, quotes, now, cities, rates, fees)
+    case = Case(itinerary, request, quotes, now, cities, rates, fees, begun or {})
     return Verdict.of([violation for check in CHECKS for violation in check(case)])
 
 

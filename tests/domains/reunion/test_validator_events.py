@@ -148,7 +148,9 @@ def test_goals_of_those_who_cancel_are_void_and_those_who_are_added_have_the_lat
         {"at": "10:00", "event": "added", "person": own},
     ]
     plan = plan_of(one_way("08:00", "08:40"))
-    told = [(each.scope, each.evidence["by"]) for each in judged({**PROBLEM, "goals": goals}, plan, *events).violations]
+    people = [PROBLEM["people"][0], {**PROBLEM["people"][1], "goals": [{"place": "C", "by": "09:00"}]}]
+    problem = {**PROBLEM, "people": people, "goals": goals}
+    told = [(each.scope, each.evidence["by"]) for each in judged(problem, plan, *events).violations]
     assert told == [({"people": ["Cid"], "place": "B"}, "12:00"), ({"people": ["Cid"], "place": "C"}, "08:00")]
 
 
@@ -179,9 +181,22 @@ PAST: dict[str, tuple[list[Json], str | None, list[Json], list[tuple[str, int | 
     "in another order": (OLD[::-1], "10:10", [], []),
     "what comes later is free": (OLD[:3], "10:10", [], []),
     "what begins at that moment is free": (OLD[:2], "10:00", [], []),
+    "and may be new": ([*OLD[:3], task("nap", "Bob", "10:10", "10:20")], "10:10", [], []),
     "what began a minute before is not": (OLD[:2], "10:01", [], [("PAST_REWRITTEN", 2)]),
     "a journey under way ends later": ([*OLD[:2], LATER, NAP], None, [slow("10:10", 1.1, "C")], []),
     "under way, but nothing happened then": ([*OLD[:2], LATER, NAP], "10:15", [], [("PAST_REWRITTEN", 2)]),
+    "a journey under way ends earlier": (
+        [*OLD[:2], {**OLD[2], "end": "10:15"}, NAP],
+        None,
+        [slow("10:10", 0.5, "C")],
+        [("PAST_REWRITTEN", 2)],
+    ),
+    "under way, but what happened was before": (
+        [*OLD[:2], LATER, NAP],
+        "10:05",
+        [slow("09:50", 1, "C")],
+        [("PAST_REWRITTEN", 2)],
+    ),
     "a journey ends later that had ended": (
         [{**OLD[0], "end": "09:41"}, {**OLD[1], "start": "09:41"}, *OLD[2:]],
         None,
@@ -214,10 +229,42 @@ def test_what_was_done_stands(case: str) -> None:
     assert found(verdict) == faults
 
 
+def test_who_is_on_the_way_does_not_change_when_it_takes_longer() -> None:
+    old, new = one_way("09:30", "10:10"), one_way("09:30", "10:15", "Bob")
+    assert found(judged(PROBLEM, plan_of(new), slow("09:40", 1), against=plan_of(old))) == [("PAST_REWRITTEN", 0)]
+    assert found(judged(PROBLEM, plan_of({**new, "riders": []}), slow("09:40", 1), against=plan_of(old))) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (one_way("09:30", "10:10"), one_way("09:30", "10:10", "Bob")),
+        (task("nap", "Ann", "09:30", "09:40"), task("nap", "Bob", "09:30", "09:40")),
+        (task("nap", "Ann", "09:30", "09:40", "A"), task("nap", "Ann", "09:30", "09:40", "B")),
+    ],
+    ids=["riders", "who", "place"],
+)
+def test_other_people_or_another_place_are_another_past(old: Json, new: Json) -> None:
+    faults = found(judged(PROBLEM, plan_of(new), against=plan_of(old), executed_until="09:31"))
+    assert ("PAST_REWRITTEN", 0) in faults
+    assert [code for code, _ in faults if code != "CONTINUITY"] == ["PAST_REWRITTEN"]
+
+
+def test_what_can_not_be_read_of_the_old_plan_may_have_been_what_the_new_one_tells() -> None:
+    old = plan_of({**OLD[0], "end": "?"}, *OLD[1:])
+    assert found(judged(PROBLEM, plan_of(*OLD), against=old, executed_until="10:10")) == []
+
+
 def test_what_is_left_out_is_named_by_the_index_in_the_old_plan() -> None:
     (only,) = judged(PROBLEM, plan_of(*OLD[1:]), against=plan_of(*OLD), executed_until="10:10").violations
     assert only.scope == {"people": ["Ann"], "vehicle": "car", "action": 0, "plan": "old"}
     assert "action 0 of the old plan" in only.message
+
+
+def test_what_is_still_to_come_is_not_taken_for_what_was_left_out() -> None:
+    done, to_come = task("nap", "Bob", "09:30", "09:40"), task("nap", "Bob", "11:00", "11:10")
+    (only,) = judged(PROBLEM, plan_of(to_come), against=plan_of(done, to_come), executed_until="10:00").violations
+    assert only.scope == {"people": ["Bob"], "task": "nap", "action": 0, "plan": "old"}
 
 
 def test_what_was_changed_is_named_with_what_it_was() -> None:
@@ -283,6 +330,9 @@ def test_who_is_on_the_road_may_turn_to_where_the_event_allows() -> None:
     assert found(judged(thanksgiving, rerouted("14:59"), *REROUTE, against=ALAS_TABLE_21)) == [("TRAVEL_TIME", 0)]
     without = found(judged(thanksgiving, rerouted("15:00"), REROUTE[0], against=ALAS_TABLE_21))
     assert without == [("PAST_REWRITTEN", 0)]
+    for other in ({"minutes_left": {"GRANDMA": 180}}, {"vehicle": RENTAL}):
+        events = [REROUTE[0], {**REROUTE[1], **other}]
+        assert found(judged(thanksgiving, rerouted("15:00"), *events, against=ALAS_TABLE_21)) == [("PAST_REWRITTEN", 0)]
 
 
 def test_a_new_way_takes_what_is_left_of_it_and_not_what_the_table_says() -> None:
@@ -298,5 +348,7 @@ def test_a_new_way_takes_what_is_left_of_it_and_not_what_the_table_says() -> Non
     assert found(judged(nowhere_listed, plan, *near, against=ALAS_TABLE_21)) == []
     far = [REROUTE[0], {**REROUTE[1], "minutes_left": {"BOS": 181}}]
     assert found(judged(thanksgiving, rerouted("15:00"), *far, against=ALAS_TABLE_21)) == [("TRAVEL_TIME", 0)]
+    never_changed = rerouted("13:31")
+    assert found(judged(thanksgiving, never_changed, *near, against=never_changed)) == [("TRAVEL_TIME", 0)]
     planned_so: Json = rerouted("15:00")
     assert found(judged(thanksgiving, planned_so, *far, against=planned_so)) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -45,6 +46,32 @@ def test_a_plan_that_breaks_one_rule_is_told_of_that_rule_alone(code: str, opera
     scopes = [json.dumps(each.scope) for each in verdict.violations]
     assert all(any(json.dumps(name) in scope for scope in scopes) for name in broken.names)
     assert len(set(scopes)) == len(scopes), "each fault once"
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["travel", "A", "Q", "09:00", "car 1", "rider 1"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["do", "who", "from", "start"]), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(SEEDS, st.data())
+def test_whatever_a_plan_holds_there_is_a_verdict(seed: int, data: st.DataObject) -> None:
+    day = random_day(seed % 20)
+    actions: list[Any] = [dict(act) for act in day.actions]
+    for _ in range(3):
+        n = data.draw(st.integers(0, len(actions) - 1))
+        if isinstance(actions[n], dict) and actions[n]:
+            actions[n][data.draw(st.sampled_from(sorted(actions[n])))] = data.draw(ANYTHING)
+        else:
+            actions[n] = data.draw(ANYTHING)
+    verdict = judged(problem_of(day), plan_of(*actions), against=day.plan, executed_until="09:00")
+    codes = {each.code for each in verdict.violations}
+    assert codes <= OPERATORS.keys()
+    assert not codes or all(each.message for each in verdict.violations)
 
 
 def test_every_code_has_an_operator() -> None:

@@ -91,6 +91,14 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
         [TO_B, travel("bus", None, "B-C", "09:50", "10:10", "Bob"), travel("bus", None, "C-B", "10:10", "10:30", "Bob")],
         [(OVERLAP, 1)],
     ),
+    "within another journey, and on from where that one ends": (
+        [TO_B, travel("bus", None, "B-C", "09:35", "09:55", "Bob"), BACK],
+        [(OVERLAP, 1)],
+    ),
+    "who watches before being available does watch": (
+        [travel("car", "Bob", "A-B", "08:00", "08:30"), task("oven", "Ann", "09:00", "10:00")],
+        [(EARLY, 1)],
+    ),
     "a car in two journeys": ([TO_B, travel("car", None, "B-C", "09:59", "10:30")], [(OVERLAP, 1), ("NO_DRIVER", 1)]),
     "elsewhere once, and then where the plan says": (
         [travel("bus", None, "B-C", "09:00", "09:20", "Bob"), travel("bus", None, "C-B", "09:20", "09:40", "Bob")],
@@ -102,6 +110,10 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
         [(ELSEWHERE, 0)],
     ),
     "a task at another place than its own": ([task("shop", "Ann,Bob", "09:30", "09:40", "A")], [(ELSEWHERE, 0)]),
+    "a task at another place than its own, though they are at its own": (
+        [task("shop", "Cid,Dot", "09:30", "09:40", "A"), travel("bus", None, "B-C", "09:40", "10:00", "Cid", "Dot")],
+        [(ELSEWHERE, 0)],
+    ),
     "together, and one of them is elsewhere": ([task("sing", "Ann,Cid", "09:30", "09:35")], [(ELSEWHERE, 0)]),
     "too fast, and then in time": ([{**TO_B, "end": "09:40"}, BACK], [("TRAVEL_TIME", 0)]),
     "no way, and no time that it would take": ([travel("car", "Ann", "A-Z", "09:30", "09:30")], [("NO_ROUTE", 0)]),
@@ -114,6 +126,18 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
     "from a place that nobody knows": ([travel("car", "Ann", "Q-B", "09:30", "09:31"), BACK], [(STRANGE, 0), (ELSEWHERE, 1)]),
     "a driver whom nobody knows": ([travel("car", "Zoe", "A-B", "09:30", "10:00")], [(STRANGE, 0)]),
     "two strangers": ([travel("car", "Zoe", "A-B", "09:30", "10:00", "Yan")], [(STRANGE, 0)] * 2),
+    "a stranger who may be somebody who stood there": (
+        [travel("car", "Ann", "A-B", "09:30", "10:00", "Zoe"), task("shop", "Bob", "10:00", "10:10")],
+        [(STRANGE, 0)],
+    ),
+    "a stranger who is nobody who stood elsewhere": (
+        [
+            travel("bus", None, "B-C", "09:00", "09:20", "Dot"),
+            travel("car", "Ann", "A-B", "09:30", "10:00", "Zoe"),
+            task("shop", "Dot", "10:00", "10:10"),
+        ],
+        [(STRANGE, 1), (ELSEWHERE, 2)],
+    ),
     "a stranger who works": ([task("shop", "Zoe", "09:30", "09:40")], [(STRANGE, 0)]),
     "a task that nobody knows": ([task("juggle", "Cid", "09:30", "09:40", "B")], [(STRANGE, 0)]),
     "a place of a task that nobody knows": ([task("shop", "Cid", "09:30", "09:40", "Q")], [(STRANGE, 0)]),
@@ -140,6 +164,10 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
         [TO_B, task("oven", "Bob", "09:45", "10:45"), travel("bus", None, "B-A", "09:00", "09:30", "Cid")],
         [(ELSEWHERE, 1)],
     ),
+    "who starts the oven is on the way to it": (
+        [TO_B, BACK, task("oven", "Bob", "10:20", "11:20"), travel("bus", None, "B-A", "09:00", "09:30", "Cid")],
+        [(ELSEWHERE, 2)],
+    ),
     "nobody is beside the oven, twice": (
         [
             task("oven", "Ann", "09:15", "12:00"),
@@ -163,6 +191,22 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
     "what can not be read stands for one journey of each": (
         [{**TO_B, "start": "soon"}, BACK, travel("car", "Ann", "B-A", "11:00", "11:30", "Bob")],
         [(MALFORMED, 0), *[(ELSEWHERE, 2)] * 3],
+    ),
+    "what can not be read is no excuse for what was before": (
+        [{**TO_B, "do": "fly"}, task("shop", "Bob", "09:00", "09:10")],
+        [(MALFORMED, 0), (ELSEWHERE, 1)],
+    ),
+    "what can not be read is no excuse for being somewhere else": (
+        [
+            {**TO_B, "do": "fly"},
+            travel("bus", None, "B-C", "10:00", "10:20", "Cid"),
+            travel("bus", None, "C-B", "10:20", "10:40", "Bob", "Cid"),
+        ],
+        [(MALFORMED, 0), (ELSEWHERE, 2)],
+    ),
+    "what can not be read may have unlocked it": (
+        [{"do": "task", "task": "rent", "who": "Cid"}, travel("rental", "Cid", "B-A", "09:30", "10:00")],
+        [(MALFORMED, 0)],
     ),
     "it does something that there is not": ([{**TO_B, "do": "fly"}, BACK], [(MALFORMED, 0)]),
     "hours that there are not": ([{**TO_B, "end": "25:00"}], [(MALFORMED, 0)]),

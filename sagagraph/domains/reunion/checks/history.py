@@ -27,7 +27,7 @@ class History:
         """The old plan's actions of the past, by index, and what the new plan makes of them: the most alike, each used once."""
         pairs: dict[int, int] = {}
         past = {index: act for index, act in self.old.actions.items() if act.start < self.until}
-        for fits in (_same, self._goes_on, _same_beginning, _same_kind):
+        for fits in (_same, _same_beginning, _same_kind):
             for index, act in past.items():
                 if index in pairs:
                     continue

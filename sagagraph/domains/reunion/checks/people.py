@@ -34,11 +34,8 @@ def _why(case: Case, found: Hindrance) -> tuple[dict[str, Any], str]:
         name = found.subject.name
         vehicle = case.world.vehicles[name].from_ if found.subject.is_vehicle else case.world.available_from(name, act.start)
         available = act.start if vehicle is None else vehicle
-        early = available - act.start
-        return {
-            "available": clock(available)[0],
-            "early_by": early,
-        }, f"available {early} minutes later, at {clock(available)[0]}"
+        early, at = available - act.start, clock(available)[0]
+        return {"available": at, "early_by": early}, f"available {early} minutes later, at {at}"
     if found.other is not None:
         other = case.plan.actions[found.other]
         until = clock(other.end)[0]
