@@ -44,6 +44,10 @@ RUN = "__sagagraph_run"
 """Where nodes find the run in LangGraph's `configurable`; what begins so is in no checkpoint."""
 
 
+COMPENSATE = "__compensate__"
+"""The node that waits for the compensation."""
+
+
 class LeftOpen(GraphBubbleUp):
     """Carries what leaves the saga open through LangGraph: siblings end, and nothing is recorded as failed."""
 

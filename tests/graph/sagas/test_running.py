@@ -340,6 +340,12 @@ async def test_invoke_within_the_engines_own_loop_is_refused(engine: Engine, led
 # -- what is not possible --------------------------------------------------------------------------------------------------
 
 
+async def test_a_thread_may_be_bound_to_the_graph(engine: Engine, ledger: Ledger) -> None:
+    app = chain(ledger, "flight").compile(engine=engine).with_config(thread("t"))
+    assert await app.ainvoke({"log": []}) == {"log": ["flight"]}
+    assert (await engine.status("t")).status == "committed"
+
+
 async def test_what_names_no_thread_or_no_beginning_is_refused(engine: Engine, ledger: Ledger) -> None:
     app = chain(ledger, "flight").compile(engine=engine)
     with pytest.raises(InvalidInputError, match="thread_id"):
