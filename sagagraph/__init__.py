@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sagagraph.graph.current import current_saga as current_saga
     from sagagraph.graph.offloading import offload as offload
     from sagagraph.graph.tool import saga_tool as saga_tool
+    from sagagraph.planning.llm import init_model as init_model
     from sagagraph.saga.action import Guarantees as Guarantees
     from sagagraph.saga.action import action as action
     from sagagraph.saga.call import Call as Call
@@ -44,6 +45,7 @@ _HOME = {
     "Violation": "sagagraph.validators.verdict",
     "action": "sagagraph.saga.action",
     "current_call": "sagagraph.saga.call",
+    "init_model": "sagagraph.planning.llm",
     "current_saga": "sagagraph.graph.current",
     "offload": "sagagraph.graph.offloading",
     "saga_tool": "sagagraph.graph.tool",

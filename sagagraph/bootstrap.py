@@ -7,16 +7,23 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import platformdirs
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from sagagraph.context.model import Model
+from sagagraph.domains.reunion.domain import NAME as REUNION
+from sagagraph.domains.reunion.domain import Reunion, reunion_title
+from sagagraph.domains.reunion.outbox import Outbox
 from sagagraph.domains.travel.domain import NAME as TRAVEL
 from sagagraph.domains.travel.domain import Travel, account_of, travel_title
 from sagagraph.domains.travel.provider import HttpReservationProvider
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.domain import Domain
+from sagagraph.planning.llm import Prices, init_model
 from sagagraph.saga.coordinator import Observer
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.model import Saga
@@ -33,10 +40,25 @@ class Settings(BaseSettings):
     """`sqlite:///FILE`, `postgresql://…` or `memory:`; by default a file in the user's data folder."""
     provider_url: str = ""
     """A running reservation service; by default one runs inside the process, on a file beside the store."""
+    model: str = ""
+    """`openai:NAME` or `anthropic:NAME`: the language model that proposes plans; by default the solver does."""
+    model_time_limit_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    """For one answer of it."""
+    model_prices: str = ""
+    """US dollars for a million tokens in and out, as in `0.25,2`; only for the figures in the journal."""
 
     @property
     def store_url(self) -> str:
         return self.store or f"sqlite:///{platformdirs.user_data_path('sagagraph') / 'sagagraph.db'}"
+
+
+def read_settings() -> Settings:
+    """From the environment. Raises `InvalidInputError` that names the variable."""
+    try:
+        return Settings()
+    except ValidationError as exc:
+        first = exc.errors(include_url=False)[0]
+        raise InvalidInputError(first["msg"], field=f"SAGAGRAPH_{'_'.join(map(str, first['loc'])).upper()}") from exc
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +90,22 @@ def account(saga: Saga) -> Account:
 
 def title_of(saga: Saga) -> str:
     """Its plan in words, its parts separated by semicolons; empty where its domain has none."""
-    return travel_title(saga.plan.content) if saga.domain == TRAVEL and saga.plan.content else ""
+    titles = {TRAVEL: travel_title, REUNION: reunion_title}
+    return titles[saga.domain](saga.plan.content) if saga.domain in titles and saga.plan.content else ""
+
+
+def model_of(settings: Settings) -> Model | None:
+    """The language model of the settings, if they name one. Raises `InvalidInputError` if they name none that there could be."""
+    if not settings.model:
+        return None
+    return init_model(settings.model, time_limit_s=settings.model_time_limit_s, prices=_prices(settings.model_prices))
+
+
+def _prices(given: str) -> Prices | None:
+    try:
+        return Prices(*(float(each) for each in given.split(","))) if given else None
+    except (TypeError, ValueError):
+        raise InvalidInputError("two numbers with a comma between them, as in 0.25,2", field="SAGAGRAPH_MODEL_PRICES") from None
 
 
 @asynccontextmanager
@@ -96,7 +133,20 @@ async def open_travel(settings: Settings) -> AsyncIterator[Travel]:
         yield await Travel.connect(provider, files.outbox)
 
 
-DOMAINS: dict[str, Callable[[Settings], AbstractAsyncContextManager[Domain]]] = {TRAVEL: open_travel}
+@asynccontextmanager
+async def open_reunion(settings: Settings) -> AsyncIterator[Reunion]:
+    """Reunions planned by CP-SAT, with their outbox beside the store."""
+    from sagagraph.domains.reunion.solver import Solver
+
+    yield Reunion(Solver(), open_outbox(settings))
+
+
+def open_outbox(settings: Settings) -> Outbox:
+    """What people were told, without anything that could tell them more."""
+    return Outbox(files_beside(settings.store_url).outbox, lambda: datetime.now(UTC))
+
+
+DOMAINS: dict[str, Callable[[Settings], AbstractAsyncContextManager[Domain]]] = {TRAVEL: open_travel, REUNION: open_reunion}
 
 
 def check_url(url: str, field: str) -> str:

@@ -81,6 +81,10 @@ class ContextBudgetError(SagaGraphError):
     """What is marked critical does not fit into the token budget of a context slice."""
 
 
+class ContextMismatchError(SagaGraphError):
+    """A context that is restored is not the one that was given out."""
+
+
 # -- what happened to an operation -----------------------------------------------------------------------------------
 
 
@@ -153,3 +157,23 @@ class ProviderError(SagaGraphError):
     """An outside part failed or can not be reached."""
 
     exit_code = 3
+
+
+class ModelError(SagaGraphError):
+    """A language model can not be asked: no key, a refused key, a rate limit, no answer in time. Names the model's provider.
+
+    Holds nothing that the provider said: that can hold a key.
+    """
+
+    exit_code = 3
+
+
+class UnusableAnswerError(ModelError):
+    """A language model was asked, and refused, stopped half-way or answered something that can not be read.
+
+    `usage`: what that cost, where it is known.
+    """
+
+    def __init__(self, message: str, *, usage: object = None) -> None:
+        super().__init__(message)
+        self.usage = usage

@@ -36,7 +36,7 @@ BLOCKS = dict(blocks())
 @pytest.mark.parametrize("place", BLOCKS)
 def test_a_block_of_python_runs_as_it_stands(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("SAGAGRAPH_STORE", "SAGAGRAPH_PROVIDER_URL", "SAGAGRAPH_LOG"):
+    for name in ("SAGAGRAPH_STORE", "SAGAGRAPH_PROVIDER_URL", "SAGAGRAPH_LOG", "SAGAGRAPH_MODEL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setattr("sys.argv", ["example"])

@@ -15,8 +15,10 @@ from typer.exceptions import Abort, TyperException
 
 from sagagraph import __version__
 from sagagraph.cli import sagas
+from sagagraph.cli import validate as validation
 from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.output import print_json, stderr, stdout
+from sagagraph.cli.reunion_days import reunion
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.saga.events import Resolution
 
@@ -25,6 +27,7 @@ INTERRUPTED = 130
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 db = typer.Typer(help="The store's tables.")
 app.add_typer(db, name="db")
+app.add_typer(reunion, name="reunion")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 Store = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="sqlite:///FILE, postgresql://… or memory:")]
@@ -78,13 +81,16 @@ def change(
     saga: SagaId,
     text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is wished otherwise, in a sentence.")] = None,
     request: Annotated[Path | None, typer.Option("--request", metavar="FILE.json", help="All wishes, as JSON.")] = None,
+    lost: Annotated[
+        list[str] | None, typer.Option("--lost", metavar="OPERATION", help="What has fallen through; may be repeated.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Approve what comes of it.")] = False,
     store: Store = "",
     provider: Provider = "",
     as_json: Json = False,
 ) -> None:
-    """Change what a trip is to be, before it is paid; what is booked and fits stays."""
-    _end(sagas.change(sagas.Door(store, provider, as_json), saga, text, request, approved=yes))
+    """Change what a trip is to be, before it is paid or after; what is booked and fits stays."""
+    _end(sagas.change(sagas.Door(store, provider, as_json), saga, text, request, lost or (), approved=yes))
 
 
 @app.command()
@@ -222,6 +228,29 @@ def sandbox(
             stdout.print(f"the sandbox reservation service listens on {url}")
 
     serve(settings, host=host, port=port, on_ready=announce)
+
+
+@app.command()
+def validate(
+    domain: Annotated[validation.JudgedDomain, typer.Argument(metavar="reunion|travel")],
+    problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="What the plan is for; of a trip, the request.")],
+    plan: Annotated[Path, typer.Argument(metavar="PLAN")],
+    event: Annotated[list[Path] | None, typer.Option("--event", metavar="EVENT.json", help="May be repeated.")] = None,
+    executed_until: Annotated[
+        str | None, typer.Option("--executed-until", metavar="HH:MM", help="What was done by then.")
+    ] = None,
+    against: Annotated[Path | None, typer.Option("--against", metavar="OLDPLAN", help="As the plan was then.")] = None,
+    store: Store = "",
+    provider: Provider = "",
+    as_json: Json = False,
+) -> None:
+    """Judge a plan, whoever made it."""
+    door = sagas.Door(store, provider, as_json)
+    if domain is validation.JudgedDomain.REUNION:
+        _end(validation.validate_reunion(door, problem, plan, event or (), executed_until, against))
+    if event or executed_until or against:
+        raise InvalidInputError("is for reunions; a trip is judged as it is", field="--event")
+    _end(validation.validate_trip(door, problem, plan))
 
 
 @db.command("upgrade")

@@ -23,12 +23,13 @@ from sagagraph.saga.replay import Replay
 from sagagraph.saga.retention import Retirement
 from sagagraph.saga.status import OperationStatus, SagaStatus
 from sagagraph.saga.view import SagaView
+from sagagraph.validators.verdict import Verdict
 
 _GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}
 _BAD = {SagaStatus.HELD, SagaStatus.STUCK, OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED, OperationStatus.FAILED}
 
-stdout = Console(highlight=False, soft_wrap=True)
-stderr = Console(stderr=True, highlight=False, soft_wrap=True)
+stdout = Console(emoji=False, highlight=False, soft_wrap=True)
+stderr = Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
 
 
 def print_json(document: Any) -> None:
@@ -69,14 +70,15 @@ def print_saga(view: SagaView) -> None:
 
 
 def print_sagas(sagas: Sequence[Saga]) -> None:
-    """Reversals stand under the saga that they undo."""
-    reversals = {saga.reversal: saga.id for saga in sagas if saga.reversal}
+    """Reversals and amendments stand under the saga that they undo or change."""
     known = {saga.id: saga for saga in sagas}
+    below = {saga.id: [each for each in (*saga.amendments, saga.reversal) if each in known] for saga in sagas}
+    subordinate = {each for names in below.values() for each in names}
     for saga in sagas:
-        if reversals.get(saga.id) not in known:
+        if saga.id not in subordinate:
             stdout.print(f"{saga.id}: {status_of(saga).value}", markup=False)
-            if saga.reversal in known:
-                stdout.print(f"  {saga.reversal}: {status_of(known[saga.reversal]).value}", markup=False)
+            for each in below[saga.id]:
+                stdout.print(f"  {each}: {status_of(known[str(each)]).value}", markup=False)
     if not sagas:
         stdout.print("there are no sagas in this store")
 
@@ -103,6 +105,12 @@ def print_retirement(told: Retirement, archive: Path | None, *, dry_run: bool) -
         stdout.print("no saga is that old and finished")
 
 
+def print_verdict(verdict: Verdict) -> None:
+    for each in verdict.violations:
+        stdout.print(f"{each.code}: {each.message}", markup=False)
+    stdout.print(f"{verdict.verdict.value}{f': {verdict.reason}' if verdict.reason else ''}", markup=False)
+
+
 def print_preview(preview: CancelPreview) -> None:
     if not preview.possible:
         stdout.print(f"saga {escape(preview.saga_id)} can not be cancelled")
@@ -116,7 +124,8 @@ def print_preview(preview: CancelPreview) -> None:
 
 def print_plan(number: int, plan: Mapping[str, Any]) -> None:
     cost = plan["cost"]
-    stdout.print(f"plan {number} ({plan['plan_hash']}): {cost['total']:,.2f} {cost['currency']}")
+    money = f": {cost['total']:,.2f} {cost['currency']}" if cost["currency"] else ""
+    stdout.print(f"plan {number} ({plan['plan_hash']}){money}")
     for leg in str(plan["title"]).split("; "):
         stdout.print(f"  {escape(leg)}")
     for reason in plan["reasons"]:
@@ -150,7 +159,20 @@ def describe(entry: e.Entry) -> str:
     """One line of a journal, with the why."""
     event = entry.event
     words = [f"{entry.version:4d}", type(event).__name__]
-    for name in ("operation", "generation", "attempt", "key", "answer", "via", "reason", "cause", "detail", "by", "plan_hash"):
+    for name in (
+        "operation",
+        "saga",
+        "generation",
+        "attempt",
+        "key",
+        "answer",
+        "via",
+        "reason",
+        "cause",
+        "detail",
+        "by",
+        "plan_hash",
+    ):
         value = getattr(event, name, None)
         if value not in (None, ""):
             words.append(f"{name}={value}" if name != "operation" or not hasattr(value, "id") else f"operation={value.id}")

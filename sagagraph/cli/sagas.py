@@ -15,11 +15,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sagagraph.bootstrap import DOMAINS, Settings, check_url, open_engine, open_travel, title_of
+from sagagraph.bootstrap import DOMAINS, Settings, check_url, model_of, open_engine, open_travel, read_settings, title_of
 from sagagraph.cli import output
+from sagagraph.cli.files import json_file
+from sagagraph.context.model import Model
+from sagagraph.domains.travel.amending import wish_of
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.problem import TripRequest, parse_request
+from sagagraph.domains.travel.problem import parse_request
 from sagagraph.domains.travel.reading import PartialRequest, read_request
+from sagagraph.domains.travel.reading.rewording import reworded
 from sagagraph.errors import (
     BusyError,
     DrainedError,
@@ -29,12 +33,14 @@ from sagagraph.errors import (
     ProviderError,
     SagaGraphError,
 )
+from sagagraph.planning.checking import judge_plan_of
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.agenda import status_of
+from sagagraph.saga.amendment import parent_of
 from sagagraph.saga.coordinator import Observer
 from sagagraph.saga.dependency import graph_of
 from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import Resolution
+from sagagraph.saga.events import Resolution, SagaBegun
 from sagagraph.saga.model import FINAL, Saga
 from sagagraph.saga.preview import CancelPreview
 from sagagraph.saga.replay import JudgePlan
@@ -47,7 +53,8 @@ if TYPE_CHECKING:
 
 PERSON = "command line"
 
-_EXIT = {SagaStatus.COMMITTED: 0, SagaStatus.AWAITING_APPROVAL: 0}
+_EXIT = {SagaStatus.COMMITTED: 0, SagaStatus.AWAITING_APPROVAL: 0, SagaStatus.RUNNING: 0}
+"""A saga that still runs when a command returns has done what there was to do, and has an open end."""
 _VERDICT_AGAINST = 1
 _LONGEST_ID = 200
 _AT_ONCE = 16
@@ -64,9 +71,9 @@ class Door:
 
     @property
     def settings(self) -> Settings:
-        settings = Settings()
+        settings = read_settings()
         store, provider = self.store or settings.store, self.provider or settings.provider_url
-        return Settings(store=store, provider_url=check_url(provider, "--provider"))
+        return settings.model_copy(update={"store": store, "provider_url": check_url(provider, "--provider")})
 
     def show(self, view: SagaView) -> int:
         if self.as_json:
@@ -97,7 +104,8 @@ async def _acting(door: Door, domain: str) -> AsyncIterator[Opened]:
         served = await stack.enter_async_context(DOMAINS[domain](settings))
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
         async with _drained_when_told_to_stop(engine):
-            yield Opened(engine, served, planning_graph(domain=served, engine=engine, checkpointer=checkpointer))
+            graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model_of(settings))
+            yield Opened(engine, served, graph)
 
 
 @asynccontextmanager
@@ -126,12 +134,14 @@ async def _drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
             each.cancel()
 
 
-async def _domain_of(door: Door, saga_id: str) -> str:
-    """The domain of a saga that this program can run."""
+async def _domain_of(door: Door, saga_id: str, *, only: str | None = None) -> str:
+    """The domain of a saga that this program can run; `only`: of the one that the command is for."""
     async with open_engine(door.settings) as engine:
         saga = await engine.load(saga_id)
     if saga.domain not in DOMAINS:
         raise NotAllowedError(f"saga {saga_id!r} belongs to a Python program: run that again", saga_id=saga_id)
+    if only not in (None, saga.domain):
+        raise NotAllowedError(f"saga {saga_id!r} is one of domain {saga.domain!r}, not {only!r}", saga_id=saga_id)
     return saga.domain
 
 
@@ -149,12 +159,18 @@ async def trip(
     with _interruptible(name):
         async with _acting(door, "travel") as opened:
             if text is None and request is None and saga_id is not None:
-                wanted = (await opened.engine.load(saga_id)).request
+                wanted = await _first_request(opened.engine, saga_id)
             else:
-                wanted = await _wanted(opened.domain, text, request)
+                wanted = await _wanted(opened.domain, text, request, model=model_of(door.settings))
             view = await opened.graph.start(name, wanted, approved_by=f"{PERSON}, --yes" if approved else None)
             view = await _approved_or_not(door, opened, view)
     return door.show(view)
+
+
+async def _first_request(engine: Engine, saga_id: str) -> Any:
+    """What the saga was begun with, whatever it was changed to since."""
+    begun = (await engine.journal(saga_id))[0].event
+    return begun.request if isinstance(begun, SagaBegun) else None
 
 
 async def _approved_or_not(door: Door, opened: Opened, view: SagaView) -> SagaView:
@@ -165,25 +181,33 @@ async def _approved_or_not(door: Door, opened: Opened, view: SagaView) -> SagaVi
             return view
         view = decided
     if view.status is SagaStatus.AWAITING_APPROVAL and not door.as_json:
-        _show_waiting(await opened.engine.load(view.saga_id))
+        _show_waiting(view.saga_id, await _waiting(opened.engine, view))
     return view
 
 
-async def change(door: Door, saga_id: str, text: str | None, request: Path | None, *, approved: bool) -> int:
-    if (text is None) is (request is None):
-        raise InvalidInputError("say what is wished otherwise, or give --request FILE.json, one of them", field="TEXT")
+async def change(door: Door, saga_id: str, text: str | None, request: Path | None, lost: Sequence[str], *, approved: bool) -> int:
+    if (text is not None and request is not None) or (text is None and request is None and not lost):
+        raise InvalidInputError(
+            "say what is wished otherwise, or give --request FILE.json, one of them; or name what is --lost", field="TEXT"
+        )
     with _interruptible(saga_id):
-        async with _acting(door, await _domain_of(door, saga_id)) as opened:
-            current = TripRequest.model_validate((await opened.engine.load(saga_id)).request)
-            wanted = await _wanted(opened.domain, text, request, PartialRequest.of(current))
-            view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=f"{PERSON}, --yes" if approved else None)
+        async with _acting(door, await _domain_of(door, saga_id, only="travel")) as opened:
+            before = await opened.engine.load(saga_id)
+            wanted = before.request
+            if text is not None or request is not None:
+                current = PartialRequest.of(wish_of(before.request))
+                wanted = await _wanted(opened.domain, text, request, current)
+            approver = f"{PERSON}, --yes" if approved else None
+            view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=approver, lost=lost)
             view = await _approved_or_not(door, opened, view)
-    return door.show(view)
+    code = door.show(view)
+    is_unchanged = view.amendments != before.amendments and view.plan_version == before.plan.version
+    return _VERDICT_AGAINST if is_unchanged and view.status is SagaStatus.COMMITTED else code
 
 
 async def _plan_only(door: Door, text: str | None, request: Path | None) -> int:
     async with open_travel(door.settings) as travel:
-        proposed = await travel.propose(await _wanted(travel, text, request))
+        proposed = await travel.propose(await _wanted(travel, text, request, model=model_of(door.settings)))
     if isinstance(proposed, Infeasible):
         return _infeasible(door, proposed)
     plans = [asdict(each) for each in proposed]
@@ -202,14 +226,24 @@ def _infeasible(door: Door, found: Infeasible) -> int:
     return _VERDICT_AGAINST
 
 
-async def _wanted(travel: Travel, text: str | None, request: Path | None, known: PartialRequest | None = None) -> Any:
-    """The request as JSON; what is missing is asked for on a terminal, and named otherwise. `known`: what was wished before."""
+async def _wanted(
+    travel: Travel, text: str | None, request: Path | None, known: PartialRequest | None = None, model: Model | None = None
+) -> Any:
+    """The request as JSON; what is missing is asked for on a terminal, and named otherwise. `known`: what was wished before.
+
+    A sentence that does not make a request by itself is first shown to the model, where there is one.
+    """
     today = (await travel.provider.now()).date()
     if request is not None:
-        return parse_request(_json_file(request, "--request"), cities=travel.cities, today=today).model_dump(mode="json")
+        return parse_request(json_file(request, "--request"), cities=travel.cities, today=today).model_dump(mode="json")
     if not (text or "").strip():
         raise InvalidInputError("say where the trip goes, or give --request FILE.json", field="TEXT")
     partial = read_request(text or "", cities=travel.cities, today=today, known=known)
+    if model is not None and partial.missing():
+        plainer = await reworded(text or "", model=model, cities=travel.cities, today=today)
+        if plainer is not None:
+            output.stderr.print(f"put in plain words by {model.name}", markup=False)
+        partial = plainer or partial
     while (questions := partial.missing()) and sys.stdin.isatty() and sys.stdout.isatty():
         _name_what_was_not_understood(partial)
         answer = await _asked(f"{questions[0].text} ")
@@ -256,22 +290,13 @@ def _checked_id(saga_id: str) -> str:
     return saga_id
 
 
-def _json_file(path: Path, field: str) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as exc:
-        raise InvalidInputError(f"{path} can not be read: {exc.strerror}", field=field) from exc
-    except ValueError as exc:
-        raise InvalidInputError(f"{path} is not JSON: {exc}", field=field) from exc
-
-
 def _is_conversation(door: Door) -> bool:
     return not door.as_json and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 async def _ask(opened: Opened, view: SagaView) -> SagaView | None:
     """None where nobody answers."""
-    saga = await opened.engine.load(view.saga_id)
+    saga = await _waiting(opened.engine, view)
     _show_plan(saga)
     answer = await _asked("Book it? [y/N] ")
     if answer is None:
@@ -314,6 +339,7 @@ async def _resumed(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
     saga = await opened.engine.load(saga_id)
     is_planned = saga.driver.value == "workflow"
     if status_of(saga).is_final:
+        await opened.engine.conclude_amendment(saga_id)
         return await opened.engine.status(saga_id)
     view: SagaView = await (opened.graph if is_planned else opened.engine).resume(saga_id, wait=wait)
     return view
@@ -321,10 +347,9 @@ async def _resumed(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
 
 async def resume_all(door: Door, *, wait: bool) -> int:
     """Every open saga that this program can run, several at once. One that fails or is busy does not keep the others back."""
-    async with _acting(door, "travel") as opened:
-        room = asyncio.Semaphore(_AT_ONCE)
-        mine = [each.saga_id for each in await opened.engine.sagas() if each.domain in DOMAINS and each.stage not in FINAL]
-        ended = await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in mine))
+    async with open_engine(door.settings) as engine:
+        waiting = {each.domain for each in await engine.sagas() if each.stage not in FINAL}
+    ended = [each for domain in DOMAINS if domain in waiting for each in await _resume_domain(door, domain, wait=wait)]
     views = [each for each in ended if isinstance(each, SagaView)]
     code = max([0, *(each for each in ended if isinstance(each, int)), *(_EXIT.get(each.status, 1) for each in views)])
     if door.as_json:
@@ -334,6 +359,14 @@ async def resume_all(door: Door, *, wait: bool) -> int:
     if not views and not code and not door.as_json:
         output.stdout.print("no saga is open: there is nothing to resume")
     return code
+
+
+async def _resume_domain(door: Door, domain: str, *, wait: bool) -> list[SagaView | int]:
+    async with _acting(door, domain) as opened:
+        room = asyncio.Semaphore(_AT_ONCE)
+        mine = [each.saga_id for each in await opened.engine.sagas() if each.domain == domain and each.stage not in FINAL]
+        mine = [each for each in mine if parent_of(each) not in mine]  # an amendment goes on with what it changes
+        return await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in mine))
 
 
 async def _resumed_in_turn(opened: Opened, saga_id: str, room: asyncio.Semaphore, *, wait: bool) -> SagaView | int:
@@ -393,7 +426,7 @@ async def status(door: Door, saga_id: str, version: int | None) -> int:
     async with open_engine(door.settings) as engine:
         view = await (engine.status(saga_id) if version is None else engine.state_at(saga_id, version))
         if view.status is SagaStatus.AWAITING_APPROVAL and not door.as_json:
-            _show_waiting(await engine.load(saga_id))
+            _show_waiting(saga_id, await _waiting(engine, view))
     door.show(view)
     return 0
 
@@ -404,9 +437,14 @@ def _show_plan(saga: Saga) -> None:
     output.print_plan(1, plan)
 
 
-def _show_waiting(saga: Saga) -> None:
+def _show_waiting(saga_id: str, saga: Saga) -> None:
     _show_plan(saga)
-    output.stdout.print(f"approve it with: sagagraph approve {saga.id} --plan {saga.plan.hash}", markup=False)
+    output.stdout.print(f"approve it with: sagagraph approve {saga_id} --plan {saga.plan.hash}", markup=False)
+
+
+async def _waiting(engine: Engine, view: SagaView) -> Saga:
+    """The saga whose plan is shown: this one, or the one that changes it."""
+    return await engine.load(view.amendment or view.saga_id)
 
 
 async def list_all(door: Door) -> int:
@@ -428,7 +466,8 @@ async def list_all(door: Door) -> int:
 
 
 def _row(saga: Saga) -> dict[str, Any]:
-    return {"saga_id": saga.id, "domain": saga.domain, "status": status_of(saga).value, "reversal": saga.reversal}
+    beside = {"reversal": saga.reversal, "amendments": saga.amendments}
+    return {"saga_id": saga.id, "domain": saga.domain, "status": status_of(saga).value, **beside}
 
 
 async def replay(door: Door, saga_id: str) -> int:
@@ -442,7 +481,7 @@ async def replay(door: Door, saga_id: str) -> int:
             except ProviderError as exc:
                 output.stderr.print(f"sagagraph: the plan is not judged again: {exc}", markup=False)
             else:
-                judge_plan = served.validate
+                judge_plan = judge_plan_of(served)
                 for each in served.actions:
                     engine.register(each)
         replayed = await engine.replay(saga_id, judge_plan=judge_plan)

@@ -6,6 +6,8 @@ any time, with or without its checkpoint. Its state holds an id and small refere
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypedDict
 
@@ -14,11 +16,20 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
+from msgspec import structs
 
+from sagagraph.context.model import Model
+from sagagraph.errors import NotAllowedError, RetiredError, StoreError
+from sagagraph.planning.assignment import Assigning
+from sagagraph.planning.checking import judged_plan
 from sagagraph.planning.domain import Domain, Infeasible, Proposal, Revision
+from sagagraph.planning.feedback import lessons_of
+from sagagraph.planning.model_planner import ROUNDS, ModelPlanner
+from sagagraph.planning.rounds import reasoning_in
 from sagagraph.saga import commands as c
 from sagagraph.saga.action import to_json
 from sagagraph.saga.agenda import is_quiet, is_ready_for_repair, status_of
+from sagagraph.saga.amendment import amended_by
 from sagagraph.saga.coordinator import Coordinator
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Driver, SagaBegun
@@ -29,6 +40,9 @@ from sagagraph.validators.verdict import VerdictStatus
 
 MAX_PROPOSALS = 3
 """How many plans may be judged before the request counts as infeasible."""
+
+LEARNS_FROM = 20
+"""Sagas whose validators' objections are offered to a model that proposes."""
 
 MAX_REPAIRS = 12
 """How often the plan of one saga may be repaired before it counts as beyond that."""
@@ -58,6 +72,8 @@ class PlanningContext:
     coordinator: Coordinator
     telemetry: Telemetry
     approved_by: str | None = None
+    planner: ModelPlanner | None = None
+    """None: the domain's solver proposes."""
 
 
 NodeRuntime = Runtime[PlanningContext]
@@ -66,9 +82,14 @@ NodeRuntime = Runtime[PlanningContext]
 class PlanningGraph:
     """Runs sagas of one domain. Each call holds the saga's lease while it runs, and returns where the saga stands then."""
 
-    def __init__(self, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None) -> None:
+    def __init__(
+        self, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None, model: Model | None = None
+    ) -> None:
         self._domain = domain
         self._engine = engine
+        self._planner = None
+        if model is not None and isinstance(domain, Assigning):
+            self._planner = ModelPlanner(model, domain, lessons=self._lessons)
         self.compiled = _build().compile(checkpointer=checkpointer)
         for each in domain.actions:
             engine.register(each)
@@ -79,19 +100,45 @@ class PlanningGraph:
         return await self._run(saga_id, begun=begun, approved_by=approved_by)
 
     async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
+        """Go on with the saga, or with what is changing it after its commit."""
+        if (await self._engine.load(saga_id)).amending is not None:
+            return await self._amend(saga_id, wait=wait)
         return await self._run(saga_id, wait=wait)
 
     async def decide(self, saga_id: str, *, approved: bool, by: str, plan_hash: str | None = None) -> SagaView:
         """Approve or reject the plan that is shown, and carry on. Raises `ConflictError` if `plan_hash` is another one's."""
-        return await self._run(saga_id, decision=Approval(approved=approved, by=by, plan_hash=plan_hash))
+        decision = Approval(approved=approved, by=by, plan_hash=plan_hash)
+        if (await self._engine.load(saga_id)).amending is not None:
+            return await self._amend(saga_id, decision=decision)
+        return await self._run(saga_id, decision=decision)
 
-    async def change(self, saga_id: str, request: Any, *, by: str, approved_by: str | None = None) -> SagaView:
+    async def change(
+        self, saga_id: str, request: Any, *, by: str, approved_by: str | None = None, lost: Collection[str] = ()
+    ) -> SagaView:
         """Go on with other wishes, keeping what stands where it fits them; if they can not be met, with the old ones.
 
-        Raises `NotAllowedError` once the pivot is under way.
+        After the commit by an amendment, a saga of its own (ADR-0011); only then can reservations be `lost`. Raises
+        `NotAllowedError` while the pivot is under way, and where a cancel or another change goes on.
         """
+        saga = await self._engine.load(saga_id)
+        if saga.stage in (Stage.COMMITTED, Stage.REVERSING, Stage.AMENDING):
+            await self._engine.begin_amendment(saga_id, to_json(request), lost=lost, by=by, approved_by=approved_by or "")
+            return await self._amend(saga_id)
+        if lost:
+            raise NotAllowedError(
+                f"saga {saga_id!r} is {status_of(saga).value}: what fails before it has committed is repaired by itself",
+                saga_id=saga_id,
+            )
         wish = c.ChangeRequest(to_json(request), by, approved_by or "")
         return await self._run(saga_id, wish=wish)
+
+    async def _amend(self, saga_id: str, *, decision: Approval | None = None, wait: bool = True) -> SagaView:
+        """Run the saga that changes `saga_id` as far as it goes; begun again after a crash it goes on where it was."""
+        saga = await self._engine.load(saga_id)
+        if (amending := saga.amending) is not None:
+            begun = SagaBegun(Driver.WORKFLOW, saga.domain, amending.request, amending.approved_by)
+            await self._run(amending.saga, begun=begun, decision=decision, wait=wait)
+        return await self._engine.status(saga_id)
 
     async def _run(
         self,
@@ -113,9 +160,19 @@ class PlanningGraph:
                 await _tell_decision(coordinator, decision)
                 if await self._is_interrupted(config):
                     given = Command(resume=decision)
-            context = PlanningContext(self._domain, coordinator, self._engine.telemetry, approved_by)
+            context = PlanningContext(self._domain, coordinator, self._engine.telemetry, approved_by, self._planner)
             await self.compiled.ainvoke(given, config, context=context, durability="sync" if self._keeps_checkpoints else None)
+        await self._engine.conclude_amendment(saga_id)
         return await self._engine.status(saga_id)
+
+    async def _lessons(self) -> Sequence[str]:
+        """Of the latest sagas of this domain. One whose journal can not be read teaches nothing."""
+        journals = []
+        latest = [each.saga_id for each in await self._engine.sagas() if each.domain == self._domain.name]
+        for saga_id in latest[:LEARNS_FROM]:
+            with suppress(StoreError, RetiredError):
+                journals.append(await self._engine.journal(saga_id))
+        return lessons_of(journals)
 
     @property
     def _keeps_checkpoints(self) -> bool:
@@ -125,9 +182,14 @@ class PlanningGraph:
         return self._keeps_checkpoints and bool((await self.compiled.aget_state(config)).interrupts)
 
 
-def planning_graph(*, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None = None) -> PlanningGraph:
-    """The planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart."""
-    return PlanningGraph(domain, engine, checkpointer)
+def planning_graph(
+    *, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None = None, model: Model | None = None
+) -> PlanningGraph:
+    """The planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart.
+
+    `model`: proposes the plans of a domain that lets one choose; its solver does otherwise.
+    """
+    return PlanningGraph(domain, engine, checkpointer, model)
 
 
 def _build() -> StateGraph[PlanningState, PlanningContext, PlanningState, PlanningState]:
@@ -185,16 +247,25 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     """Propose; a proposal that was judged INVALID before is not made again."""
     context = runtime.context
     saga = context.coordinator.saga
-    proposed = await context.domain.propose(saga.request)
+    planner = None if amended_by(saga) else context.planner
+    proposed = await (_proposed(context.domain, saga) if planner is None else planner.propose(saga))
     if isinstance(proposed, Infeasible):
         await context.coordinator.tell(c.DeclareInfeasible(proposed.reasons))
         return _reference(context.coordinator.saga)
     left = [each for each in proposed if saga.plan.verdict is None or each.plan_hash != saga.plan.hash]
-    if not left or saga.plan.proposals >= MAX_PROPOSALS:
+    if not left or saga.plan.proposals >= MAX_PROPOSALS + (0 if planner is None else ROUNDS):
         await context.coordinator.tell(c.DeclareInfeasible(_objections(saga)))
         return _reference(context.coordinator.saga)
     await context.coordinator.tell(_proposing(*left))
     return _reference(context.coordinator.saga)
+
+
+async def _proposed(domain: Domain, saga: Saga) -> tuple[Proposal, ...] | Infeasible:
+    """A plan that has been carried out is changed as little as a repair would change it."""
+    if amended_by(saga) is None:
+        return await domain.propose(saga.request)
+    repaired = await domain.repair(saga)
+    return repaired if isinstance(repaired, Infeasible) else (repaired,)
 
 
 async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
@@ -229,7 +300,7 @@ async def validate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     saga = context.coordinator.saga
     with context.telemetry.judging_plan(saga, context.domain.name) as judging:
         shown = to_json(await context.domain.evidence(saga))
-        verdict = await context.domain.validate(saga.request, saga.plan.content, shown)
+        verdict = await judged_plan(context.domain, saga.request, saga.plan.content, shown)
         judging.answered(verdict.verdict.value)
     await context.coordinator.tell(c.JudgePlan(str(saga.plan.hash), verdict.model_dump(mode="json"), shown))
     return _reference(context.coordinator.saga)
@@ -254,9 +325,14 @@ async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 def _approver_before(context: PlanningContext) -> str:
     """Whoever approved this plan in all that matters to people, when it was another one; nobody, if it costs them more."""
     saga = context.coordinator.saga
-    if not saga.plan.version or context.domain.needs_approval(saga):
+    if _is_first_plan(saga) or context.domain.needs_approval(saga):
         return ""
     return "nobody new: neither money nor times change"
+
+
+def _is_first_plan(saga: Saga) -> bool:
+    """Nothing was planned before it, here or in a saga that this one amends."""
+    return not saga.plan.version and amended_by(saga) is None
 
 
 async def _tell_decision(coordinator: Coordinator, decision: Approval) -> None:
@@ -279,9 +355,11 @@ async def execute(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 def _accepting(domain: Domain, saga: Saga) -> c.AcceptPlan:
-    revision = domain.revision(saga) if saga.plan.version else Revision(domain.workflow(saga.plan.content))
+    revision = Revision(domain.workflow(saga.plan.content)) if _is_first_plan(saga) else domain.revision(saga)
     revisable = saga.plan.version < MAX_REPAIRS
-    return c.AcceptPlan(revision.operations, revision.removed, revision.replaced, revisable=revisable)
+    reasoning = reasoning_in(saga.plan.reasons)
+    operations = tuple(structs.replace(each, reasoning=each.reasoning or reasoning) for each in revision.operations)
+    return c.AcceptPlan(operations, revision.removed, revision.replaced, revisable=revisable)
 
 
 async def compensate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:

@@ -70,7 +70,7 @@ class Domain(Protocol):
         ...
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
-        """For a disrupted saga: the plan that keeps most of what stands; `Infeasible` where none is left.
+        """For a disrupted saga, or an amendment: the plan that keeps most of what stands; `Infeasible` where none is left.
 
         The saga is quiet: what it has done and what failed is in its operations, and its accepted plan beside them.
         """

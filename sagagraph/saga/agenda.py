@@ -59,6 +59,8 @@ def status_of(saga: Saga) -> SagaStatus:
             return SagaStatus.STUCK if saga.reversal_hold else SagaStatus.COMPENSATING
         case Stage.COMMITTED if saga.cancel_by:
             return SagaStatus.COMPENSATING
+        case Stage.AMENDING:
+            return SagaStatus.RUNNING
         case stage:
             return SagaStatus(stage.value)
 
@@ -148,7 +150,7 @@ def _must_give_way(saga: Saga, operation: Operation) -> bool:
 
 
 def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
-    if saga.cancel_by or saga.body_fault or saga.plan.disruption:
+    if saga.cancel_by or saga.body_fault or saga.plan.disruption or operation.spec.open_end:
         return None
     if not condition_holds(saga, operation):
         return Record(OperationSkipped(operation.id, "its condition does not hold"))

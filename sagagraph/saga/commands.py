@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from sagagraph.saga.events import Fault, ProbeAnswer, Resolution
+from sagagraph.saga.events import BroughtIn, Fault, ProbeAnswer, Resolution
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
@@ -223,6 +223,38 @@ class EndReversal:
 
 
 @dataclass(frozen=True, slots=True)
+class BeginAmendment:
+    """`saga` will look for another plan; `request` is its request (`sagagraph.saga.amendment`)."""
+
+    saga: str
+    request: Any
+    by: str
+    approved_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EndAmendment:
+    """It ended without having changed anything."""
+
+    saga: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AmendSaga:
+    """It has committed; see `SagaAmended`."""
+
+    saga: str
+    request: Any
+    plan: Any
+    plan_hash: str
+    cost: Any
+    operations: tuple[BroughtIn, ...]
+    outputs: dict[str, Any]
+    needs: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class Cancel:
     by: str
     request: int | None = None
@@ -264,6 +296,9 @@ Command = (
     | BeginReversal
     | HoldReversal
     | EndReversal
+    | BeginAmendment
+    | EndAmendment
+    | AmendSaga
     | Cancel
     | Resolve
 )

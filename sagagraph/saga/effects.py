@@ -22,7 +22,7 @@ from sagagraph.saga import commands as c
 from sagagraph.saga.action import Action, to_json
 from sagagraph.saga.call import Call, Paused, Purpose, enter_call
 from sagagraph.saga.events import Fault, ProbeAnswer
-from sagagraph.saga.judging import judged_output
+from sagagraph.saga.judging import augmented_output
 from sagagraph.saga.model import Operation, Saga, UndoCall, operation_key, undo_key
 from sagagraph.saga.probe import Probe
 from sagagraph.saga.step import Verify
@@ -73,13 +73,14 @@ class Effects:
             return c.ActionPaused(operation.id, words_of(exc))
         except Exception as exc:  # noqa: BLE001 - any other end is in doubt, whatever it was
             return c.ActionLost(operation.id, _fault_of(exc), self._random.random())
-        return c.ActionReplied(operation.id, output, await self._verdicts(saga, operation, action, output))
+        output, verdicts = await self._judged_output(saga, operation, action, output)
+        return c.ActionReplied(operation.id, output, verdicts)
 
     async def run_probe(self, saga: Saga, operation: Operation, action: Action) -> c.ProbeAnswered:
         asked_at = max(self._clock(), saga.last_at)
         said, output = await self._probed(saga, operation, action)
         judged = operation.undo is None and said.answer is ProbeAnswer.LANDED
-        verdicts = await self._verdicts(saga, operation, action, output) if judged else ()
+        output, verdicts = await self._judged_output(saga, operation, action, output) if judged else (output, ())
         return c.ProbeAnswered(operation.id, said.answer, output, said.detail, verdicts, self._random.random(), asked_at)
 
     async def run_undo(self, saga: Saga, operation: Operation, action: Action, deadline: float) -> c.Command:
@@ -160,8 +161,10 @@ class Effects:
     def _left(self, deadline: float) -> float:
         return deadline - self._clock()
 
-    async def _verdicts(self, saga: Saga, operation: Operation, action: Action, output: Any) -> tuple[Verdict, ...]:
-        return await judged_output(saga, operation, action, output, partial(self._judged, saga, operation))
+    async def _judged_output(
+        self, saga: Saga, operation: Operation, action: Action, output: Any
+    ) -> tuple[Any, tuple[Verdict, ...]]:
+        return await augmented_output(saga, operation, action, output, partial(self._judged, saga, operation))
 
     async def _judged(
         self, saga: Saga, operation: Operation, validator: Validator, output: Any, context: ContextSlice

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
 from datetime import timedelta
@@ -22,13 +23,25 @@ from sagagraph.errors import (
     DrainedError,
     InvalidInputError,
     NotAllowedError,
+    RetiredError,
     SagaGraphError,
     SupersededError,
+    UnknownSagaError,
 )
 from sagagraph.saga import commands as c
 from sagagraph.saga import events as e
 from sagagraph.saga.action import DECLARED, REVERSING, Action, ActionRegistry, to_json
 from sagagraph.saga.agenda import is_quiet, status_of
+from sagagraph.saga.amendment import (
+    AMENDMENT,
+    amended_by,
+    amendment_in,
+    amendment_request,
+    is_amendment_id,
+    next_amendment_id,
+    outcome_for_parent,
+    why_not_cancelled,
+)
 from sagagraph.saga.body import BodySaga
 from sagagraph.saga.coordinator import Coordinator, Observer
 from sagagraph.saga.effects import AroundCall, Effects
@@ -207,6 +220,8 @@ class Engine:
     async def _created(self, saga_id: str, begun: SagaBegun) -> Lease | None:
         """The first lease of a new saga, or None where it exists with the same beginning."""
         if await self.store.headline(saga_id) is None:
+            if is_amendment_id(saga_id) and amendment_in(begun.request) is None:
+                raise InvalidInputError(f"ids that end in {AMENDMENT!r} and a number are those of amendments", field="saga_id")
             if saga_id.endswith(REVERSAL) and begun.driver is not Driver.REVERSAL:
                 raise InvalidInputError(f"ids that end in {REVERSAL!r} are those of reversals", field="saga_id")
             stage = Stage.RUNNING if begun.driver is Driver.BODY else Stage.PLANNING
@@ -236,7 +251,20 @@ class Engine:
 
     async def status(self, saga_id: str) -> SagaView:
         saga = await self.load(saga_id)
-        return view_of(saga, self._account(saga))
+        view = view_of(saga, self._account(saga))
+        return view if saga.amending is None else await self._beside_amendment(view, saga.amending.saga)
+
+    async def _beside_amendment(self, view: SagaView, amendment: str) -> SagaView:
+        """A saga that is being amended waits for whatever its amendment waits for; the plan that is shown is that one's."""
+        try:
+            child = await self.load(amendment)
+        except UnknownSagaError:  # to be begun
+            return view
+        status = status_of(child)
+        if status.is_final:  # to be taken over
+            return view
+        plan_hash = child.plan.hash if status is SagaStatus.AWAITING_APPROVAL else view.plan_hash
+        return dataclasses.replace(view, status=status, plan_hash=plan_hash)
 
     async def state_at(self, saga_id: str, version: int) -> SagaView:
         """Where the saga stood when its journal had `version` events. Raises `InvalidInputError` for one that it never had."""
@@ -289,7 +317,8 @@ class Engine:
         saga = await self.load(saga_id)
         if why := await unfinished(self.store, saga):
             raise NotAllowedError(f"saga {saga_id!r} can not be redacted: {why}, and that needs its data", saga_id=saga_id)
-        together = [saga, *([await self.load(saga.reversal)] if saga.reversal else [])]
+        beside = [*saga.amendments, *([saga.reversal] if saga.reversal else [])]
+        together = [saga, *[await self.load(each) for each in beside]]
         journals = [(each, await self.store.read(each.id), await self._rows_beside(each.id)) for each in together]
         redaction = redaction_of(
             names,
@@ -342,16 +371,20 @@ class Engine:
             projector.close()
 
     async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
-        """Go on with an open saga until it is quiet; a finished one is only reported.
+        """Go on with an open saga until it is quiet, or with what amends it; a finished one is only reported.
 
         A workflow is carried on. A saga of a body that is not run again is settled and then compensated; one that waits for an
         answer is only reported: its graph is told the answer, or it is cancelled.
         """
         saga = await self.load(saga_id)
-        if not status_of(saga).is_final and not any(waits_for_answer(each) for each in saga.operations.values()):
+        if saga.amending is not None:
+            with suppress(UnknownSagaError):  # only its planner can begin it
+                await self.resume(saga.amending.saga, wait=wait)
+        elif not status_of(saga).is_final and not any(waits_for_answer(each) for each in saga.operations.values()):
             async with self.hold(saga_id, wait=wait) as coordinator:
                 await self._without_body(coordinator)
                 await coordinator.until_quiet()
+        await self.conclude_amendment(saga_id)
         return await self.status(saga_id)
 
     async def _without_body(self, coordinator: Coordinator) -> None:
@@ -374,6 +407,7 @@ class Engine:
             return await self.status(saga_id)
         request = await self.store.ask(saga_id, RequestKind.CANCEL, by, None)
         await self._see_to(saga_id, request.number)
+        await self.conclude_amendment(saga_id)
         return await self.status(saga_id)
 
     def _check_not_redacted(self, saga: Saga) -> None:
@@ -389,6 +423,8 @@ class Engine:
             raise NotAllowedError(
                 f"saga {saga.id!r} undoes another one, and can only go on: resume it, or resolve what is held", saga_id=saga.id
             )
+        if why := why_not_cancelled(saga):
+            raise NotAllowedError(f"saga {saga.id!r} can not be cancelled: {why}", saga_id=saga.id)
         if saga.pivot_has_landed and not plan_reversal(saga, self.find).is_possible:
             left = ", ".join(plan_reversal(saga, self.find).lasting)
             raise NotAllowedError(
@@ -411,6 +447,7 @@ class Engine:
                 await coordinator.until_quiet()  # it may be held once it has been asked about
             await coordinator.tell(c.Resolve(operation_id, said, by, to_json(output)))
             await coordinator.until_quiet()
+        await self.conclude_amendment(saga_id)
         return await self.status(saga_id)
 
     async def _see_to(self, saga_id: str, request: int) -> None:
@@ -423,10 +460,46 @@ class Engine:
                     return
             await asyncio.sleep(_POLL_S)
 
+    # -- amendments --------------------------------------------------------------------------------------------------
+
+    async def begin_amendment(self, saga_id: str, wish: Any, *, lost: Collection[str], by: str, approved_by: str = "") -> None:
+        """Set a committed saga on the way to another plan; `PlanningGraph.change` does that, and all that follows.
+
+        Where nothing is lost and nothing else is wished for, nothing happens. Raises `NotAllowedError` where a cancel or another
+        amendment goes on, and where the pivot can not be reversed: nothing could take its place.
+        """
+        async with self.hold(saga_id) as coordinator:
+            saga = coordinator.saga
+            if not lost and wish == saga.request and saga.stage is Stage.COMMITTED and not saga.cancel_by:
+                return
+            if saga.pivot_has_landed and not plan_reversal(saga, self.find).is_possible:
+                raise NotAllowedError(
+                    f"saga {saga_id!r} can not be changed any more: its pivot {saga.pivot!r} has landed for good",
+                    saga_id=saga_id,
+                    operation_id=saga.pivot,
+                )
+            request = amendment_request(saga, wish, lost, self._account(saga).cost.fees)
+            await coordinator.tell(c.BeginAmendment(next_amendment_id(saga), request, by, approved_by))
+
+    async def conclude_amendment(self, saga_id: str) -> None:
+        """If `saga_id` is an amendment that has ended, tell its parent what came of it. Safe to repeat, also after a crash."""
+        child = await self.load(saga_id)
+        parent_id = amended_by(child)
+        if parent_id is None or not status_of(child).is_final:
+            return
+        with suppress(RetiredError):  # a parent that was let go of has been told
+            amending = (await self.load(parent_id)).amending
+            if amending is None or amending.saga != saga_id:
+                return
+            async with self.hold(parent_id) as coordinator:
+                await coordinator.tell(outcome_for_parent(child))
+
     # -- reversal ----------------------------------------------------------------------------------------------------
 
     async def _reverse(self, saga: Saga) -> c.Command:
         """Run the saga that undoes `saga`; begun again after a crash it goes on where it was (PROTOCOL rule 5)."""
+        if why := why_not_cancelled(saga):
+            return c.BeginReversal(None, why)
         plan = plan_reversal(saga, self.find)
         if saga.stage is not Stage.REVERSING:
             if not plan.is_possible:

@@ -371,6 +371,50 @@ class SagaReversed(Struct, frozen=True, omit_defaults=True):
     residue: tuple[str, ...] = ()
 
 
+class AmendmentBegun(Struct, frozen=True, omit_defaults=True):
+    """After the commit: `saga` looks for another plan; until it has ended, nothing else changes this one (ADR-0011)."""
+
+    saga: str
+    request: Any
+    """Of that saga."""
+    by: str
+    approved_by: str = ""
+    """Who approves in advance what comes of it."""
+
+
+class AmendmentEnded(Struct, frozen=True, omit_defaults=True):
+    """It did not commit, and nothing of it stands: all is as it was."""
+
+    saga: str
+    reason: str
+
+
+class BroughtIn(Struct, frozen=True, omit_defaults=True):
+    """An operation of an amendment that its parent goes on with, or that was undone there: its keys stay the amendment's."""
+
+    operation: OperationSpec
+    generation: int
+    attempts: int
+    output: Any
+    is_undone: bool = False
+    undo_output: Any = None
+
+
+class SagaAmended(Struct, frozen=True, omit_defaults=True):
+    """`saga` has committed: what it booked is ours, and what it undid is undone. `outputs`: what undoing brought back."""
+
+    saga: str
+    plan_version: int
+    request: Any
+    plan: Any
+    plan_hash: str
+    cost: Any
+    operations: tuple[BroughtIn, ...]
+    outputs: dict[str, Any]
+    needs: dict[str, tuple[str, ...]] = {}
+    """What stays → what it comes after from now on, besides what it came after and still stands."""
+
+
 class FieldsRedacted(Struct, frozen=True, omit_defaults=True):
     """What stood under these names in the payloads before this was made unreadable, here and in what belongs to the journal."""
 
@@ -421,8 +465,13 @@ Event = (
     | ReversalHeld
     | CancelRefused
     | SagaReversed
+    | AmendmentBegun
+    | AmendmentEnded
+    | SagaAmended
     | FieldsRedacted
 )
+
+Events = tuple[Event, ...]
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from immutables import Map
@@ -10,12 +10,34 @@ from msgspec.structs import replace
 
 from sagagraph.errors import JournalError
 from sagagraph.saga import events as e
+from sagagraph.saga.amended import amendment_begun, amendment_ended, saga_amended
 from sagagraph.saga.index import index_of, is_fatal, with_changed, with_planned
-from sagagraph.saga.model import AcceptedPlan, Operation, PlanState, Saga, Stage, Undo, UndoCall
+from sagagraph.saga.membership import planned_operation, with_operations, with_removed, with_replaced
+from sagagraph.saga.model import AcceptedPlan, Operation, PlanState, Saga, Stage
+from sagagraph.saga.operation_changes import (
+    attempt_lost,
+    attempt_refused,
+    attempt_started,
+    compensation_failed,
+    compensation_lost,
+    compensation_refused,
+    compensation_started,
+    operation_compensated,
+    operation_failed,
+    operation_given_up,
+    operation_held,
+    operation_probed,
+    operation_rejected,
+    operation_skipped,
+    operation_succeeded,
+    operation_voided,
+    reconsidered,
+    resolved,
+    taken_over,
+    undone,
+    void_started,
+)
 from sagagraph.saga.status import OperationStatus
-from sagagraph.workflow.condition import operations_named
-from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.operation import OperationSpec, rebind
 
 
 def fold(saga_id: str, entries: Iterable[e.Entry]) -> Saga:
@@ -79,7 +101,7 @@ def _changed(saga: Saga, entry: e.Entry) -> tuple[Saga, Operation | None]:
 
 def _affected(saga: Saga, event: Any) -> Operation:
     """The operation of the event, which must be one to which it can have happened."""
-    operation, kind = _planned(saga, event.operation), type(event)
+    operation, kind = planned_operation(saga, event.operation), type(event)
     if kind in _END_A_CALL and not operation.total_attempts:
         what = "a call"
     elif kind in _END_AN_UNDO and operation.undo is None:
@@ -92,17 +114,6 @@ def _affected(saga: Saga, event: Any) -> Operation:
         saga_id=saga.id,
         operation_id=operation.id,
     )
-
-
-def _planned(saga: Saga, name: str) -> Operation:
-    operation = saga.operations.get(name)
-    if operation is None:
-        raise JournalError(
-            f"saga {saga.id!r}: version {saga.version + 1} of its journal names operation {name!r}, which was never planned",
-            saga_id=saga.id,
-            operation_id=name,
-        )
-    return operation
 
 
 _END_A_CALL = frozenset(
@@ -123,51 +134,10 @@ def _lease_taken(saga: Saga, event: e.LeaseTaken, _at: float) -> Saga:
     for name, operation in operations.items():
         if operation.waits_for_person and not event.looks_again:
             continue
-        taken_over = _taken_over(operation)
-        if taken_over is not operation:
-            operations = operations.set(name, taken_over)
+        changed = taken_over(operation)
+        if changed is not operation:
+            operations = operations.set(name, changed)
     return replace(saga, operations=operations, body_fault=None, reversal_hold="")
-
-
-def _taken_over(operation: Operation) -> Operation:
-    """What a new worker may assume: what was under way is in doubt, and what waited for somebody may be looked at again."""
-    match operation.status:
-        case OperationStatus.STARTED:
-            return replace(_looked_at_again(_in_doubt(operation)), allowed_from=operation.total_attempts)
-        case OperationStatus.IN_DOUBT | OperationStatus.HELD:
-            return replace(_looked_at_again(operation), status=_reopened(operation), allowed_from=operation.total_attempts)
-        case OperationStatus.COMPENSATING | OperationStatus.COMPENSATION_FAILED:
-            undo = _undo_of(operation)
-            lost = undo.lost + 1 if operation.in_flight else undo.lost
-            return replace(
-                _looked_at_again(operation),
-                status=OperationStatus.COMPENSATING,
-                in_flight=False,
-                undo=replace(undo, lost=lost, allowed_from=undo.attempts),
-            )
-        case _:
-            return operation
-
-
-def _reopened(operation: Operation) -> OperationStatus:
-    """A hold after a definite refusal is tried again; every other one is still in doubt."""
-    return OperationStatus.IN_DOUBT if operation.lost else OperationStatus.PLANNED
-
-
-def _looked_at_again(operation: Operation) -> Operation:
-    return replace(operation, probe=None, unknown_probes=0, claims=0, not_before=0.0, hold="")
-
-
-def _in_doubt(operation: Operation) -> Operation:
-    return replace(
-        operation,
-        status=OperationStatus.IN_DOUBT,
-        lost=operation.lost + 1,
-        in_flight=False,
-        claiming=False,
-        probe=None,
-        unknown_probes=0,
-    )
 
 
 def _plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
@@ -205,7 +175,7 @@ def _request_changed(saga: Saga, event: e.RequestChanged, _at: float) -> Saga:
 
 def _plan_disrupted(saga: Saga, event: e.PlanDisrupted, _at: float) -> Saga:
     if event.operation is not None:
-        _planned(saga, event.operation)
+        planned_operation(saga, event.operation)
     return replace(saga, plan=replace(saga.plan, disruption=event.cause))
 
 
@@ -242,242 +212,12 @@ def _plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
         disruption="",
         infeasible=(),
     )
-    saga = _with_removed(replace(saga, stage=Stage.RUNNING, plan=plan), event.removed)
-    return _with_replaced(_with_planned(saga, event.operations), event.replaced)
+    saga = with_removed(replace(saga, stage=Stage.RUNNING, plan=plan), event.removed)
+    return with_replaced(with_operations(saga, event.operations), event.replaced)
 
 
 def _operation_planned(saga: Saga, event: e.OperationPlanned, _at: float) -> Saga:
-    return _with_planned(saga, (event.operation,))
-
-
-def _with_planned(saga: Saga, specs: tuple[OperationSpec, ...]) -> Saga:
-    """They may name each other in any order."""
-    operations, dependents, pivot = saga.operations, saga.dependents, saga.pivot
-    added: dict[str, list[str]] = {}
-    for spec in specs:
-        if spec.id in operations:
-            raise JournalError(f"saga {saga.id!r}: its journal plans operation {spec.id!r} twice", saga_id=saga.id)
-        operation = Operation(spec=spec, ordinal=len(operations), plan_version=saga.plan.version)
-        operations = operations.set(spec.id, operation)
-        pivot = spec.id if spec.kind is ActionKind.PIVOT else pivot
-        for prerequisite in spec.depends_on:
-            added.setdefault(prerequisite, []).append(spec.id)
-    for spec in specs:
-        _check_prerequisites(saga.id, spec, operations)
-    for prerequisite, names in added.items():
-        dependents = dependents.set(prerequisite, (*dependents.get(prerequisite, ()), *names))
-    return replace(saga, operations=operations, dependents=dependents, pivot=pivot)
-
-
-def _check_prerequisites(saga_id: str, spec: OperationSpec, planned: Container[str]) -> None:
-    needed = spec.depends_on if spec.condition is None else (*spec.depends_on, *sorted(operations_named(spec.condition)))
-    for name in needed:
-        if name not in planned:
-            raise JournalError(
-                f"saga {saga_id!r}: operation {spec.id!r} depends on {name!r}, which its journal never planned",
-                saga_id=saga_id,
-                operation_id=spec.id,
-            )
-
-
-def _with_removed(saga: Saga, names: tuple[str, ...]) -> Saga:
-    operations = saga.operations
-    for name in names:
-        operations = operations.set(name, _removed(_planned(saga, name)))
-    return replace(saga, operations=operations)
-
-
-def _removed(operation: Operation) -> Operation:
-    """What a validator had rejected, and what had not begun, is no concern of the new plan."""
-    removed = replace(_reconsidered(operation), removed=True, rejected=False)
-    if removed.status is OperationStatus.PLANNED:
-        return replace(removed, status=OperationStatus.SKIPPED, hold="a later plan does without it")
-    return removed
-
-
-def _with_replaced(saga: Saga, replaced: dict[str, str]) -> Saga:
-    """What is kept of what depended on a removed operation depends on what took its place."""
-    operations, dependents = saga.operations, saga.dependents
-    for old, new in replaced.items():
-        _planned(saga, new)
-        moved = tuple(each for each in dependents.get(old, ()) if not operations[each].removed)
-        for name in moved:
-            operation = _planned(saga, name)
-            operations = operations.set(name, replace(operations[name], spec=rebind(operation.spec, {old: new})))
-        dependents = dependents.set(old, tuple(each for each in dependents.get(old, ()) if each not in moved))
-        dependents = dependents.set(new, tuple(dict.fromkeys((*dependents.get(new, ()), *moved))))
-    return replace(saga, operations=operations, dependents=dependents)
-
-
-# -- forward ---------------------------------------------------------------------------------------------------------
-
-
-def _attempt_started(operation: Operation, event: e.AttemptStarted, at: float) -> Operation:
-    first = operation.attempts == 0 or event.generation != operation.generation
-    return replace(
-        operation,
-        status=OperationStatus.STARTED,
-        generation=event.generation,
-        attempts=event.attempt,
-        total_attempts=operation.total_attempts + 1,
-        in_flight=True,
-        claiming=event.claim,
-        claims=operation.claims + event.claim,
-        first_call_at=at if first else operation.first_call_at,
-        begun_at=operation.begun_at or at,
-        deadline=max(event.deadline, 0.0 if first else operation.deadline),
-        probe=None,
-        unknown_probes=0,
-    )
-
-
-def _operation_succeeded(operation: Operation, event: e.OperationSucceeded, at: float) -> Operation:
-    return replace(
-        operation,
-        status=OperationStatus.SUCCEEDED,
-        in_flight=False,
-        claiming=False,
-        output=event.output,
-        verdicts=event.verdicts,
-        via=event.via,
-        fault=None,
-        hold="",
-        ended_at=at,
-    )
-
-
-def _operation_rejected(operation: Operation, event: e.OperationRejected, at: float) -> Operation:
-    landed = e.OperationSucceeded(event.operation, event.output, event.via, event.verdicts)
-    return replace(_operation_succeeded(operation, landed, at), rejected=True, removed=True, fault=event.fault)
-
-
-def _attempt_refused(operation: Operation, event: e.AttemptRefused, _at: float) -> Operation:
-    return replace(
-        operation,
-        status=OperationStatus.PLANNED,
-        generation=operation.generation + 1,
-        attempts=0,
-        lost=0,
-        deadline=0.0,
-        in_flight=False,
-        claiming=False,
-        fault=event.fault,
-        not_before=event.retry_at,
-    )
-
-
-def _operation_failed(operation: Operation, event: e.OperationFailed, at: float) -> Operation:
-    return replace(
-        operation,
-        status=OperationStatus.FAILED,
-        in_flight=False,
-        claiming=False,
-        fault=event.fault,
-        via=event.via,
-        hold="",
-        ended_at=at,
-    )
-
-
-def _attempt_lost(operation: Operation, event: e.AttemptLost, _at: float) -> Operation:
-    return replace(_in_doubt(operation), fault=event.fault, not_before=event.retry_at)
-
-
-def _operation_probed(operation: Operation, event: e.OperationProbed, _at: float) -> Operation:
-    unknown = operation.unknown_probes + (event.answer is e.ProbeAnswer.UNKNOWN)
-    return replace(operation, probe=event.answer, probed_at=event.asked_at, unknown_probes=unknown, not_before=event.retry_at)
-
-
-def _operation_given_up(operation: Operation, event: e.OperationGivenUp, _at: float) -> Operation:
-    if event.fault:
-        operation = replace(operation, fault=event.fault)
-    return replace(operation, status=OperationStatus.IN_DOUBT, in_flight=False, claiming=False, given_up=True, not_before=0.0)
-
-
-def _operation_held(operation: Operation, event: e.OperationHeld, _at: float) -> Operation:
-    return replace(
-        operation,
-        status=OperationStatus.HELD,
-        in_flight=False,
-        claiming=False,
-        hold=event.reason,
-        lost=operation.lost + (operation.status in _SETTLED),
-    )
-
-
-_SETTLED = frozenset({OperationStatus.SUCCEEDED, OperationStatus.FAILED, OperationStatus.VOIDED})
-"""Held nevertheless, because a probe contradicted them: they are in doubt again."""
-
-
-def _operation_skipped(operation: Operation, event: e.OperationSkipped, at: float) -> Operation:
-    return replace(operation, status=OperationStatus.SKIPPED, hold=event.reason, ended_at=at)
-
-
-# -- back ------------------------------------------------------------------------------------------------------------
-
-
-def _void_started(operation: Operation, event: e.VoidStarted, at: float) -> Operation:
-    undo = operation.undo or Undo(UndoCall.VOID, first_call_at=at)
-    return _undoing(operation, replace(undo, attempts=event.attempt))
-
-
-def _compensation_started(operation: Operation, event: e.CompensationStarted, at: float) -> Operation:
-    undo = _undo_of(operation)
-    if undo.call is not UndoCall.COMPENSATION:
-        undo = Undo(UndoCall.COMPENSATION)
-    begun = replace(undo, generation=event.generation, attempts=event.attempt, first_call_at=undo.first_call_at or at)
-    return _undoing(operation, begun)
-
-
-def _undoing(operation: Operation, undo: Undo) -> Operation:
-    return replace(operation, status=OperationStatus.COMPENSATING, in_flight=True, undo=undo, probe=None)
-
-
-def _compensation_refused(operation: Operation, event: e.CompensationRefused, _at: float) -> Operation:
-    undo = _undo_of(operation)
-    return replace(operation, in_flight=False, fault=event.fault, not_before=event.retry_at, undo=_next_generation(undo))
-
-
-def _next_generation(undo: Undo) -> Undo:
-    return replace(undo, generation=undo.generation + 1, lost=0, first_call_at=0.0)
-
-
-def _compensation_lost(operation: Operation, event: e.CompensationLost, _at: float) -> Operation:
-    undo = _undo_of(operation)
-    return replace(
-        operation,
-        in_flight=False,
-        fault=event.fault,
-        not_before=event.retry_at,
-        probe=None,
-        undo=replace(undo, lost=undo.lost + 1),
-    )
-
-
-def _operation_voided(operation: Operation, event: e.OperationVoided, at: float) -> Operation:
-    return _undone(operation, OperationStatus.VOIDED, event.output, event.via, at)
-
-
-def _operation_compensated(operation: Operation, event: e.OperationCompensated, at: float) -> Operation:
-    return _undone(operation, OperationStatus.COMPENSATED, event.output, event.via, at)
-
-
-def _undone(operation: Operation, status: OperationStatus, output: Any, via: e.Via, at: float) -> Operation:
-    return replace(operation, status=status, in_flight=False, undo_output=output, via=via, hold="", ended_at=at)
-
-
-def _compensation_failed(operation: Operation, event: e.CompensationFailed, _at: float) -> Operation:
-    undo = _undo_of(operation)
-    if operation.status is OperationStatus.COMPENSATED:  # a probe contradicted its acknowledgement: it is in doubt again
-        undo = replace(undo, lost=undo.lost + 1)
-    return replace(
-        operation,
-        status=OperationStatus.COMPENSATION_FAILED,
-        in_flight=False,
-        fault=event.fault,
-        hold=event.fault.message,
-        undo=undo,
-    )
+    return with_operations(saga, (event.operation,))
 
 
 # -- people and the end ----------------------------------------------------------------------------------------------
@@ -486,35 +226,11 @@ def _compensation_failed(operation: Operation, event: e.CompensationFailed, _at:
 def _cancel_requested(saga: Saga, event: e.CancelRequested, _at: float) -> Saga:
     saga = replace(_consumed(saga, event.request), cancel_by=event.by)
     pivot = saga.pivot_operation
-    return saga if pivot is None else _put(saga, _reconsidered(pivot))
+    return saga if pivot is None else _put(saga, reconsidered(pivot))
 
 
 def _operation_resolved(saga: Saga, event: e.OperationResolved, at: float) -> Saga:
-    return _consumed(_put(saga, _resolved(_planned(saga, event.operation), event, at)), event.request)
-
-
-def _resolved(operation: Operation, event: e.OperationResolved, at: float) -> Operation:
-    match event.resolution:
-        case e.Resolution.COMPENSATED:
-            return _undone(operation, OperationStatus.COMPENSATED, event.output, e.Via.PERSON, at)
-        case e.Resolution.LANDED:
-            output = operation.output if event.output is None else event.output
-            undo = operation.undo and replace(_next_generation(operation.undo), allowed_from=operation.undo.attempts)
-            return replace(operation, status=OperationStatus.SUCCEEDED, output=output, via=e.Via.PERSON, hold="", undo=undo)
-        case e.Resolution.ABSENT:
-            return replace(
-                operation,
-                status=OperationStatus.PLANNED,
-                generation=operation.generation + 1,
-                attempts=0,
-                lost=0,
-                deadline=0.0,
-                allowed_from=operation.total_attempts,
-                given_up=False,
-                hold="",
-                not_before=0.0,
-                undo=None,
-            )
+    return _consumed(_put(saga, resolved(planned_operation(saga, event.operation), event, at)), event.request)
 
 
 def _request_refused(saga: Saga, event: e.RequestRefused, _at: float) -> Saga:
@@ -528,21 +244,14 @@ def _consumed(saga: Saga, request: int | None) -> Saga:
 def _saga_turned_back(saga: Saga, event: e.SagaTurnedBack, _at: float) -> Saga:
     operations = saga.operations
     for name, operation in operations.items():
-        reconsidered = _reconsidered(operation)
-        if reconsidered is not operation:
-            operations = operations.set(name, reconsidered)
+        changed = reconsidered(operation)
+        if changed is not operation:
+            operations = operations.set(name, changed)
     return replace(saga, stage=Stage.COMPENSATING, turned_back_by=event.cause, operations=operations)
 
 
-def _reconsidered(operation: Operation) -> Operation:
-    """Going back allows what going forward did not (a void, a claim): what was held is looked at once more."""
-    if operation.status is not OperationStatus.HELD:
-        return operation
-    return replace(_looked_at_again(operation), status=_reopened(operation), allowed_from=operation.total_attempts)
-
-
 def _body_completed(saga: Saga, event: e.BodyCompleted, _at: float) -> Saga:
-    return replace(_with_removed(saga, event.removed), body_completed=True, body_fault=None)
+    return replace(with_removed(saga, event.removed), body_completed=True, body_fault=None)
 
 
 def _body_failed(saga: Saga, event: e.BodyFailed, _at: float) -> Saga:
@@ -577,8 +286,8 @@ def _cancel_refused(saga: Saga, _event: e.CancelRefused, _at: float) -> Saga:
 def _saga_reversed(saga: Saga, event: e.SagaReversed, at: float) -> Saga:
     operations: Map[str, Operation] = saga.operations
     for name, output in event.outputs.items():
-        undone = _undone(_planned(saga, name), OperationStatus.COMPENSATED, output, e.Via.REPLY, at)
-        operations = operations.set(name, undone)
+        operation = undone(planned_operation(saga, name), OperationStatus.COMPENSATED, output, e.Via.REPLY, at)
+        operations = operations.set(name, operation)
     return replace(saga, stage=Stage.COMPENSATED, residue=event.residue, operations=operations)
 
 
@@ -588,10 +297,6 @@ def _fields_redacted(saga: Saga, event: e.FieldsRedacted, _at: float) -> Saga:
 
 def _put(saga: Saga, operation: Operation) -> Saga:
     return replace(saga, operations=saga.operations.set(operation.id, operation))
-
-
-def _undo_of(operation: Operation) -> Undo:
-    return operation.undo or Undo(UndoCall.COMPENSATION)
 
 
 _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
@@ -620,24 +325,27 @@ _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.ReversalHeld: _reversal_held,
     e.CancelRefused: _cancel_refused,
     e.SagaReversed: _saga_reversed,
+    e.AmendmentBegun: amendment_begun,
+    e.AmendmentEnded: amendment_ended,
+    e.SagaAmended: saga_amended,
     e.FieldsRedacted: _fields_redacted,
 }
 _OF_ONE_OPERATION: dict[type, Callable[[Operation, Any, float], Operation]] = {
-    e.AttemptStarted: _attempt_started,
-    e.OperationSucceeded: _operation_succeeded,
-    e.OperationRejected: _operation_rejected,
-    e.AttemptRefused: _attempt_refused,
-    e.OperationFailed: _operation_failed,
-    e.AttemptLost: _attempt_lost,
-    e.OperationProbed: _operation_probed,
-    e.OperationGivenUp: _operation_given_up,
-    e.OperationHeld: _operation_held,
-    e.OperationSkipped: _operation_skipped,
-    e.VoidStarted: _void_started,
-    e.OperationVoided: _operation_voided,
-    e.CompensationStarted: _compensation_started,
-    e.CompensationRefused: _compensation_refused,
-    e.CompensationLost: _compensation_lost,
-    e.OperationCompensated: _operation_compensated,
-    e.CompensationFailed: _compensation_failed,
+    e.AttemptStarted: attempt_started,
+    e.OperationSucceeded: operation_succeeded,
+    e.OperationRejected: operation_rejected,
+    e.AttemptRefused: attempt_refused,
+    e.OperationFailed: operation_failed,
+    e.AttemptLost: attempt_lost,
+    e.OperationProbed: operation_probed,
+    e.OperationGivenUp: operation_given_up,
+    e.OperationHeld: operation_held,
+    e.OperationSkipped: operation_skipped,
+    e.VoidStarted: void_started,
+    e.OperationVoided: operation_voided,
+    e.CompensationStarted: compensation_started,
+    e.CompensationRefused: compensation_refused,
+    e.CompensationLost: compensation_lost,
+    e.OperationCompensated: operation_compensated,
+    e.CompensationFailed: compensation_failed,
 }

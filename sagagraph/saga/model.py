@@ -29,6 +29,8 @@ class Stage(StrEnum):
     RUNNING = "running"
     COMPENSATING = "compensating"
     REVERSING = "reversing"
+    AMENDING = "amending"
+    """Committed, and an amendment of it is under way: nothing else may change it meanwhile."""
     COMMITTED = "committed"
     COMPENSATED = "compensated"
     REJECTED = "rejected"
@@ -102,6 +104,8 @@ class Operation(Struct, frozen=True):
     undo_output: Any = None
     verdicts: tuple[Any, ...] = ()
     ended_at: float = 0.0
+    owner: str = ""
+    """The saga whose id is in its keys, where that is another: the amendment that brought it in."""
 
     @property
     def id(self) -> str:
@@ -157,6 +161,14 @@ class PlanState(Struct, frozen=True):
     """It may be repaired, or so much of it as stands."""
     disruption: str = ""
     """Why nothing further of it is started until it is repaired, or that is given up."""
+
+
+class Amending(Struct, frozen=True):
+    """The amendment that is under way: all that it takes to begin it, should nobody have done so yet."""
+
+    saga: str
+    request: Any
+    approved_by: str
 
 
 class Index(Struct, frozen=True):
@@ -238,6 +250,11 @@ class Saga(Struct, frozen=True):
     """The highest request row consumed."""
     reversal: str | None = None
     reversal_hold: str = ""
+    amending: Amending | None = None
+    amendments: tuple[str, ...] = ()
+    """All that were ever begun, in this order."""
+    amendment_note: str = ""
+    """Why the last of them changed nothing."""
     unverified: tuple[str, ...] = ()
     residue: tuple[str, ...] = ()
     redacted: tuple[str, ...] = ()
@@ -287,12 +304,12 @@ _OPEN_PIVOT = frozenset(
 
 def operation_key(saga_id: str, operation: Operation, generation: int | None = None) -> str:
     """The identity of an operation's effect: the same for every ambiguous repetition of it (PROTOCOL rule 2)."""
-    return _written(operation, saga_id, operation.id, generation or operation.generation)
+    return _written(operation, operation.owner or saga_id, operation.id, generation or operation.generation)
 
 
 def undo_key(saga_id: str, operation: Operation, undo_generation: int) -> str:
     """The identity of a compensation: bound to the generation that it undoes."""
-    return _written(operation, saga_id, operation.id, operation.generation, "undo", undo_generation)
+    return _written(operation, operation.owner or saga_id, operation.id, operation.generation, "undo", undo_generation)
 
 
 @lru_cache(maxsize=4096)

@@ -15,19 +15,21 @@ from typing import Any
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.saga.codec import decode, encode
-from sagagraph.saga.events import Event, Fault
+from sagagraph.saga.events import BroughtIn, Event, Fault
 from sagagraph.validators.verdict import Certificate, Verdict, Violation
 from sagagraph.workflow.operation import OperationSpec, references
 
 REDACTED = "[redacted]"
 
-_PAYLOADS = frozenset({"request", "inputs", "output", "plan", "cost", "alternatives", "scope", "evidence", "shown"})
+_PAYLOADS = frozenset(
+    {"request", "inputs", "output", "undo_output", "plan", "cost", "alternatives", "scope", "evidence", "shown"}
+)
 """Fields of events whose content is somebody else's JSON."""
 _PAYLOADS_BY_NAME = frozenset({"outputs"})
 """The same, one level further down: by operation."""
 _TEXTS = frozenset({"message", "reason", "reasons", "detail", "cause", "residue"})
 """Sentences, in which a redacted value may be quoted."""
-_KINDS = (*typing.get_args(Event), OperationSpec, Fault, Verdict, Violation, Certificate)
+_KINDS = (*typing.get_args(Event), OperationSpec, BroughtIn, Fault, Verdict, Violation, Certificate)
 _STRUCTURE = frozenset(name for kind in _KINDS for name in kind.__annotations__) | {"$from", "path"}
 _LEAST_QUOTED = 4
 """Shorter values are too common in sentences to be looked for in them."""

@@ -218,14 +218,15 @@ def _compare(version: int, what: str, old: Verdict, new: Verdict, judged: _Judge
         if verdict.verdict is VerdictStatus.UNKNOWN:  # an outage: neither a judgement nor a contradiction
             judged.unchecked.append(f"{what}: it could not be judged {when}: {verdict.reason}")
             return
-    then, now = _essence(old), _essence(new)
+    certified = old.certificate is not None and new.certificate is not None  # earlier releases gave none to plans
+    then, now = _essence(old, certified=certified), _essence(new, certified=certified)
     if then != now:
         judged.differences.append(Difference(version, what, then, now))
 
 
-def _essence(verdict: Verdict) -> dict[str, Any]:
+def _essence(verdict: Verdict, *, certified: bool) -> dict[str, Any]:
     essence: dict[str, Any] = {"verdict": verdict.verdict.value, "violations": sorted(v.code for v in verdict.violations)}
-    if verdict.certificate is not None:
+    if certified and verdict.certificate is not None:
         essence |= {"artifact": verdict.certificate.artifact_hash, "slice": verdict.certificate.slice_hash}
     return essence
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from sagagraph.errors import InvalidInputError, RetiredError, SagaGraphError, StoreError
 from sagagraph.saga.agenda import is_quiet, status_of
+from sagagraph.saga.amendment import amended_by
 from sagagraph.saga.events import Driver
 from sagagraph.saga.evolve import fold
 from sagagraph.saga.model import Saga
@@ -85,16 +86,20 @@ async def retire(store: SagaStore, saga_ids: Iterable[str], *, archive: Path | N
 
 
 async def _needed_by(store: SagaStore, saga: Saga) -> str:
-    """A reversal has ended before the saga that it undoes has taken its outcome over."""
-    if saga.driver is not Driver.REVERSAL or not isinstance(saga.request, dict):
+    """A reversal or an amendment has ended before the saga that it is about has taken its outcome over."""
+    if saga.driver is Driver.REVERSAL and isinstance(saga.request, dict):
+        original_id = str(saga.request["reverses"])
+    elif (amended := amended_by(saga)) is not None:
+        original_id = amended
+    else:
         return ""
-    original_id = str(saga.request["reverses"])
     try:
         original = fold(original_id, await store.read(original_id))
     except RetiredError:
         return ""
     why = await unfinished(store, original)
-    return why and f"it undoes saga {original_id!r}, which needs it: {why}"
+    does = "undoes" if saga.driver is Driver.REVERSAL else "changes"
+    return why and f"it {does} saga {original_id!r}, which needs it: {why}"
 
 
 def append_to_archive(path: Path, documents: Iterable[dict[str, Any]]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,7 +48,7 @@ def reversal_id(saga_id: str) -> str:
 
 
 def plan_reversal(saga: Saga, find: Find) -> ReversalPlan:
-    live = [saga.operations[name] for name in undo_order(saga) if _is_live(saga.operations[name])]
+    live = [saga.operations[name] for name in undo_order(saga) if is_live(saga.operations[name])]
     undoable = {
         each.id: action for each in live if (action := find(each.spec.action, each.spec.action_version)) and _undo(action)
     }
@@ -106,7 +106,8 @@ async def _called(function: Callable[..., Any], *arguments: Any) -> Any:
     return await answer if inspect.isawaitable(answer) else answer
 
 
-def _is_live(operation: Operation) -> bool:
+def is_live(operation: Operation) -> bool:
+    """It stands outside, and the plan counts on it."""
     return operation.succeeded and operation.has_effect and not operation.removed
 
 
@@ -118,22 +119,22 @@ def _reversing(saga: Saga, operation: Operation, undoable: dict[str, Action]) ->
     action = reversing_action(undoable[operation.id])
     spec = operation.spec
     request = Undone(request=resolve(spec.inputs, saga.outputs), result=operation.output, key=operation_key(saga.id, operation))
-    dependents = tuple(_named(name) for name in sorted(_nearest(saga, operation.id, undoable)))
+    dependents = tuple(_named(name) for name in sorted(nearest_dependents(saga.dependents, operation.id, undoable)))
     return structs.replace(action.spec(_named(operation.id), request, dependents), policy=spec.policy)
 
 
-def _nearest(saga: Saga, name: str, among: Container[str]) -> set[str]:
+def nearest_dependents(dependents: Mapping[str, tuple[str, ...]], name: str, among: Container[str]) -> set[str]:
     """Those of `among` that depend on `name` with none of them in between; what is further away is waited for through them."""
     found: set[str] = set()
     seen: set[str] = set()
-    frontier = list(saga.dependents.get(name, ()))
+    frontier = list(dependents.get(name, ()))
     while frontier:
         each = frontier.pop()
         if each in among:
             found.add(each)
         elif each not in seen:
             seen.add(each)
-            frontier += saga.dependents.get(each, ())
+            frontier += dependents.get(each, ())
     return found
 
 

@@ -58,6 +58,10 @@ class SagaView:
     """Why it compensated, is held or stuck as a whole, is infeasible, or is being repaired."""
     reversal: str | None = None
     """The saga that undoes this one, or has undone it (PROTOCOL rule 5)."""
+    amendment: str | None = None
+    """The saga that is changing this one after its commit (ADR-0011)."""
+    amendments: tuple[str, ...] = ()
+    """All that ever were to change it."""
     redacted: tuple[str, ...] = ()
     """Names under which its payloads were made unreadable."""
     unverified: tuple[str, ...] = ()
@@ -77,6 +81,8 @@ def view_of(saga: Saga, account: Account | None = None) -> SagaView:
         residue=(*saga.residue, *told.residue),
         reason=_reason(saga),
         reversal=saga.reversal,
+        amendment=saga.amending.saga if saga.amending else None,
+        amendments=saga.amendments,
         redacted=saga.redacted,
         unverified=saga.unverified,
     )
@@ -85,6 +91,8 @@ def view_of(saga: Saga, account: Account | None = None) -> SagaView:
 def _reason(saga: Saga) -> str:
     if saga.turned_back_by or saga.plan.infeasible:
         return saga.turned_back_by or "; ".join(saga.plan.infeasible)
+    if saga.amending or saga.amendment_note:
+        return f"saga {saga.amending.saga!r} changes it" if saga.amending else saga.amendment_note
     if saga.reversal:
         return saga.reversal_hold or f"saga {saga.reversal!r} {'undid' if saga.stage is Stage.COMPENSATED else 'undoes'} it"
     return saga.body_fault.message if saga.body_fault else saga.plan.disruption

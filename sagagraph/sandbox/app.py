@@ -219,6 +219,12 @@ async def cancel(
     return _shown(await reception.effect(CancelCall(labels=body.labels(key), kind=kind, reservation_id=reservation_id)))
 
 
+@_effects.post("/reservations/{reservation_id}/withdraw")
+def withdraw(reservation_id: str, service: TheService) -> Json:
+    """On the provider's side of the counter, like the clock."""
+    return service.effects.withdraw(reservation_id)
+
+
 @_effects.post("/payments", status_code=201)
 async def capture(body: PaymentBody, reception: TheReception, key: Key = None) -> JSONResponse:
     call = CaptureCall(labels=body.labels(key), amount=body.amount, reservation_ids=body.reservations)

@@ -17,7 +17,7 @@ from sagagraph.sandbox.calls import BookCall, Call, CallName, KeyedCall, Kind, V
 from sagagraph.sandbox.clock import Clock, as_text
 from sagagraph.sandbox.database import Database
 from sagagraph.sandbox.faults import Fault, FaultPlan, FaultRule
-from sagagraph.sandbox.landings import land, void
+from sagagraph.sandbox.landings import land, void, withdraw
 from sagagraph.sandbox.settings import SandboxSettings
 from sagagraph.sandbox.world import find_offer
 
@@ -78,6 +78,11 @@ class Effects:
     def give_up_calls_under_way(self) -> None:
         with self._database.transaction() as tx:
             keys.leave_all_under_way(tx, self._owner)
+
+    def withdraw(self, reservation_id: str) -> dict[str, object]:
+        """What the provider itself does to a reservation: no call, so no fault concerns it."""
+        with self._database.transaction() as tx:
+            return withdraw(tx, reservation_id, self._clock.now(tx))
 
     # -- landing -----------------------------------------------------------------------------------------------------
 

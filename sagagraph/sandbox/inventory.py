@@ -27,6 +27,11 @@ def give_back(tx: sqlite3.Connection, units: Sequence[str], quantity: int) -> No
     tx.executemany("UPDATE stock SET taken = taken - ? WHERE unit = ?", [(quantity, unit) for unit in units])
 
 
+def use_up(tx: sqlite3.Connection, units: Sequence[str]) -> None:
+    """Nobody gets anything of them any more."""
+    tx.executemany("UPDATE stock SET taken = capacity WHERE unit = ?", [(unit,) for unit in units])
+
+
 def raise_prices(tx: sqlite3.Connection, offers: Iterable[Offer]) -> None:
     """By a fifth, for good."""
     tx.executemany(

@@ -103,6 +103,18 @@ def _refund(tx: sqlite3.Connection, call: RefundCall, now: datetime) -> dict[str
     }
 
 
+def withdraw(tx: sqlite3.Connection, reservation_id: str, now: datetime) -> dict[str, Any]:
+    """The provider cancels it: a train does not run, a hotel is overbooked. Nobody gets it then; repeating changes nothing."""
+    row = ledger.reservation(tx, reservation_id)
+    if row is None:
+        raise unknown("reservation", reservation_id)
+    if row["state"] == "confirmed":
+        inventory.use_up(tx, json.loads(row["units"]))
+        ledger.enter_withdrawal(tx, reservation_id, now)
+    withdrawn = ledger.reservation(tx, reservation_id)
+    return ledger.reservation_as_json(withdrawn or row)
+
+
 def void(tx: sqlite3.Connection, call: VoidCall, now: datetime) -> dict[str, Any]:
     """Undoes what landed under the key and refuses all that comes later; a repetition gives the first answer again."""
     if row := ledger.void_of(tx, call.kind, call.key):

@@ -70,6 +70,11 @@ def enter_cancellation(tx: sqlite3.Connection, reservation_id: str, fee: Cents, 
     return cancellation_id
 
 
+def enter_withdrawal(tx: sqlite3.Connection, reservation_id: str, at: datetime) -> None:
+    """The provider's own cancellation: it charges nothing, and no customer's key or label stands at it."""
+    enter_cancellation(tx, reservation_id, 0, Entry(None, None, None, at))
+
+
 def enter_payment(tx: sqlite3.Connection, call: CaptureCall, at: datetime) -> sqlite3.Row:
     payment_id = _next_id(tx, "payments")
     tx.execute(

@@ -1,4 +1,4 @@
-"""The sample trip as scenarios: booked, repaired, repaired at the cost of what stands, cancelled half-way and at its end."""
+"""The sample trip as scenarios: booked, repaired, repaired at the cost of what stands, cancelled, changed after it was paid."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import httpx2
+
 from sagagraph.bootstrap import account
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.domain import Travel
@@ -22,6 +24,7 @@ from sagagraph.domains.travel.receipts import Ledger
 from sagagraph.errors import SagaGraphError, UnknownSagaError
 from sagagraph.graph.checkpointer import open_checkpointer
 from sagagraph.graph.planning import PlanningGraph, planning_graph
+from sagagraph.saga.agenda import status_of
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.sandbox.server import SandboxSettings, serve
@@ -110,6 +113,68 @@ class TripScenario:
             yield f"{len(ledger.cancellations)} reservations were cancelled, and {self.gives_up} had to be"
 
 
+@dataclass(frozen=True)
+class ChangedTrip(TripScenario):
+    """The trip was paid; then its train was cancelled by the railway, and better hotels are wished for (ADR-0011)."""
+
+    is_cancelled: bool = False
+    """It has been changed before, and now it is cancelled."""
+
+    async def prepare(self, folder: Path) -> None:
+        async with _opened(folder, CrashPoint(0, folder / "prelude")) as (_engine, graph):
+            await graph.start(SAGA, self._request, approved_by="sweep")
+            await _withdraw((folder / "url").read_text(), _TRAIN)
+            if self.is_cancelled:
+                await self._change(graph)
+
+    async def run(self, folder: Path, crash: CrashPoint) -> None:
+        async with _opened(folder, crash) as (engine, graph):
+            if self.is_cancelled:
+                await engine.cancel(SAGA, by="sweep")
+            else:
+                await self._change(graph)
+
+    async def _change(self, graph: PlanningGraph) -> None:
+        await graph.change(SAGA, {**self._request, "stars": [4, 4]}, by="sweep", approved_by="sweep", lost=(_TRAIN,))
+
+    async def judge(self, folder: Path) -> Judgement:
+        async with HttpReservationProvider((folder / "url").read_text()) as provider:
+            ledger = await provider.ledger()
+        engine = Engine(await open_store(store_of(folder)))
+        try:
+            saga = await engine.load(SAGA)
+        finally:
+            await engine.close()
+        status = status_of(saga).value
+        is_changed = saga.plan.version > 1
+        planned = {leg["label"] for leg in saga.plan.content["legs"]} if status == "committed" else set()
+        faults = (*_repeated(ledger), *_beside_plan(ledger, planned - (set() if is_changed else {_TRAIN}), is_changed=is_changed))
+        if status not in ("committed", "compensated") or (status == "compensated" and not self.is_cancelled):
+            faults = (*faults, f"the saga ended {status}")
+        return Judgement("changed" if is_changed and status == "committed" else status, faults)
+
+
+def _beside_plan(ledger: Ledger, planned: set[str], *, is_changed: bool) -> Iterator[str]:
+    """`planned`: the operations whose reservations, and no others, must be confirmed, and paid by one payment."""
+    confirmed = [row for row in ledger.reservations if row.state == "confirmed"]
+    captured = [row.amount for row in ledger.payments if row.state == "captured"]
+    if sorted(str(row.operation_id) for row in confirmed) != sorted(planned):
+        yield f"{sorted(planned)} are planned, and {sorted(str(row.operation_id) for row in confirmed)} confirmed"
+    if len(captured) != bool(planned):
+        yield f"{len(captured)} payments are captured"
+    elif is_changed and sum(captured) != sum(row.price for row in confirmed):
+        yield f"{sum(captured)} was paid for what costs {sum(row.price for row in confirmed)}"
+
+
+async def _withdraw(url: str, operation: str) -> None:
+    """The provider itself cancels what this operation booked."""
+    async with httpx2.AsyncClient(base_url=url, trust_env=False) as client:
+        rows = (await client.get("/ledger")).json()["reservations"]
+        (reservation,) = [row["id"] for row in rows if row["operation_id"] == operation]
+        (await client.post(f"/reservations/{reservation}/withdraw")).raise_for_status()
+
+
+_TRAIN = "T3"
 _NO_WAY_BACK = {"kind": "flight", "call": "book", "nth": 2, "fault": "refuse"}
 _FOR_A_CHEAPER_TRAIN = 1960
 """With so much, the next flight home can be had with another train only: the one that is booked is cancelled."""
@@ -119,6 +184,8 @@ SCENARIOS = (
     TripScenario("repaired", faults=(_NO_WAY_BACK,), budget=_FOR_A_CHEAPER_TRAIN, gives_up=1),
     TripScenario("cancel half-way", cancels_after=44),
     TripScenario("cancel after payment", cancels_after=0),
+    ChangedTrip("changed"),
+    ChangedTrip("cancel after change", is_cancelled=True),
 )
 
 
@@ -130,8 +197,8 @@ def _warm_up() -> None:
     Gazetteer((City(name="Berlin", country="DE", airport="BER", timezone="Europe/Berlin", latitude=52.4, longitude=13.5),))
 
 
-def _faults(ledger: Ledger, status: str) -> Iterator[str]:
-    """What must never stand in the ledger, and what must at the end."""
+def _repeated(ledger: Ledger) -> Iterator[str]:
+    """What must never stand in the ledger."""
     for name, times in Counter(row.operation_id for row in ledger.reservations).items():
         if times > 1:
             yield f"{name} was reserved {times} times"
@@ -141,6 +208,11 @@ def _faults(ledger: Ledger, status: str) -> Iterator[str]:
     for name, times in Counter(row.payment_id for row in ledger.refunds).items():
         if times > 1:
             yield f"{name} was refunded {times} times"
+
+
+def _faults(ledger: Ledger, status: str) -> Iterator[str]:
+    """And what must stand in it at the end."""
+    yield from _repeated(ledger)
     if len(ledger.payments) > 1:
         yield f"paid {len(ledger.payments)} times"
     confirmed = sum(row.state == "confirmed" for row in ledger.reservations)

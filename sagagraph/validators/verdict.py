@@ -5,7 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+
+from sagagraph.context.slice import ContextSlice, content_hash
 
 
 class VerdictStatus(StrEnum):
@@ -40,6 +42,10 @@ class Certificate(BaseModel):
     slice_hash: str
     slice_tokens: int
 
+    def covers(self, artifact: Any, context: ContextSlice) -> bool:
+        """Whether it was made for exactly these: of a changed plan, or a changed slice, it says nothing."""
+        return (self.artifact_hash, self.slice_hash) == (content_hash(artifact), context.hash)
+
 
 class Verdict(BaseModel):
     model_config = ConfigDict(frozen=True)
@@ -48,7 +54,17 @@ class Verdict(BaseModel):
     violations: tuple[Violation, ...] = ()
     reason: str = ""
     """Why it is UNKNOWN; empty otherwise."""
+    additions: dict[str, Any] = Field(default_factory=dict)
+    """What the artifact lacks and can be filled in (augmentation); nothing that is there is ever overridden by it."""
+    notes: tuple[str, ...] = ()
+    """What whoever made it should know the next time (feedback), also of a VALID artifact."""
     certificate: Certificate | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_said(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Verdicts without additions and notes are written as before there were such."""
+        fields: dict[str, Any] = serialise(self)
+        return {name: value for name, value in fields.items() if name not in ("additions", "notes") or value}
 
     @property
     def is_valid(self) -> bool:

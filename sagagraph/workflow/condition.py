@@ -94,7 +94,7 @@ def holds(condition: Condition, outcomes: Mapping[str, Outcome]) -> bool:
             return outcome.failed and (not codes or outcome.error_code in codes)
         case OutputIs(operation, path, comparison, value):
             outcome = outcomes[operation]
-            return outcome.succeeded and _compares(value_at(outcome.output, path), comparison, value)
+            return outcome.succeeded and compares(value_at(outcome.output, path), comparison, value)
         case All(conditions):
             return all(holds(each, outcomes) for each in conditions)
         case AnyOf(conditions):
@@ -115,10 +115,10 @@ def value_at(output: Any, path: tuple[str | int, ...]) -> Any:
     return output
 
 
-def _compares(found: Any, comparison: Comparison, value: Any) -> bool:
+def compares(found: Any, comparison: Comparison, value: Any) -> bool:
     match comparison:
         case Comparison.IN:
-            return isinstance(value, list | tuple) and any(_compares(found, Comparison.EQUAL, each) for each in value)
+            return isinstance(value, list | tuple) and any(compares(found, Comparison.EQUAL, each) for each in value)
         case Comparison.EQUAL:
             return _are_alike(found, value) and bool(found == value)
         case Comparison.NOT_EQUAL:

@@ -57,6 +57,8 @@ class OperationSpec(Struct, frozen=True, omit_defaults=True):
     """What was considered instead: JSON values."""
     resources: tuple[str, ...] = ()
     """What it takes for itself, by names that other operations and sagas use too: "flight MD1 on 2025-06-10"."""
+    open_end: bool = False
+    """Never started: it keeps the saga open (running, and quiet) until a later plan does without it, or a cancel ends it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,18 @@ def check_workflow(specs: Sequence[OperationSpec], *, behind_pivot: bool = False
 
     `behind_pivot`: all of it comes after the pivot of another workflow, as a reversal does.
     """
-    faults = [*_naming_faults(specs)] or [*_cycle_faults(specs)]
-    if not faults:
-        faults = [*([] if behind_pivot else _pivot_faults(specs)), *_handler_faults(specs)]
+    faults = workflow_faults(specs, behind_pivot=behind_pivot)
     if not faults:
         return
     order = better_order(specs)
     hint = f"; an order that works: {' → '.join(order)}" if order else ""
     raise WorkflowError("; ".join(faults) + hint)
+
+
+def workflow_faults(specs: Sequence[OperationSpec], *, behind_pivot: bool = False) -> list[str]:
+    """Every fault in words, as far as they can be told: in what has no order, no place of a pivot can be."""
+    found = [*naming_faults(specs)] or [*cycle_faults(specs)]
+    return found or [*([] if behind_pivot else pivot_faults(specs)), *_handler_faults(specs)]
 
 
 def dependency_digraph(edges: Iterable[tuple[str, tuple[str, ...]]]) -> nx.DiGraph[str]:
@@ -60,7 +64,7 @@ def _data_needs(spec: OperationSpec) -> set[str]:
     return {*references(spec.inputs), *named}
 
 
-def _naming_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
+def naming_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
     counted = Counter(spec.id for spec in specs)
     yield from (f"operation id {name!r} stands {times} times" for name, times in counted.items() if times > 1)
     for spec in specs:
@@ -72,7 +76,7 @@ def _naming_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
                 yield f"operation {spec.id!r} uses the outcome of {each!r} without depending on it"
 
 
-def _cycle_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
+def cycle_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
     graph = dependency_digraph((spec.id, spec.depends_on) for spec in specs)
     try:
         cycle = nx.find_cycle(graph)
@@ -81,7 +85,7 @@ def _cycle_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
     yield "operations wait for each other: " + " → ".join([str(cycle[0][0]), *(str(edge[1]) for edge in cycle)])
 
 
-def _pivot_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
+def pivot_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
     pivots = [spec.id for spec in specs if spec.kind is ActionKind.PIVOT]
     if len(pivots) > 1:
         yield f"more than one pivot: {', '.join(pivots)}"

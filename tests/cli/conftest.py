@@ -19,7 +19,7 @@ OpenService = Callable[..., AbstractContextManager[EmbeddedSandbox]]
 @pytest.fixture(autouse=True)
 def _nothing_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Neither its settings nor its user's data folder."""
-    for name in ("SAGAGRAPH_STORE", "SAGAGRAPH_PROVIDER_URL", "SAGAGRAPH_LOG"):
+    for name in ("SAGAGRAPH_STORE", "SAGAGRAPH_PROVIDER_URL", "SAGAGRAPH_LOG", "SAGAGRAPH_MODEL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

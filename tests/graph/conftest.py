@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sagagraph.bootstrap import account
+from sagagraph.context.model import Model
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.provider import HttpReservationProvider
 from sagagraph.domains.travel.receipts import Ledger
@@ -57,7 +58,9 @@ def store_url(store_file: Path) -> str:
 @pytest.fixture
 def open_worker(tmp_path: Path, store_url: str, url: str) -> OpenWorker:
     @asynccontextmanager
-    async def open_it(domain: Domain | None = None, *, checkpoints: bool = True) -> AsyncIterator[Worker]:
+    async def open_it(
+        domain: Domain | None = None, *, checkpoints: bool = True, model: Model | None = None
+    ) -> AsyncIterator[Worker]:
         async with AsyncExitStack() as stack:
             if domain is None:
                 provider = await stack.enter_async_context(HttpReservationProvider(url))
@@ -66,7 +69,8 @@ def open_worker(tmp_path: Path, store_url: str, url: str) -> OpenWorker:
             engine = Engine(await open_store(store_url), account=account, observers=[witness])
             stack.push_async_callback(engine.close)
             saver = await stack.enter_async_context(open_checkpointer(store_url)) if checkpoints else None
-            yield Worker(engine, planning_graph(domain=domain, engine=engine, checkpointer=saver), domain)
+            graph = planning_graph(domain=domain, engine=engine, checkpointer=saver, model=model)
+            yield Worker(engine, graph, domain)
             await check_replays(engine.store, witness.seen)
 
     return open_it

@@ -33,6 +33,8 @@ class Case:
     """The last operation is not in the first plan; a replan may put it in the place of this one."""
     revisable: bool = False
     """What fails disrupts the plan, and the last operation may take the place of all that failed."""
+    open_end: int | None = None
+    """This operation is never started: only another plan, or a cancel, ends the saga (ADR-0013)."""
     handler_of: int | None = None
     """The last operation handles the failure of this one, and runs only then."""
     driver: Driver = Driver.WORKFLOW
@@ -59,6 +61,7 @@ class Case:
             policy=self._policy(index),
             guarantees=GuaranteeTerms(DEDUP_S if profile.dedup else None, profile.void, profile.deadline, profile.refusals_final),
             has_probe=profile.probe,
+            open_end=index == self.open_end,
         )
 
     def _policy(self, index: int) -> Policy:

@@ -65,5 +65,10 @@ def _anything_undone(saga: Saga, providers: Sequence[Provider]) -> bool:
 
 
 def names_somebody(saga: Saga) -> bool:
-    """A held or stuck operation; or a body that failed after the pivot and has to run again."""
-    return saga.body_fault is not None or any(operation.status in NAMED for operation in saga.operations.values())
+    """A held or stuck operation, or one with an open end; or a body that failed after the pivot and has to run again."""
+    return saga.body_fault is not None or any(_is_named(operation) for operation in saga.operations.values())
+
+
+def _is_named(operation: Operation) -> bool:
+    has_open_end = operation.spec.open_end and operation.status is OperationStatus.PLANNED and not operation.removed
+    return operation.status in NAMED or has_open_end

@@ -136,6 +136,14 @@ def test_a_disrupted_plan_is_repaired_or_given_up(saga: tuple[Kinds, Edges], pro
 
 
 @pytest.mark.parametrize("profile", USUAL, ids=str)
+def test_an_open_end_waits_until_a_plan_replaces_it_or_a_cancel_comes(profile: Profile, explore: Explore) -> None:
+    """The pivot of the first plan is never started; that of the second takes its place, at any moment and in any trouble."""
+    case = Case((COMPENSATABLE, PIVOT, PIVOT), ((), (0,), (0,)), (profile,) * 3, alternative_of=1, open_end=1)
+    report = explore(case, 2, losses=1, limit=400_000 if FULL else 8_000)
+    assert report.cut or report.endings == BOTH_ENDS
+
+
+@pytest.mark.parametrize("profile", USUAL, ids=str)
 def test_a_failure_may_be_handled_instead_of_compensated(profile: Profile, explore: Explore) -> None:
     case = Case((COMPENSATABLE, COMPENSATABLE), ((), (0,)), (profile,) * 2, handler_of=0)
     assert explore(case, 2, eager=False, limit=400_000 if FULL else 15_000).endings == BOTH_ENDS

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sagagraph.saga import agenda, commands, decide, dependency, evolve, index, settle
+from sagagraph.saga import agenda, answers, commands, decide, dependency, evolve, index, plan_decisions, settle
 from sagagraph.saga import events as e
 from sagagraph.saga.model import Operation, Saga, Stage
 from sagagraph.saga.status import OperationStatus, SagaStatus
@@ -119,7 +119,7 @@ def a_refusal_for_now_is_definite(patch: Patch) -> None:
 
 
 def retention_is_eternal(patch: Patch) -> None:
-    for module in (settle, decide):
+    for module in (settle, answers):
         patch.setattr(module, "remembers_key", lambda operation, _now: operation.spec.guarantees.dedup_s is not None)
 
 
@@ -252,14 +252,14 @@ def epochs_are_not_checked(patch: Patch) -> None:
 
 
 def a_takeover_forgets_what_was_under_way(patch: Patch) -> None:
-    real = evolve._taken_over
+    real = evolve.taken_over
 
     def careless(operation: Operation) -> Operation:
         if operation.status is OperationStatus.STARTED:
             return replace(operation, status=OperationStatus.PLANNED, in_flight=False)
         return real(operation)
 
-    patch.setattr(evolve, "_taken_over", careless)
+    patch.setattr(evolve, "taken_over", careless)
 
 
 def removed_operations_stay(patch: Patch) -> None:
@@ -273,22 +273,22 @@ def removed_operations_stay(patch: Patch) -> None:
 
 
 def what_is_in_doubt_may_be_removed(patch: Patch) -> None:
-    real = decide._check_removable
+    real = plan_decisions._check_removable
 
     def careless(saga: Saga, name: str, removed: set[str], replaced: Mapping[str, str]) -> None:
         if saga.operations[name].status is not OperationStatus.IN_DOUBT:
             real(saga, name, removed, replaced)
 
-    patch.setattr(decide, "_check_removable", careless)
+    patch.setattr(plan_decisions, "_check_removable", careless)
     a_plan_changes_although_the_pivot_has_landed(patch)
 
 
 def a_plan_changes_although_the_pivot_has_landed(patch: Patch) -> None:
-    patch.setattr(decide, "_check_pivot_allows", lambda _saga, _command: None)
+    patch.setattr(plan_decisions, "_check_pivot_allows", lambda _saga, _command: None)
 
 
 def what_is_kept_rests_on_what_went(patch: Patch) -> None:
-    patch.setattr(evolve, "_with_replaced", lambda saga, _replaced: saga)
+    patch.setattr(evolve, "with_replaced", lambda saga, _replaced: saga)
 
 
 def what_becomes_ready_is_not_noticed(patch: Patch) -> None:

@@ -137,3 +137,46 @@ async def test_inputs_that_do_not_fit_the_slice_leave_the_output_unjudged(engine
         async with engine.saga("trip") as saga:
             await saga.run(service.action("flight", dedup=A_DAY, validators=[judge]), "x" * 10_000)
     assert judge.seen == []
+
+
+# -- augmentation and feedback -----------------------------------------------------------------------------------------
+
+
+class Completing:
+    """Adds a seat and another name; the name is there already."""
+
+    name, version = "completing", 1
+
+    def validate(self, artifact: Any, context: ContextSlice) -> Verdict:
+        additions = {"seat": "12A", "booked": "something else"} if "seat" not in artifact else {}
+        return Verdict.of([]).model_copy(update={"additions": additions, "notes": ("seats are often missing",)})
+
+
+async def test_what_an_output_lacks_is_filled_in_before_it_is_journalled_and_nothing_is_overridden(
+    engine: Engine, service: Service
+) -> None:
+    async with engine.saga("trip") as saga:
+        flight = await saga.run(service.action("flight", validators=[Completing()]))
+    assert flight == {"booked": "flight", "key": "trip/flight-1/1", "seat": "12A"}
+    (succeeded,) = [each.event for each in await engine.journal("trip") if isinstance(each.event, OperationSucceeded)]
+    assert succeeded.output == flight
+    assert succeeded.verdicts[0]["notes"] == ["seats are often missing"]
+
+
+async def test_an_output_that_was_filled_in_replays(engine: Engine, service: Service) -> None:
+    async with engine.saga("trip") as saga:
+        await saga.run(service.action("flight", validators=[Completing()]))
+    replayed = await engine.replay("trip")
+    assert (replayed.validators, replayed.differences, replayed.unchecked) == (1, (), ())
+
+
+async def test_nothing_is_filled_in_that_another_validator_would_not_accept(engine: Engine, service: Service) -> None:
+    class NoSeats:
+        name, version = "no seats", 1
+
+        def validate(self, artifact: Any, context: ContextSlice) -> Verdict:
+            return INVALID if "seat" in artifact else Verdict.of([])
+
+    async with engine.saga("trip") as saga:
+        flight = await saga.run(service.action("flight", validators=[Completing(), NoSeats()]))
+    assert flight == {"booked": "flight", "key": "trip/flight-1/1"}

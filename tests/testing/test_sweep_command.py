@@ -47,7 +47,7 @@ def test_the_sample_trip_survives_being_killed() -> None:
     assert len(told.cases) == 2 * len(SCENARIOS)
     assert all(case["judgement"]["faults"] == [] for case in told.cases)
     ends = {case["judgement"]["outcome"] for case in told.cases}
-    assert ends <= {"committed", "compensated", "never began"}
+    assert ends <= {"committed", "compensated", "never began", "changed"}
     assert any(case["place"] for case in told.cases)
 
 

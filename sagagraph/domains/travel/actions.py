@@ -5,12 +5,11 @@ Every effect carries the operation's key; every probe and void asks by it, never
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote
 
+from sagagraph.domains.files import file_name, write_whole
 from sagagraph.domains.travel.bookings import (
     Booking,
     BookingRequest,
@@ -18,6 +17,7 @@ from sagagraph.domains.travel.bookings import (
     CapturedPayment,
     Dispatch,
     DispatchRequest,
+    KeepRequest,
     PaymentRequest,
     PriceCheck,
     PriceCheckResult,
@@ -26,7 +26,7 @@ from sagagraph.domains.travel.bookings import (
 from sagagraph.domains.travel.documents import itinerary_ics, itinerary_text
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.provider import ReservationProvider
-from sagagraph.domains.travel.receipts import EffectKind, Payment, ProviderGuarantees, Reservation
+from sagagraph.domains.travel.receipts import EffectKind, Landed, Payment, ProviderGuarantees, Reservation
 from sagagraph.errors import Refused
 from sagagraph.saga.action import Action, Guarantees, UndoCost, action
 from sagagraph.saga.call import Call
@@ -42,14 +42,13 @@ POLICY = Policy(
 )
 FOREVER = timedelta(days=36500)
 """How long a file keeps its name."""
-_LONGEST_NAME = 200
 
 
 def travel_actions(provider: ReservationProvider, guarantees: ProviderGuarantees, outbox: Path) -> tuple[Action, ...]:
     """`guarantees`: what this provider says that it keeps to; `outbox`: the folder for itineraries."""
     service = _Service(provider, guarantees)
     bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train"))
-    return (_price_check(service), *bookings, _payment_action(service), _dispatch_action(outbox))
+    return (_price_check(service), _keep_action(service), *bookings, _payment_action(service), _dispatch_action(outbox))
 
 
 class _Service:
@@ -67,14 +66,16 @@ class _Service:
             refusals_final=self._given.refusals_final,
         )
 
-    async def check_known(self, kind: EffectKind, landed_id: str, call: Call) -> None:
+    async def known(self, kind: EffectKind, landed_id: str, call: Call) -> Landed:
         """Refuse to undo what this provider did not make under our key: another service may use the same ids."""
         found = await self.provider.find(kind, call.operation_key)
-        if landed_id not in {each.id for each in found.matches}:
-            raise Refused(
-                f"this provider does not know {landed_id} under the key {call.operation_key}: is it the one that made it?",
-                code="unknown_here",
-            )
+        for each in found.matches:
+            if each.id == landed_id:
+                return each
+        raise Refused(
+            f"this provider does not know {landed_id} under the key {call.operation_key}: is it the one that made it?",
+            code="unknown_here",
+        )
 
     async def deadline(self, call: Call) -> datetime | None:
         """`call.deadline` on the provider's clock; never later than ours, whatever asking for it takes."""
@@ -100,6 +101,18 @@ def _price_check(service: _Service) -> Action:
     return action(check_prices, kind=ActionKind.READ_ONLY, policy=POLICY)
 
 
+def _keep_action(service: _Service) -> Action:
+    async def keep_booking(request: KeepRequest, _call: Call) -> Booking:
+        """Looks whether it stands, on the provider's books."""
+        found = await service.provider.find(request.kind, request.key)
+        for each in found.matches:
+            if isinstance(each, Reservation) and each.id == request.reservation_id and each.state == "confirmed":
+                return _booked(each)
+        raise Refused(f"{request.title} has fallen through: the provider cancelled it", code="fell_through")
+
+    return action(keep_booking, kind=ActionKind.READ_ONLY, policy=POLICY)
+
+
 def _booking_action(service: _Service, kind: str) -> Action:
     async def book(request: BookingRequest, call: Call) -> Booking:
         deadline = await service.deadline(call)
@@ -116,7 +129,10 @@ def _booking_action(service: _Service, kind: str) -> Action:
         return _booked(reservation)
 
     async def cancel(request: BookingRequest, booking: Booking, call: Call) -> CancelledBooking:
-        await service.check_known(request.kind, booking.reservation_id, call)
+        """What has been cancelled already, by an earlier call or by the provider itself, is not cancelled again."""
+        known = await service.known(request.kind, booking.reservation_id, call)
+        if isinstance(known, Reservation) and known.state == "cancelled":
+            return _cancelled(known)
         deadline = await service.deadline(call)
         receipt = await service.provider.cancel(
             booking.reservation_id,
@@ -163,7 +179,7 @@ def _payment_action(service: _Service) -> Action:
         return _captured(payment)
 
     async def refund(_request: PaymentRequest, payment: CapturedPayment, call: Call) -> RefundedPayment:
-        await service.check_known("payment", payment.payment_id, call)
+        await service.known("payment", payment.payment_id, call)
         deadline = await service.deadline(call)
         receipt = await service.provider.refund(
             payment.payment_id,
@@ -198,30 +214,15 @@ def _dispatch_action(outbox: Path) -> Action:
     """Files named by the operation's key: sending the same itinerary again writes the same files."""
 
     def send_itinerary(request: DispatchRequest, call: Call) -> Dispatch:
-        folder = outbox / _folder_name(call.saga_id)
+        folder = outbox / file_name(call.saga_id)
         folder.mkdir(parents=True, exist_ok=True)
         ics = itinerary_ics(request.itinerary, request.reservations, created=request.captured_at)
         text = itinerary_text(request.itinerary, request.reservations)
-        _write(folder / "itinerary.ics", ics)
-        _write(folder / "itinerary.txt", text.encode())
+        write_whole(folder / "itinerary.ics", ics)
+        write_whole(folder / "itinerary.txt", text.encode())
         return Dispatch(calendar=str(folder / "itinerary.ics"), text=str(folder / "itinerary.txt"))
 
     return action(send_itinerary, kind=ActionKind.RETRIABLE, policy=POLICY, guarantees=Guarantees(dedup=FOREVER))
-
-
-def _folder_name(saga_id: str) -> str:
-    """One name for each id, and never a way out of the outbox."""
-    name = quote(saga_id, safe=" ~@")
-    if len(name) > _LONGEST_NAME:
-        return hashlib.sha256(saga_id.encode()).hexdigest()
-    return name if name.strip(".") else name.replace(".", "%2E")
-
-
-def _write(path: Path, content: bytes) -> None:
-    """All of it or nothing, also when the process dies in between."""
-    fresh = path.with_name(path.name + ".part")
-    fresh.write_bytes(content)
-    fresh.replace(path)
 
 
 async def _cancellation_cost(service: _Service, _request: BookingRequest, booking: Booking) -> UndoCost:
@@ -240,6 +241,10 @@ def _booked(reservation: Reservation) -> Booking:
         currency=reservation.currency,
         cancellation=reservation.offer.cancellation,
     )
+
+
+def _cancelled(reservation: Reservation) -> CancelledBooking:
+    return CancelledBooking(reservation_id=reservation.id, fee=reservation.fee, currency=reservation.currency)
 
 
 def _captured(payment: Payment) -> CapturedPayment:
@@ -263,5 +268,5 @@ def _result_of(landed: Reservation | Payment) -> Booking | CapturedPayment:
 
 def _undo_of(landed: Reservation | Payment) -> CancelledBooking | RefundedPayment:
     if isinstance(landed, Reservation):
-        return CancelledBooking(reservation_id=landed.id, fee=landed.fee, currency=landed.currency)
+        return _cancelled(landed)
     return RefundedPayment(payment_id=landed.id, amount=landed.amount, currency=landed.currency)

@@ -54,6 +54,15 @@ class CancelledBooking(_Record):
     currency: str
 
 
+class KeepRequest(_Record):
+    """A reservation that another saga made, under `key`."""
+
+    kind: ReservationKind
+    title: str
+    key: str
+    reservation_id: str
+
+
 class PaymentRequest(_Record):
     amount: Price
     currency: str

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from sagagraph.domains.travel import planner
 from sagagraph.domains.travel.actions import travel_actions
+from sagagraph.domains.travel.amending import all_fees_paid, all_standing, amending_workflow, damage_of, itinerary_before, wish_of
+from sagagraph.domains.travel.choice import INSTRUCTIONS, TripChoice, chosen_trip, trip_facts
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.evidence import Evidence, gather_evidence
 from sagagraph.domains.travel.money import as_json_number, money_text
 from sagagraph.domains.travel.plan import Itinerary, moments, plan_hash
 from sagagraph.domains.travel.problem import TripRequest
 from sagagraph.domains.travel.provider import ReservationProvider
-from sagagraph.domains.travel.repair import Damage, repair
-from sagagraph.domains.travel.standing import BOOKINGS, amount, fee_of, fees_paid, refused, standing
-from sagagraph.domains.travel.validator import validate_itinerary
+from sagagraph.domains.travel.repair import repair
+from sagagraph.domains.travel.standing import BOOKINGS, amount, fee_of
+from sagagraph.domains.travel.validator import parsed_itinerary, validate_itinerary
 from sagagraph.domains.travel.wording import headline
 from sagagraph.domains.travel.workflow import itinerary_workflow, revised_workflow
+from sagagraph.planning.assignment import Assignment
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.saga.action import Action
-from sagagraph.saga.model import Saga, Stage
+from sagagraph.saga.amendment import amended_by, is_undoing
+from sagagraph.saga.model import Operation, Saga, Stage
 from sagagraph.saga.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
@@ -56,43 +63,49 @@ class Travel:
             return Infeasible(proposed.reasons, proposed.conflict, proposed.relaxations)
         return tuple(_proposal(itinerary) for itinerary in proposed)
 
+    async def assignment(self, request: Any) -> Assignment | Infeasible:
+        proposed = await self.propose(request)
+        if isinstance(proposed, Infeasible):
+            return proposed
+        facts = trip_facts(TripRequest.model_validate(request), _itineraries(proposed))
+        return Assignment(INSTRUCTIONS, facts, TripChoice, proposed)
+
+    async def chosen(self, request: Any, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
+        wanted, trips = TripRequest.model_validate(request), _itineraries(assignment.solved)
+        found = await chosen_trip(wanted, TripChoice.model_validate(answer), trips, self.provider)
+        return found if isinstance(found, Verdict) else _proposal(found)
+
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
-        accepted = _accepted(saga)
-        damage = Damage(
-            request=TripRequest.model_validate(saga.request),
-            itinerary=accepted,
-            stands=standing(saga, accepted),
-            refused=refused(saga),
-            paid=fees_paid(saga),
-            version=saga.plan.version,
-        )
-        repaired = await repair(damage, self.provider)
+        repaired = await repair(await damage_of(saga, self.provider, self.cities), self.provider)
         return Infeasible(repaired.reasons) if isinstance(repaired, planner.Infeasible) else _proposal(repaired)
 
     async def evidence(self, saga: Saga) -> Any:
         proposed = Itinerary.model_validate(saga.plan.content)
-        stands = standing(saga, _accepted(saga)) if saga.plan.accepted else ()
-        wanted = TripRequest.model_validate(saga.request)
-        shown = await gather_evidence(proposed, wanted, stands, fees_paid(saga), self.provider)
+        stands = await all_standing(saga, self.provider)
+        shown = await gather_evidence(proposed, wish_of(saga.request), stands, all_fees_paid(saga), self.provider, self.cities)
         return shown.model_dump(mode="json")
 
     async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
         """By checks that share nothing with the planner, and by the evidence alone: nobody is asked again."""
         evidence = Evidence.model_validate(shown)
+        itinerary = parsed_itinerary(plan)
+        if isinstance(itinerary, Verdict):
+            return itinerary
         return validate_itinerary(
-            Itinerary.model_validate(plan),
-            TripRequest.model_validate(request),
+            itinerary,
+            wish_of(request),
             {offer.offer_id: offer for offer in evidence.quotes},
             now=evidence.now,
             cities=self.cities,
             rates=evidence.rates,
             fees=evidence.fees,
+            begun={leg.label: leg for leg in evidence.begun},
         )
 
     def needs_approval(self, saga: Saga) -> bool:
         """Other money or other times: what is paid, or when something begins or ends."""
-        before, after = _accepted(saga), Itinerary.model_validate(saga.plan.content)
-        return _what_matters(before) != _what_matters(after)
+        before, after = itinerary_before(saga), Itinerary.model_validate(saga.plan.content)
+        return before is None or _what_matters(before) != _what_matters(after)
 
     def title(self, plan: Any) -> str:
         return travel_title(plan)
@@ -101,14 +114,16 @@ class Travel:
         return itinerary_workflow(Itinerary.model_validate(plan), self._actions)
 
     def revision(self, saga: Saga) -> Revision:
-        return revised_workflow(saga, Itinerary.model_validate(saga.plan.content), self._actions)
+        proposed = Itinerary.model_validate(saga.plan.content)
+        revise = revised_workflow if amended_by(saga) is None else amending_workflow
+        return revise(saga, proposed, self._actions)
 
     def account(self, saga: Saga) -> Account:
         return account_of(saga)
 
 
-def _accepted(saga: Saga) -> Itinerary:
-    return Itinerary.model_validate(saga.plan.accepted and saga.plan.accepted.content)
+def _itineraries(proposals: Iterable[Proposal]) -> tuple[Itinerary, ...]:
+    return tuple(Itinerary.model_validate(each.plan) for each in proposals)
 
 
 def _what_matters(itinerary: Itinerary) -> tuple[object, ...]:
@@ -135,16 +150,23 @@ def _title(itinerary: Itinerary) -> str:
     return "; ".join(headline(leg.offer) for leg in itinerary.legs)
 
 
+def _fees_of(operation: Operation) -> Iterator[tuple[str, Decimal]]:
+    """What undoing it has cost; and what it has cost where it undoes what an amended trip had booked."""
+    yield operation.id, fee_of(operation)
+    if is_undoing(operation) and operation.succeeded and isinstance(operation.output, dict):
+        yield operation.id, amount(operation.output.get("fee", 0))
+
+
 def account_of(saga: Saga) -> Account:
     """What stands booked, what undoing has cost, and what can not be undone: fees, and a message that was sent."""
     plan = saga.plan.content or {}
     booked = [each for each in saga.in_order() if each.succeeded and each.spec.action in BOOKINGS]
-    undone = [each for each in saga.in_order() if fee_of(each)]
-    if saga.stage in (Stage.PLANNING, Stage.AWAITING_APPROVAL):
+    undone = {name: fee for each in saga.in_order() for name, fee in _fees_of(each) if fee}
+    if saga.stage in (Stage.PLANNING, Stage.AWAITING_APPROVAL) or amended_by(saga):
         total = amount(plan.get("total", 0))
     else:
         total = sum((amount(each.output["price"]) for each in booked), Decimal(0))
     currency = plan.get("currency")
-    residue = tuple(f"{each.id}: a cancellation fee of {money_text(fee_of(each))}" for each in undone)
-    fees = sum((fee_of(each) for each in undone), Decimal(0))
+    residue = tuple(f"{name}: a cancellation fee of {money_text(fee)}" for name, fee in undone.items())
+    fees = sum(undone.values(), Decimal(0))
     return Account(Cost(as_json_number(total), currency, as_json_number(fees)), residue)

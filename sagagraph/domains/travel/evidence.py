@@ -10,14 +10,16 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Price
 from sagagraph.domains.travel.offers import Offer
+from sagagraph.domains.travel.plan import Leg
 from sagagraph.domains.travel.rates import Rates
 from sagagraph.domains.travel.receipts import Reservation
-from sagagraph.domains.travel.standing import fees_to_come
+from sagagraph.domains.travel.standing import fees_to_come, has_begun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sagagraph.domains.travel.plan import Itinerary, Leg
+    from sagagraph.domains.travel.cities import Gazetteer
+    from sagagraph.domains.travel.plan import Itinerary
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.provider import ReservationProvider
     from sagagraph.domains.travel.standing import Standing
@@ -31,6 +33,8 @@ class Evidence(BaseModel):
     quotes: tuple[Offer, ...]
     """What is planned, as it is quoted, or as it is booked where it is; what is missing can not be had."""
     rates: Rates | None = None
+    begun: tuple[Leg, ...] = ()
+    """What is booked and has begun by that clock."""
     fees: Price = Decimal(0)
     """What cancelling has cost, and what it costs now to cancel what is booked and not planned any more."""
 
@@ -41,6 +45,7 @@ async def gather_evidence(
     stands: Sequence[Standing],
     paid: Decimal,
     provider: ReservationProvider,
+    cities: Gazetteer,
 ) -> Evidence:
     """`paid`: what cancelling has cost so far. Raises `ProviderError` when a question was not answered."""
     booked = {each.leg.label: each for each in stands}
@@ -50,6 +55,7 @@ async def gather_evidence(
         now=now,
         quotes=tuple(offer for offer in found if offer is not None),
         rates=None if request.currency == PRICE_CURRENCY else await provider.rates(),
+        begun=tuple(each.leg for each in stands if has_begun(each.leg, now, cities)),
         fees=paid + fees_to_come(stands, itinerary, now),
     )
 

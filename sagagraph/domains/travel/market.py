@@ -108,12 +108,19 @@ def is_good_train(request: TripRequest, offer: TransportOffer, now: datetime) ->
 
 
 async def gather(
-    request: TripRequest, provider: ReservationProvider, *, widely: bool = False, known: Sequence[Offer] | None = None
+    request: TripRequest,
+    provider: ReservationProvider,
+    *,
+    widely: bool = False,
+    known: Sequence[Offer] | None = None,
+    begun: Sequence[Offer] = (),
 ) -> Market:
     """Asks for every day that can be reached: what arrives on a day decides what is asked next.
 
     `known`: what can be had whatever is offered, because it is booked. It is on the market, and so is what can be reached by it,
     and flights beside good trains.
+
+    `begun`: what of it is in the past or goes on. It is all that there is for its day; nobody is asked about days that are over.
 
     `widely`: for flights beside good trains too, and for days of departure a little beyond the wishes: to see
     whether there is any trip at all, and what it would need.
@@ -123,11 +130,12 @@ async def gather(
     """
     now, cities = await asyncio.gather(provider.now(), provider.cities())
     rates = None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
-    gathering = _Gathering(request, provider, cities, now, widely=widely, known=known)
+    gathering = _Gathering(request, provider, cities, now, widely=widely, known=known, begun=begun)
     today = now.astimezone(UTC).date()
     days = _spread(request.departure_days(today))
     days = _beyond(request, days, today) if widely and days else days
     days = tuple(sorted({*days, *_begun(known or (), request, today)}))
+    days = tuple(each.departs.date() for each in begun[:1] if not isinstance(each, HotelOffer)) or days
     try:
         async with asyncio.TaskGroup() as tasks:
             await gathering.follow(days, tasks)
@@ -186,12 +194,14 @@ class _Gathering:
         *,
         widely: bool,
         known: Sequence[Offer] | None,
+        begun: Sequence[Offer],
     ) -> None:
         self.journeys: dict[tuple[str, str, date], Transports] = {}
         self.stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = {}
         self._widely = widely
         self._beside_trains = widely or known is not None
         self._known = known or ()
+        self._begun = begun
         self._journeys: dict[tuple[str, str, date], asyncio.Task[Transports]] = {}
         self._request = request
         self._provider = provider
@@ -245,6 +255,11 @@ class _Gathering:
             tasks.create_task(self._hotels(stop, check_in))
 
     async def _transports(self, here: str, there: str, day: date) -> Transports:
+        transports = [each for each in self._begun if not isinstance(each, HotelOffer)]
+        under_way = tuple(each for each in transports if _leads(each, here, there, day))
+        if under_way or self._is_over(day):
+            self.journeys[here, there, day] = under_way
+            return under_way
         party = self._request.travellers
         found: Transports = ()
         async with self._turn:
@@ -257,12 +272,20 @@ class _Gathering:
         return self.journeys[here, there, day]
 
     async def _hotels(self, stop: Stop, check_in: date) -> None:
+        stays = (each for each in self._begun if isinstance(each, HotelOffer))
+        under_way = tuple(each for each in stays if (each.city, each.nights, each.check_in) == (stop.city, stop.nights, check_in))
+        if under_way or self._is_over(check_in):
+            self.stays[stop.city, stop.nights, check_in] = under_way
+            return
         check_out = check_in + timedelta(days=stop.nights)
         async with self._turn:
             found = await self._provider.hotels(stop.city, check_in, check_out, self._request.rooms)
         mine = (each for each in self._known if isinstance(each, HotelOffer))
         booked = tuple(each for each in mine if (each.city, each.nights, each.check_in) == (stop.city, stop.nights, check_in))
         self.stays[stop.city, stop.nights, check_in] = (*booked, *_others(found, booked))
+
+    def _is_over(self, day: date) -> bool:
+        return day < self._now.astimezone(UTC).date()
 
     def _may_have_a_train(self, here: str, there: str) -> bool:
         ends = self._cities.get(here), self._cities.get(there)

@@ -21,11 +21,11 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Money
 from sagagraph.errors import InvalidInputError
+from sagagraph.validators.complaints import in_words, shown
 
 CURRENCIES: Final = frozenset(
     {
@@ -41,8 +41,6 @@ LONGEST_STAY: Final = 365
 LARGEST_PARTY: Final = 99
 LAST_YEAR: Final = 2099
 """Room for every stay after every day of departure: dates end in 9999."""
-
-SHOWN_OF_A_VALUE: Final = 60
 
 
 class Direct(StrEnum):
@@ -81,9 +79,9 @@ def _iso_day(value: object) -> object:
         try:
             value = date.fromisoformat(value.strip())
         except ValueError:
-            raise ValueError(f"must be a day like '2025-06-05', not {_shown(value)}") from None
+            raise ValueError(f"must be a day like '2025-06-05', not {shown(value)}") from None
     if type(value) is not date:
-        raise ValueError(f"must be a day like '2025-06-05', not {_shown(value)}")
+        raise ValueError(f"must be a day like '2025-06-05', not {shown(value)}")
     if value.year > LAST_YEAR:
         raise ValueError(f"{value} is too far away; no trip is planned after {LAST_YEAR}")
     return value
@@ -94,7 +92,7 @@ def _time_of_day(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(r"(?:[01]\d|2[0-3]):[0-5]\d", value):
         return time.fromisoformat(value)
     if type(value) is not time or value.tzinfo is not None or value.second or value.microsecond:
-        raise ValueError(f"must be a time like '08:30', not {_shown(value)}")
+        raise ValueError(f"must be a time like '08:30', not {shown(value)}")
     return value
 
 
@@ -249,7 +247,7 @@ class TripRequest(BaseModel):
     @classmethod
     def _is_supported(cls, currency: str) -> str:
         if currency not in CURRENCIES:
-            raise ValueError(f"{_shown(currency)} is not supported; {', '.join(sorted(CURRENCIES))} are")
+            raise ValueError(f"{shown(currency)} is not supported; {', '.join(sorted(CURRENCIES))} are")
         return currency
 
     @field_validator("stars")
@@ -309,42 +307,6 @@ def checked_request(fields: Mapping[str, Any]) -> TripRequest:
         raise InvalidInputError(message, field=field) from exc
 
 
-def in_words(error: ValidationError) -> tuple[tuple[str, str], ...]:
-    """(field, message) of everything that is wrong, each in one line, in the order of the fields."""
-    found = [each for each in error.errors() if each["type"] != "default_factory_not_called"]
-    return tuple((_path(each["loc"]), _message(each)) for each in found)
-
-
-def _path(loc: tuple[int | str, ...]) -> str:
-    """`stops[1].nights`"""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
-
-
-def _message(error: ErrorDetails) -> str:
-    match error["type"]:
-        case "missing":
-            return "is missing"
-        case "extra_forbidden":
-            return "is not a known field"
-        case "value_error":
-            return str(error["ctx"]["error"])
-        case "too_short":
-            return "is empty"
-        case "too_long":
-            return f"has more than {error['ctx']['max_length']} of them"
-        case "tuple_type":
-            return f"must be a list, not {_shown(error['input'])}"
-        case "decimal_type" | "decimal_parsing":
-            return f"must be a number, not {_shown(error['input'])}"
-        case _:
-            rule = error["msg"].replace("Decimal input should", "must").replace("Input should", "must")
-            return f"{rule}, not {_shown(error['input'])}"
-
-
-def _shown(value: object) -> str:
-    return repr(value)[:SHOWN_OF_A_VALUE]
-
-
 def _with_window(fields: Mapping[str, Any]) -> dict[str, Any]:
     rest = {name: value for name, value in fields.items() if name != "month"}
     month = fields.get("month")
@@ -354,7 +316,7 @@ def _with_window(fields: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidInputError("give a month or a window, not both", field="month")
     match = re.fullmatch(r"(\d{4})-(\d{2})", month) if isinstance(month, str) else None
     if match is None or not 1 <= int(match[2]) <= 12 or int(match[1]) < 1:
-        raise InvalidInputError(f"must be like '2025-06', not {_shown(month)}", field="month")
+        raise InvalidInputError(f"must be like '2025-06', not {shown(month)}", field="month")
     return {**rest, "window": month_window(int(match[1]), int(match[2]))}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -50,6 +51,10 @@ class Damage:
     """What cancelling has cost so far."""
     version: int
     """Of the accepted plan."""
+    lost: frozenset[str] = frozenset()
+    """Offers that are not to be counted on any more, booked or not."""
+    begun: tuple[Leg, ...] = ()
+    """Of the itinerary, what has begun: it stays as it is."""
 
     @property
     def fitting(self) -> tuple[Leg, ...]:
@@ -60,7 +65,7 @@ class Damage:
 
     @property
     def usable(self) -> tuple[Standing, ...]:
-        return self.stands if self.fitting else ()
+        return tuple(each for each in self.stands if each.leg.offer.offer_id not in self.lost) if self.fitting else ()
 
     @property
     def has_same_route(self) -> bool:
@@ -70,6 +75,8 @@ class Damage:
 
 async def repair(damage: Damage, provider: ReservationProvider) -> Itinerary | Infeasible:
     """The best way on from what stands. Raises `ProviderError` when the offers could not be read."""
+    if spoilt := _spoilt(damage):
+        return Infeasible((f"{'; '.join(spoilt)}: what has begun can not be changed any more",))
     now = await provider.now()
     quoted = await _still_to_be_had(damage, provider)
     market = await _beside_what_failed(damage, quoted, provider, now)
@@ -80,6 +87,12 @@ async def repair(damage: Damage, provider: ReservationProvider) -> Itinerary | I
     if path is None:
         return _nothing_left(damage, market, now)
     return _itinerary(damage, path, now, market.rates)
+
+
+def _spoilt(damage: Damage) -> list[str]:
+    """What has begun and can not go on."""
+    usable = {each.leg.label for each in damage.usable}
+    return [headline(leg.offer) for leg in damage.begun if leg.label not in usable]
 
 
 # -- what there is ---------------------------------------------------------------------------------------------------
@@ -104,7 +117,8 @@ def _as_booked(stands: Standing) -> Offer:
 
 def _may_be_had(damage: Damage, offer: Offer) -> bool:
     needed = damage.request.rooms if isinstance(offer, HotelOffer) else damage.request.travellers
-    return offer.left >= needed and (offer.offer_id, offer.price) not in damage.refused
+    is_refused = offer.offer_id in damage.lost or (offer.offer_id, offer.price) in damage.refused
+    return offer.left >= needed and not is_refused
 
 
 async def _beside_what_failed(
@@ -115,7 +129,9 @@ async def _beside_what_failed(
     found = await asyncio.gather(*(_instead(damage, leg, quoted, provider) for leg in legs))
     journeys: dict[tuple[str, str, date], tuple[Transport, ...]] = defaultdict(tuple)
     stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = defaultdict(tuple)
-    for offer in chain.from_iterable(found):
+    booked = {each.leg.offer.offer_id: _as_booked(each) for each in damage.usable}
+    offered = {each.offer_id: each for each in chain.from_iterable(found)} | booked
+    for offer in offered.values():
         if isinstance(offer, HotelOffer):
             stays[offer.city, offer.nights, offer.check_in] += (offer,)
         else:
@@ -143,7 +159,8 @@ async def _rates(request: TripRequest, provider: ReservationProvider) -> Rates |
 
 async def _everything(damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider) -> Market:
     """All that is offered, and all that is booked; nothing that was refused."""
-    market = await gather(damage.request, provider, known=tuple(quoted.values()))
+    begun = tuple(leg.offer for leg in damage.begun)
+    market = await gather(damage.request, provider, known=tuple(quoted.values()), begun=begun)
     return replace(
         market,
         journeys={slot: tuple(each for each in offers if _may_be_had(damage, each)) for slot, offers in market.journeys.items()},
@@ -157,10 +174,12 @@ async def _everything(damage: Damage, quoted: Mapping[str, Offer], provider: Res
 def _best(damage: Damage, market: Market, now: datetime) -> Path | None:
     """Fees are counted as if all that stands were cancelled, and each that is taken brings its own back."""
     fees = {each.leg.offer.offer_id: each.fee(now) for each in damage.usable}
+    begun = {leg.offer.offer_id for leg in damage.begun}
     planned = {leg.offer.offer_id for leg in damage.fitting}
     weigh_trip = balance(damage.request)
     reckoned = replace(
         market,
+        now=_before(damage, now),
         has_slow_trains=True,
         fees_cents=cents(sum((each.fee(now) for each in damage.stands), damage.paid)),
         journeys={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.journeys.items()},
@@ -168,9 +187,16 @@ def _best(damage: Damage, market: Market, now: datetime) -> Path | None:
     )
 
     def weigh(offer: Offer) -> tuple[int, ...]:
-        return (-(offer.offer_id in fees), int(offer.offer_id not in planned), *weigh_trip(offer))
+        return (-(offer.offer_id in begun), -(offer.offer_id in fees), int(offer.offer_id not in planned), *weigh_trip(offer))
 
-    return best_path(damage.request, reckoned, weigh)
+    path = best_path(damage.request, reckoned, weigh)
+    return path if path is not None and begun <= set(path.ids) else None
+
+
+def _before(damage: Damage, now: datetime) -> datetime:
+    """A moment at which what has begun could still be boarded; what is on offer is on offer now."""
+    departed = (leg.offer.departs for leg in damage.begun if not isinstance(leg.offer, HotelOffer))
+    return min([now, *(each - timedelta(minutes=1) for each in departed)])
 
 
 def _less(offer: AnyOffer, fees: Mapping[str, Decimal]) -> AnyOffer:
@@ -189,7 +215,7 @@ def _nothing_left(damage: Damage, market: Market, now: datetime) -> Infeasible:
 
 
 def _itinerary(damage: Damage, path: Path, now: datetime, rates: Rates | None) -> Itinerary:
-    known = {leg.offer.offer_id: leg for leg in damage.fitting}
+    known = {leg.offer.offer_id: leg for leg in (*damage.fitting, *(each.leg for each in damage.usable))}
     version = damage.version + 1
     legs = tuple(_leg(offer, f"T{n}.{version}", known, damage) for n, offer in enumerate(path.offers, start=1))
     kept = {leg.label for leg in legs}

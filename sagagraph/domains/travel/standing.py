@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.bookings import Booking
+from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.saga.model import Operation, Saga, operation_key
 from sagagraph.saga.redaction import is_redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from datetime import datetime
 
+    from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.plan import Itinerary, Leg
 
 BOOKINGS: Final = frozenset({"book_flight", "book_hotel", "book_train"})
@@ -43,6 +45,14 @@ def standing(saga: Saga, itinerary: Itinerary) -> tuple[Standing, ...]:
         for each in bookings(saga)
         if each.succeeded and not each.removed and each.id in legs
     )
+
+
+def has_begun(leg: Leg, now: datetime, cities: Gazetteer) -> bool:
+    """It has left, or one can move in: it can neither be changed nor given back any more."""
+    offer = leg.offer
+    if not isinstance(offer, HotelOffer):
+        return offer.departs <= now
+    return datetime.combine(offer.check_in, offer.check_in_from, cities.zone(offer.city) or UTC) <= now
 
 
 def refused(saga: Saga) -> frozenset[tuple[str, Decimal]]:

@@ -25,12 +25,14 @@ from sagagraph.domains.travel.checks.times import (
     check_connections,
     check_durations,
     check_not_past,
+    check_past,
     check_window,
 )
 from sagagraph.domains.travel.checks.wishes import check_direct, check_hours, check_stars, check_weekdays
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.problem import in_words, parse_request
+from sagagraph.domains.travel.problem import parse_request
 from sagagraph.errors import InvalidInputError
+from sagagraph.validators.complaints import in_words
 from sagagraph.validators.verdict import Verdict, Violation
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.checks.case import Check
     from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.offers import Offer
+    from sagagraph.domains.travel.plan import Leg
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.rates import Rates
 
@@ -60,6 +63,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_durations,
     check_window,
     check_not_past,
+    check_past,
     check_stars,
     check_direct,
     check_hours,
@@ -76,14 +80,16 @@ def validate_itinerary(
     cities: Gazetteer,
     rates: Rates | None = None,
     fees: Decimal = NO_FEES,
+    begun: Mapping[str, Leg] | None = None,
 ) -> Verdict:
     """Judges by `request`, not by the request that the itinerary says it was made for.
 
     `quotes`: its offers as quoted now, by offer id; one that is missing is gone. None: prices and availability are
     not compared with anything. `rates`: needed where the budget is in another currency than the prices. `fees`: what
-    cancelling has cost, and what it costs now to cancel what is booked and not in the itinerary.
+    cancelling has cost, and what it costs now to cancel what is booked and not in the itinerary. `begun`: by label, what
+    is booked and has begun: it stays as it is.
     """
-    case = Case(itinerary, request, quotes, now, cities, rates, fees)
+    case = Case(itinerary, request, quotes, now, cities, rates, fees, begun or {})
     return Verdict.of([violation for check in CHECKS for violation in check(case)])
 
 
@@ -102,10 +108,9 @@ def validate_raw(
         InvalidInputError: the request is not usable, so nothing can be judged by it.
     """
     request = parse_request(_parsed_request(request_json), cities=cities, today=now.astimezone(UTC).date())
-    try:
-        itinerary = _parsed_itinerary(plan_json)
-    except ValidationError as exc:
-        return Verdict.of([_malformed(field, message) for field, message in in_words(exc)])
+    itinerary = parsed_itinerary(plan_json)
+    if isinstance(itinerary, Verdict):
+        return itinerary
     return validate_itinerary(itinerary, request, quotes, now=now, cities=cities, rates=rates)
 
 
@@ -118,10 +123,14 @@ def _parsed_request(request_json: object) -> object:
         raise InvalidInputError(f"is no JSON: {exc}", field="request") from exc
 
 
-def _parsed_itinerary(plan_json: object) -> Itinerary:
-    if isinstance(plan_json, str | bytes):
-        return Itinerary.model_validate_json(plan_json)
-    return Itinerary.model_validate(plan_json)
+def parsed_itinerary(plan_json: object) -> Itinerary | Verdict:
+    """INVALID, where it is no itinerary."""
+    try:
+        if isinstance(plan_json, str | bytes):
+            return Itinerary.model_validate_json(plan_json)
+        return Itinerary.model_validate(plan_json)
+    except ValidationError as exc:
+        return Verdict.of([_malformed(field, message) for field, message in in_words(exc)])
 
 
 def _malformed(field: str, message: str) -> Violation:

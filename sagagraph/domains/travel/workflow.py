@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from sagagraph.domains.travel.bookings import BookingRequest, PriceCheck, Quoted
 from sagagraph.domains.travel.offers import HotelOffer, Offer
 from sagagraph.domains.travel.plan import Choice, Itinerary, Leg
@@ -26,17 +28,47 @@ def itinerary_workflow(itinerary: Itinerary, actions: Mapping[str, Action]) -> t
     return _workflow(itinerary, itinerary.legs, actions, "")
 
 
-def revised_workflow(saga: Saga, itinerary: Itinerary, actions: Mapping[str, Action]) -> Revision:
-    """Legs that the saga has operations for already are kept; all else is checked, booked, paid and sent under new names."""
+def undo_prefix(version: int) -> str:
+    """Begins the names of operations that undo another saga's."""
+    return f"undo.{version}"
+
+
+def revised_workflow(
+    saga: Saga,
+    itinerary: Itinerary,
+    actions: Mapping[str, Action],
+    *,
+    version: int | None = None,
+    standing_elsewhere: Mapping[str, OperationSpec] | None = None,
+    afterwards: tuple[OperationSpec, ...] = (),
+    is_paid: bool = False,
+) -> Revision:
+    """Legs that the saga has operations for already are kept; all else is checked, booked, paid and sent under new names.
+
+    `version`: what new names end in; by default the next of the plan. `standing_elsewhere`: for legs that another saga has
+    booked, what to do instead. `afterwards`: more that comes after the payment. `is_paid`: nothing is to be paid or sent.
+    """
+    elsewhere = standing_elsewhere or {}
+    suffix = f".{version or saga.plan.version + 1}"
     known = {each.id for each in saga.in_order() if not each.removed}
     kept = known & {leg.label for leg in itinerary.legs}
     fresh = tuple(leg for leg in itinerary.legs if leg.label not in kept)
-    unbooked = tuple(leg for leg in itinerary.legs if leg.label not in kept or not saga.operations[leg.label].succeeded)
-    suffix = f".{saga.plan.version + 1}"
-    specs = _workflow(itinerary, unbooked, actions, suffix)
-    added = {leg.label for leg in fresh} | {name + suffix for name in (CHECK, PAYMENT, SEND)}
+    unbooked = tuple(
+        leg
+        for leg in itinerary.legs
+        if leg.label not in elsewhere and (leg.label not in kept or not saga.operations[leg.label].succeeded)
+    )
+    specs = (*_workflow(itinerary, unbooked, actions, suffix), *afterwards)
+    ends = () if is_paid else (PAYMENT + suffix, SEND + suffix, *(each.id for each in afterwards))
+    added = {leg.label for leg in fresh} | {CHECK + suffix, *ends}
     removed = tuple(sorted(known - kept - _checks_that_hold(saga)))
-    return Revision(tuple(each for each in specs if each.id in added), removed, _replaced(saga, itinerary, removed, suffix))
+    new = tuple(_instead(each, elsewhere) for each in specs if each.id in added)
+    return Revision(new, removed, _replaced(saga, itinerary, removed, suffix))
+
+
+def _instead(spec: OperationSpec, elsewhere: Mapping[str, OperationSpec]) -> OperationSpec:
+    """It comes where the booking would have come."""
+    return replace(elsewhere[spec.id], depends_on=spec.depends_on) if spec.id in elsewhere else spec
 
 
 def _checks_that_hold(saga: Saga) -> set[str]:

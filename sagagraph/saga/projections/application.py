@@ -116,12 +116,16 @@ _CAUSES: Mapping[type, str] = {
     e.SagaCompensated: "compensated",
     e.ReversalBegun: "reversal begun",
     e.SagaReversed: "reversed",
+    e.AmendmentBegun: "amendment begun",
+    e.AmendmentEnded: "amendment ended",
+    e.SagaAmended: "amended",
 }
 _PLAN_STATES: Mapping[type, EntityState] = {
     e.PlanProposed: EntityState.PROPOSED,
     e.PlanApproved: EntityState.APPROVED,
     e.PlanRejected: EntityState.REFUSED,
     e.PlanAccepted: EntityState.ACCEPTED,
+    e.SagaAmended: EntityState.ACCEPTED,
 }
 _JUDGED: Mapping[str, EntityState] = {"VALID": EntityState.VALID, "INVALID": EntityState.INVALID}
 _Key = tuple[EntityType, str]
@@ -134,7 +138,7 @@ class ApplicationFold:
 
     def see(self, step: Step) -> None:
         event = step.entry.event
-        if isinstance(event, e.SagaBegun | e.RequestChanged):
+        if isinstance(event, e.SagaBegun | e.RequestChanged | e.SagaAmended):
             self._add(step, (EntityType.REQUEST, "request"), EntityState.GIVEN, event.request)
         plan_state = _plan_state(event)
         if plan_state is not None and step.after.plan.hash is not None:

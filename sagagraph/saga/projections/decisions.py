@@ -111,5 +111,11 @@ def decision_in(step: Step) -> Decision | None:
             return decided("saga", saga.id, ended, ENGINE, unverified=list(event.unverified))
         case e.SagaReversed():
             return decided("saga", saga.id, "reversed", ENGINE, residue=list(event.residue))
+        case e.AmendmentBegun():
+            return decided("saga", saga.id, "amendment begun", event.by, amendment=event.saga)
+        case e.AmendmentEnded():
+            return decided("saga", saga.id, "amendment ended without effect", ENGINE, event.reason, amendment=event.saga)
+        case e.SagaAmended():
+            return decided("saga", saga.id, "amended", ENGINE, amendment=event.saga, plan_version=event.plan_version)
         case _:
             return None

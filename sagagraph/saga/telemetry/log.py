@@ -66,6 +66,9 @@ LINES: Mapping[type[Any], _Line] = {
     e.ReversalHeld: _Line("error", "reversal held"),
     e.CancelRefused: _Line("warning", "cancel refused"),
     e.SagaReversed: _Line("info", "saga reversed"),
+    e.AmendmentBegun: _Line("info", "amendment begun"),
+    e.AmendmentEnded: _Line("warning", "amendment ended without effect"),
+    e.SagaAmended: _Line("info", "saga amended"),
 }
 
 _NAMED = (
@@ -141,6 +144,8 @@ class SagaLog:
                 fields["verdict"] = str(event.verdict.get("verdict"))
             case e.ReversalBegun():
                 fields["reversal"] = event.saga
+            case e.AmendmentBegun() | e.AmendmentEnded() | e.SagaAmended():
+                fields["amendment"] = event.saga
         if isinstance(event, _ENDS):
             fields["duration_s"] = round(entry.at - saga.begun_at, 6)
         fault = getattr(event, "fault", None)

@@ -459,3 +459,44 @@ def test_a_local_time_without_an_offset_is_malformed() -> None:
 def test_an_unusable_request_is_the_callers_fault(request_json: object) -> None:
     with pytest.raises(InvalidInputError):
         judge_raw(sample_itinerary().model_dump_json(), request_json)
+
+
+OVER_THE_DATE_LINE = (
+    flight("Tokyo", "San Francisco", "06-10 00:30", 570, 700),
+    hotel("San Francisco", "06-09", 2, 150),
+    flight("San Francisco", "Tokyo", "06-11 12:00", 660, 700),
+)
+THERE_AND_BACK: dict[str, Any] = {
+    "origin": "Tokyo",
+    "stops": (Stop(city="San Francisco", nights=2),),
+    "return_to": "Tokyo",
+    "direct": Direct.ANY,
+}
+
+
+@pytest.mark.parametrize(
+    "when", [{"window": Window(first=day("06-10"), last=day("06-20"))}, {"window": None, "depart": day("06-10")}]
+)
+def test_a_trip_begins_with_its_first_leg_whatever_the_calendar_says_over_the_date_line(when: dict[str, Any]) -> None:
+    itinerary = made_of(*OVER_THE_DATE_LINE, **THERE_AND_BACK, **when)
+    assert [leg.begins for leg in itinerary.legs][:2] == [day("06-10"), day("06-09")]
+    assert judge(itinerary).violations == ()
+    too_early = {**when, "window": Window(first=day("06-11"), last=day("06-20")), "depart": None}
+    assert codes(judge(made_of(*OVER_THE_DATE_LINE, **THERE_AND_BACK, **too_early))) == {"WINDOW"}
+
+
+def under_way(itinerary: Itinerary, *, now: datetime) -> Verdict:
+    """As booked; what has left or been moved into by `now` has begun."""
+    begun = {leg.label: leg for leg in sample_itinerary().legs if leg.label in ("T1", "T2")}
+    return validate_itinerary(itinerary, itinerary.request, quotes_of(itinerary), now=now, cities=GAZETTEER, begun=begun)
+
+
+def test_what_has_begun_is_no_matter_of_the_past_and_stays_in_the_plan() -> None:
+    now = datetime(2025, 6, 13, 12, tzinfo=UTC)
+    sample = sample_itinerary()
+    assert codes(judge(sample, now=now)) == {"DATE_PAST"}
+    assert under_way(sample, now=now).violations == ()
+    another = under_way(with_offer("T2", offer_id="another bed"), now=now)
+    assert (codes(another), [each.scope["leg"] for each in another.violations]) == ({"PAST_REWRITTEN"}, ["T2"])
+    gone = with_offer("T3", departs=now - timedelta(days=1))
+    assert "DATE_PAST" in codes(under_way(gone, now=now)), "what has not begun by itself must not lie in the past"

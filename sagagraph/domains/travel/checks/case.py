@@ -55,6 +55,9 @@ class Case:
     fees: Decimal = Decimal(0)
     """What cancelling has cost, and what it costs now to cancel what is booked and not in the itinerary."""
 
+    begun: Mapping[str, Leg] = field(default_factory=dict)
+    """By label, what is booked and had begun at that moment."""
+
     @cached_property
     def transports(self) -> tuple[tuple[Leg, FlightOffer | TrainOffer], ...]:
         return tuple((leg, leg.offer) for leg in self.itinerary.legs if isinstance(leg.offer, FlightOffer | TrainOffer))

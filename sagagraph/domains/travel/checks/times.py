@@ -54,7 +54,7 @@ def check_durations(case: Case) -> Iterator[Violation]:
 
 def check_window(case: Case) -> Iterator[Violation]:
     """The whole trip lies in the window, and begins on the day of departure."""
-    begins = min(case.itinerary.legs, key=lambda leg: leg.begins)
+    begins = case.itinerary.legs[0]  # over the date line, what comes next may begin on the day before
     ends = max(reversed(case.itinerary.legs), key=lambda leg: leg.ends)
     window, depart = case.request.window, case.request.depart
     if window is not None and begins.begins < window.first:
@@ -68,14 +68,22 @@ def check_window(case: Case) -> Iterator[Violation]:
 
 def check_not_past(case: Case) -> Iterator[Violation]:
     for leg, transport in case.transports:
-        if transport.departs <= case.now:
+        if transport.departs <= case.now and leg.label not in case.begun:
             message = f"left at {transport.departs.isoformat()}; it is {case.now.isoformat()}"
             yield at(leg, "DATE_PAST", message, departs=transport.departs.isoformat(), now=case.now.isoformat())
     for leg, hotel in case.stays:
         today = case.now.astimezone(case.cities.zone(hotel.city) or UTC).date()
-        if hotel.check_in < today:
+        if hotel.check_in < today and leg.label not in case.begun:
             message = f"begins on {hotel.check_in}; it is {today} there"
             yield at(leg, "DATE_PAST", message, check_in=hotel.check_in, today=today)
+
+
+def check_past(case: Case) -> Iterator[Violation]:
+    """What has begun is in the plan, as it was booked."""
+    planned = {leg.label: leg.offer.offer_id for leg in case.itinerary.legs}
+    for leg in case.begun.values():
+        if planned.get(leg.label) != leg.offer.offer_id:
+            yield at(leg, "PAST_REWRITTEN", "has begun, and is not in the plan any more", offer_id=leg.offer.offer_id)
 
 
 def _change(earlier: TransportOffer, later: TransportOffer) -> timedelta:

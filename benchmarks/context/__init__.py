@@ -1,0 +1,1 @@
+"""How a validator's slice, and what it costs to choose it, grow with the history behind it."""

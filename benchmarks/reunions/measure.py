@@ -1,0 +1,82 @@
+"""Plans, strikes and repairs one generated problem, and has every plan judged by the validator."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+from sagagraph.domains.reunion.events import Event
+from sagagraph.domains.reunion.generator import generate
+from sagagraph.domains.reunion.parsing import parse_events
+from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planner import plan
+from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.repair import Repaired, recompute, repair
+from sagagraph.domains.reunion.search import Budget
+from sagagraph.domains.reunion.solving import Solved, Unsolved
+from sagagraph.domains.reunion.times import text_of
+from sagagraph.domains.reunion.validator import validate_plan
+
+Case = dict[str, Any]
+
+
+def measured(people: int, seed: int, seconds: float) -> Case:
+    problem = generate(people, seed)
+    began = monotonic()
+    answer = plan(problem, _budget(seconds))
+    case: Case = {"people": people, "seed": seed, "vehicles": len(problem.vehicles), "seconds": round(monotonic() - began, 2)}
+    if isinstance(answer, Unsolved):
+        return {**case, "status": "none found"}
+    best = answer.objectives[0]
+    case |= {
+        "status": answer.status.value,
+        "first": round(answer.seconds_to_first, 2),
+        "value": best.value,
+        "bound": best.bound,
+        "actions": len(answer.plan.actions),
+        "verdict": _verdict(problem, answer.plan, (), None),
+    }
+    return {**case, "struck": [_struck(problem, answer, kind, seconds) for kind in ("cancelled", "delayed", "vehicle_down")]}
+
+
+def _struck(problem: ReunionProblem, known: Solved, kind: str, seconds: float) -> Case:
+    """By what becomes known after a third of the journeys have begun."""
+    starts = sorted(action.start for action in known.plan.actions if action.do == "travel")
+    now = starts[len(starts) // 3]
+    later = [action for action in known.plan.actions if action.do == "travel" and action.start >= now]
+    guest = next(name for action in later for name in action.people if name.startswith("guest"))
+    event = {
+        "cancelled": {"person": guest},
+        "delayed": {"person": guest, "from": text_of(now + 10)},
+        "vehicle_down": {"vehicle": later[0].vehicle, "until": text_of(now + 5)},
+    }[kind]
+    events = parse_events(problem, [{"at": text_of(now), "event": kind, **event}])
+    arms = {"repair": repair, "recompute": recompute}
+    return {"event": kind, **{name: _arm(problem, known, events, how, seconds) for name, how in arms.items()}}
+
+
+def _arm(problem: ReunionProblem, known: Solved, events: tuple[Event, ...], how: Any, seconds: float) -> Case:
+    began = monotonic()
+    answer = how(problem, known.plan, events, _budget(seconds))
+    took = round(monotonic() - began, 2)
+    if not isinstance(answer, Repaired):
+        return {"seconds": took, "status": "none: proven" if answer.is_proof else "none found"}
+    dropped = sum(each.before is not None for each in answer.changed)
+    return {
+        "seconds": took,
+        "status": answer.solved.status.value,
+        "value": answer.solved.objectives[0].value,
+        "changed": answer.edit_radius.actions,
+        "kept": len(known.plan.actions) - dropped,
+        "moved": answer.edit_radius.minutes,
+        "verdict": _verdict(problem, answer.solved.plan, events, known.plan),
+    }
+
+
+def _verdict(problem: ReunionProblem, made: ReunionPlan, events: tuple[Event, ...], against: ReunionPlan | None) -> str:
+    old = None if against is None else against.model_dump(mode="json")
+    return validate_plan(problem, made.model_dump(mode="json"), events, against=old).verdict.value
+
+
+def _budget(seconds: float) -> Budget:
+    return Budget(monotonic() + seconds, monotonic)

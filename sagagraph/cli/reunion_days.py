@@ -1,0 +1,357 @@
+"""`sagagraph reunion begin, event, day, …`: a reunion carried out as a saga, and what leads up to it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sagagraph.bootstrap import open_engine, open_outbox
+from sagagraph.cli import output, sagas
+from sagagraph.cli import reunion as places
+from sagagraph.cli.files import json_file
+from sagagraph.cli.reunion import Json, reunion
+from sagagraph.cli.sagas import PERSON, Door
+from sagagraph.domains.reunion.checks.case import Case
+from sagagraph.domains.reunion.circumstances import Circumstances
+from sagagraph.domains.reunion.common_sense import accept, suggestions
+from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, parse_request
+from sagagraph.domains.reunion.day import as_json as _json
+from sagagraph.domains.reunion.domain import NAME, accepted_plan
+from sagagraph.domains.reunion.outbox import Message, Outbox
+from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
+from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.reading.partial import PartialProblem
+from sagagraph.domains.reunion.reading.reader import read_reunion
+from sagagraph.domains.reunion.realm import read_realm
+from sagagraph.domains.reunion.shipped import SHIPPED, shipped
+from sagagraph.domains.reunion.times import text_of
+from sagagraph.domains.reunion.whereabouts import in_words, whereabouts
+from sagagraph.errors import InvalidInputError, NotAllowedError
+from sagagraph.saga.model import FINAL
+
+if TYPE_CHECKING:
+    from sagagraph.saga.model import Saga
+    from sagagraph.saga.view import SagaView
+
+__all__ = ["reunion"]
+
+ALL, NONE = "all", "none"
+
+SagaId = Annotated[str, typer.Argument(metavar="SAGA")]
+Store = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="sqlite:///FILE, postgresql://… or memory:")]
+Text = Annotated[str | None, typer.Argument(metavar="TEXT", help="The reunion in sentences.")]
+Problem = Annotated[Path | None, typer.Option("--problem", metavar="FILE.json", help="The reunion as a logistics problem.")]
+Shipped = Annotated[str | None, typer.Option("--shipped", metavar="NAME", help="One of `sagagraph reunion problems`.")]
+CommonSense = Annotated[
+    str, typer.Option("--common-sense", metavar="all|none|IDS", help="What to add of what people forget; ids with commas.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Approve what comes of it.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a problem comes from: exactly one of them."""
+
+    text: str | None
+    problem: Path | None
+    shipped: str | None
+    common_sense: str
+
+    @property
+    def is_named(self) -> bool:
+        return any(each is not None for each in (self.text, self.problem, self.shipped))
+
+
+@reunion.command()
+def problems(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]")] = None, _store: Store = "", as_json: Json = False
+) -> None:
+    """The problems that come with SagaGraph, or one of them as a file has it."""
+    if name is not None:
+        output.print_json(_json(shipped(name)))
+    elif as_json:
+        output.print_json({"problems": [{"name": each, "about": about} for each, about in SHIPPED.items()]})
+    else:
+        for each, about in SHIPPED.items():
+            output.stdout.print(f"{each}: {about}", markup=False)
+
+
+@reunion.command()
+def read(
+    text: Text = None,
+    problem: Problem = None,
+    common_sense: CommonSense = NONE,
+    _store: Store = "",
+    as_json: Json = False,
+) -> None:
+    """What sentences (or a file) say of a reunion, as a problem; what is missing is asked for."""
+    said, partial = asyncio.run(_said(Source(text, problem, None, common_sense)))
+    document = {
+        "problem": _json(_with_common_sense(said, common_sense)),
+        "notes": partial.notes if partial else (),
+        "unread": partial.unread if partial else (),
+        "suggestions": [{"id": each.id, "sentence": each.sentence} for each in suggestions(said)],
+    }
+    if not as_json:
+        _tell_beside(document["notes"], partial)
+    output.print_json(document if as_json else document["problem"])
+
+
+@reunion.command()
+def realm(
+    file: Annotated[Path, typer.Argument(metavar="INSTANCE.json")],
+    limit: Annotated[bool, typer.Option("--limit/--no-limit", help="Keep the limit of a campus tour (P1).")] = True,
+    _store: Store = "",
+    _as_json: Json = False,
+) -> None:
+    """An instance of REALM-Bench (P1 to P4) as a problem, its events, and what it asks for that a problem can not say."""
+    instance = read_realm(json_file(file, "INSTANCE.json"), max_duration=limit)
+    events = [_json(each) for each in instance.events]
+    output.print_json({"problem": _json(instance.problem), "events": events, "unsaid": instance.unsaid})
+
+
+@reunion.command()
+def begin(
+    text: Text = None,
+    problem: Problem = None,
+    shipped: Shipped = None,
+    saga_id: Annotated[str | None, typer.Option("--saga-id", metavar="ID", help="Begin that saga, or resume it.")] = None,
+    day: Annotated[
+        datetime | None, typer.Option("--day", formats=["%Y-%m-%d"], metavar="DATE", help="Of times that have none; today.")
+    ] = None,
+    common_sense: CommonSense = NONE,
+    yes: Yes = False,
+    store: Store = "",
+    as_json: Json = False,
+) -> None:
+    """Plan a reunion and, after approval, tell everybody their part."""
+    source = Source(text, problem, shipped, common_sense)
+    _end(_begin(Door(store, "", as_json), source, saga_id, day.date() if day else None, approved=yes))
+
+
+@reunion.command()
+def event(
+    saga: SagaId,
+    files: Annotated[list[Path], typer.Argument(metavar="EVENT.json…")],
+    problem: Annotated[
+        Path | None, typer.Option("--problem", metavar="FILE.json", help="What is wished from now on, where that changes too.")
+    ] = None,
+    yes: Yes = False,
+    store: Store = "",
+    as_json: Json = False,
+) -> None:
+    """Tell an open day what has become known: it is repaired, and whose part changes is told anew."""
+    _end(_event(Door(store, "", as_json), saga, files, problem, approved=yes))
+
+
+@reunion.command()
+def day(
+    saga: SagaId,
+    at: Annotated[str | None, typer.Option("--at", metavar="HH:MM", help="Let it become that late.")] = None,
+    store: Store = "",
+    as_json: Json = False,
+) -> None:
+    """Where everybody is on an open day; at its end, close it."""
+    _end(_day(Door(store, "", as_json), saga, at))
+
+
+@reunion.command()
+def messages(saga: SagaId, store: Store = "", as_json: Json = False) -> None:
+    """What people were told of a day, and what of that was taken back."""
+    _end(_messages(Door(store, "", as_json), saga))
+
+
+# -- what the commands do --------------------------------------------------------------------------------------------
+
+
+async def _begin(door: Door, source: Source, saga_id: str | None, on: date | None, *, approved: bool) -> int:
+    name = f"reunion-{uuid.uuid4().hex[:8]}" if saga_id is None else sagas._checked_id(saga_id)
+    if saga_id is not None and not source.is_named:
+        return await sagas.resume(door, saga_id, wait=True)
+    said, partial = await _said(source)
+    wanted = _with_common_sense(said, source.common_sense)
+    if not door.as_json:
+        _tell_beside(partial.notes if partial else (), partial)
+        _tell_suggestions(wanted)
+    request = {"problem": _json(wanted), "day": (on or _today()).isoformat()}
+    with sagas._interruptible(name):
+        async with sagas._acting(door, NAME) as opened:
+            view = await opened.graph.start(name, request, approved_by=f"{PERSON}, --yes" if approved else None)
+            view = await sagas._approved_or_not(door, opened, view)
+    return door.show(view)
+
+
+async def _event(door: Door, saga_id: str, files: Sequence[Path], problem: Path | None, *, approved: bool) -> int:
+    told = [json_file(each, "EVENT.json") for each in files]
+    domain = await sagas._domain_of(door, saga_id, only=NAME)
+    with sagas._interruptible(saga_id):
+        async with sagas._acting(door, domain) as opened:
+            saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
+            _check_open(saga)
+            wanted = _with_events(saga, outbox, told, problem)
+            approver = f"{PERSON}, --yes" if approved else None
+            view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=approver)
+            saga = await opened.engine.load(saga_id)
+            is_heard = saga.request == wanted
+            if is_heard:
+                outbox.advance(saga_id, parse_request(wanted).known_until or 0)
+            view = await sagas._approved_or_not(door, opened, view)
+    code = door.show(view)
+    return code if is_heard else max(code, 1)
+
+
+def _check_open(saga: Saga) -> None:
+    if saga.stage in FINAL:
+        raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: that day is not open any more", saga_id=saga.id)
+
+
+def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path | None) -> dict[str, Any]:
+    """The request with what has become known; nothing becomes known before what the clock of the day says."""
+    before = parse_request(saga.request)
+    wished = before.problem if problem is None else parse_problem(json_file(problem, "--problem"))
+    known = [_json(each) for each in before.events]
+    events = parse_events(wished, known, *told)
+    now = _clock(saga, before, outbox)
+    fresh = [each for each in events if each not in before.events]
+    for each in fresh:
+        if now is not None and each.at < now:
+            raise InvalidInputError(
+                f"the day is at {text_of(now)}: nothing becomes known at {text_of(each.at)} any more", field="EVENT.json"
+            )
+    listed = [*known, *(_json(each) for each in fresh)]
+    request: dict[str, Any] = _json(parse_request({**saga.request, "problem": _json(wished), "events": listed}))
+    return request
+
+
+async def _day(door: Door, saga_id: str, at: str | None) -> int:
+    domain = await sagas._domain_of(door, saga_id, only=NAME)
+    with sagas._interruptible(saga_id):
+        async with sagas._acting(door, domain) as opened:
+            saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
+            request, plan = parse_request(saga.request), _plan_of(saga)
+            if at is not None:
+                _advance(outbox, saga_id, _clock(saga, request, outbox), parse_moment_of(request.problem, at, "--at"))
+            now = _clock(saga, request, outbox) or plan.begins or 0
+            view = await opened.engine.status(saga_id)
+            if now >= _end_of(request, plan) and view.status.value == "running":
+                over = _json(request.model_copy(update={"is_over": True}))
+                view = await opened.graph.change(saga_id, over, by="the clock")
+    return _show_day(door, view, now, request, plan)
+
+
+def _advance(outbox: Outbox, saga_id: str, now: int | None, to: int) -> None:
+    if now is not None and to < now:
+        raise InvalidInputError(f"the day is at {text_of(now)} already, and never goes back", field="--at")
+    outbox.advance(saga_id, to)
+
+
+async def _messages(door: Door, saga_id: str) -> int:
+    async with open_engine(door.settings) as engine:
+        await engine.load(saga_id)
+    found = open_outbox(door.settings).messages(saga_id)
+    if door.as_json:
+        output.print_json({"messages": [asdict(each) for each in found]})
+    for each in found if not door.as_json else ():
+        output.stdout.print(f"{each.kind}: {_indented(each)}", markup=False)
+    return 0
+
+
+# -- the problem -----------------------------------------------------------------------------------------------------
+
+
+async def _said(source: Source) -> tuple[ReunionProblem, PartialProblem | None]:
+    """The problem as it was said, and how sentences were understood."""
+    given = [each for each in (source.text, source.problem, source.shipped) if each is not None]
+    if len(given) != 1:
+        raise InvalidInputError("say it in sentences, or give --problem FILE.json or --shipped NAME: one of them", field="TEXT")
+    if source.problem is not None:
+        return parse_problem(json_file(source.problem, "--problem")), None
+    if source.shipped is not None:
+        return shipped(source.shipped), None
+    partial = read_reunion(source.text or "")
+    while (questions := partial.missing()) and sys.stdin.isatty() and sys.stdout.isatty():
+        answer = await sagas._asked(f"{questions[0].text} ")
+        if answer is None:
+            break
+        partial = read_reunion(answer, partial)
+    if questions:
+        unread = [f"Not understood: {'; '.join(partial.unread)}."] if partial.unread else []
+        raise InvalidInputError(" ".join([*(each.text for each in questions), *unread]), field=questions[0].field)
+    return partial.complete(), partial
+
+
+def _with_common_sense(problem: ReunionProblem, wanted: str) -> ReunionProblem:
+    if wanted == NONE:
+        return problem
+    ids = [each.id for each in suggestions(problem)] if wanted == ALL else [each.strip() for each in wanted.split(",")]
+    return accept(problem, ids)
+
+
+def _tell_beside(notes: Iterable[str], partial: PartialProblem | None) -> None:
+    for note in notes:
+        output.stderr.print(f"taken for granted: {note}", markup=False)
+    for each in partial.unread if partial else ():
+        output.stderr.print(f"not understood: {each}", markup=False)
+
+
+def _tell_suggestions(problem: ReunionProblem) -> None:
+    for each in suggestions(problem):
+        output.stderr.print(f"forgotten? {each.sentence} (--common-sense {each.id!r} adds it)", markup=False)
+
+
+# -- the day ---------------------------------------------------------------------------------------------------------
+
+
+def _clock(saga: Saga, request: ReunionRequest, outbox: Outbox) -> int | None:
+    """How late it is on that day; None before anything has happened."""
+    known = [each for each in (outbox.clock(saga.id), request.known_until) if each is not None]
+    return max(known, default=None)
+
+
+def _plan_of(saga: Saga) -> DayPlan:
+    if saga.plan.accepted is None:
+        raise NotAllowedError(f"saga {saga.id!r} has no plan that was accepted: approve one first", saga_id=saga.id)
+    return accepted_plan(saga)
+
+
+def _end_of(request: ReunionRequest, plan: DayPlan) -> int:
+    goals = (*request.problem.goals, *(goal for person in request.problem.people for goal in person.goals))
+    return max([plan.ends or 0, *(goal.by for goal in goals)])
+
+
+def _show_day(door: Door, view: SagaView, now: int, request: ReunionRequest, plan: DayPlan) -> int:
+    events = tuple(sorted(request.events, key=lambda each: each.at))
+    parsed = parse_plan(request.problem, _json(plan.plan))
+    found = list(whereabouts(Case(Circumstances(request.problem, events), parsed).simulation, now))
+    if door.as_json:
+        where = {
+            kind: [places._where_json(each) for each in found if each.is_vehicle is (kind == "vehicles")]
+            for kind in ("people", "vehicles")
+        }
+        output.print_json({"at": text_of(now), **where, "saga": view})
+    else:
+        output.stdout.print(f"it is {text_of(now)}", markup=False)
+        for each in found:
+            output.stdout.print(f"  {in_words(each)}", markup=False)
+        output.print_saga(view)
+    return sagas._EXIT.get(view.status, 1)
+
+
+def _indented(message: Message) -> str:
+    return message.text.replace("\n", "\n    ")
+
+
+def _today() -> date:
+    return datetime.now().astimezone().date()
+
+
+def _end(command: Any) -> None:
+    raise typer.Exit(asyncio.run(command))

@@ -1,0 +1,60 @@
+"""The context manager (SagaLLM figure 1): hands out slices, keeps track of them, and restores them from a journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sagagraph.context.selector import Ground, Need, context_of
+from sagagraph.context.slice import ContextSlice
+from sagagraph.errors import ContextMismatchError
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A slice that somebody was given: enough to give it to him again."""
+
+    agent: str
+    operation: str
+    need: Need
+    version: int
+    """Of the journal, when it was given out."""
+    hash: str
+    tokens: int
+
+
+GroundAt = Callable[[int], Ground]
+"""The saga as it stood when its journal had that many events."""
+
+
+class ContextManager:
+    """For the agents and validators of one saga. Holds the last slice that each was given, not its content."""
+
+    def __init__(self, ground_at: GroundAt) -> None:
+        self._ground_at = ground_at
+        self._issued: dict[tuple[str, str], Issued] = {}
+
+    @property
+    def issued(self) -> tuple[Issued, ...]:
+        return tuple(self._issued.values())
+
+    def issue(self, agent: str, operation: str, need: Need, version: int) -> ContextSlice:
+        """The context of `agent` for `operation`. Raises `ContextBudgetError` if what is critical does not fit."""
+        context = context_of(self._ground_at(version), operation, need)
+        self._issued[agent, operation] = Issued(agent, operation, need, version, context.hash, context.tokens)
+        return context
+
+    def restore(self, issued: Issued) -> ContextSlice:
+        """The same slice again, after a crash, or to see what somebody knew when he decided.
+
+        Raises:
+            ContextMismatchError: the journal does not say any more what it said then.
+        """
+        context = context_of(self._ground_at(issued.version), issued.operation, issued.need)
+        if context.hash != issued.hash:
+            raise ContextMismatchError(
+                f"the context of {issued.agent} at version {issued.version} was {issued.hash}, and comes out as {context.hash}: "
+                "the journal, or how slices are chosen, has changed",
+                operation_id=issued.operation,
+            )
+        return context

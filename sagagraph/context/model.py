@@ -1,0 +1,60 @@
+"""What is asked of a language model, and what may come back. Who speaks to a real one is in planning/llm.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sagagraph.context.quoting import Quoted
+
+MAX_ANSWER_TOKENS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question with a context of its own: no earlier question or answer goes with it."""
+
+    instructions: str
+    """Written by us alone."""
+    data: Quoted
+    """What others wrote, providers and people: it is told apart from the instructions, and is never one."""
+    schema: Mapping[str, Any]
+    """The JSON schema of the answer, with a `title`."""
+    max_tokens: int = MAX_ANSWER_TOKENS
+    """Of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one question cost. `cost_usd` is None where nobody knows the model's prices."""
+
+    model: str
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`content` is JSON that claims to follow the schema: whoever asked must check that."""
+
+    content: Any
+    usage: Usage
+
+
+class Model(Protocol):
+    """A language model behind a provider. `name` is `PROVIDER:NAME`."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def answer(self, question: Question) -> Answer:
+        """Within a time limit, and without retries of its own.
+
+        Raises:
+            ModelError: it could not be asked: no key, refused key, rate limit, time-out, outage.
+            UnusableAnswerError: it refused, stopped half-way, or said something that is no JSON object.
+        """
+        ...

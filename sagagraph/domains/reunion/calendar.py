@@ -1,0 +1,63 @@
+"""Invitations as calendar files (RFC 5545, iTIP of RFC 5546): a part of a day, and its withdrawal. Same input, same bytes."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+
+from icalendar import Calendar, Event, vCalAddress
+
+from sagagraph.domains.reunion.parts import Part
+from sagagraph.domains.reunion.times import is_dated, text_of
+
+PRODUCT: Final = "-//SagaGraph//Reunion//EN"
+
+
+def invitation_ics(part: Part, uid: str, *, sent: datetime) -> bytes:
+    """One event from the first step to the end of the last: a request may hold no more than one (RFC 5546, 3.2.2)."""
+    return _file(part, uid, "REQUEST", sequence=0, sent=sent)
+
+
+def withdrawal_ics(part: Part, uid: str, *, sent: datetime) -> bytes:
+    """Takes the invitation of this `uid` out of calendars again (RFC 5546, 3.2.5)."""
+    return _file(part, uid, "CANCEL", sequence=1, sent=sent)
+
+
+def part_text(part: Part) -> str:
+    """What stands in the event and in the message: a line for each step."""
+    return "\n".join(f"{text_of(step.start)} to {text_of(step.end)}: {step.what}" for step in part.steps)
+
+
+def _file(part: Part, uid: str, method: str, *, sequence: int, sent: datetime) -> bytes:
+    calendar = Calendar()
+    calendar.add("prodid", PRODUCT)
+    calendar.add("version", "2.0")
+    calendar.add("method", method)
+    event = Event()
+    event.add("uid", uid)
+    event.add("sequence", sequence)
+    event.add("dtstamp", sent.astimezone(UTC))
+    event.add("dtstart", _instant(min(step.start for step in part.steps), part.day))
+    event.add("dtend", _instant(max(step.end for step in part.steps), part.day))
+    event.add("summary", part.reunion)
+    event.add("location", part.steps[0].place)
+    event.add("description", part_text(part))
+    event.add("status", "CANCELLED" if method == "CANCEL" else "CONFIRMED")
+    event.add("organizer", vCalAddress("urn:sagagraph:organizer"))
+    event.add("attendee", _attendee(part.who))
+    calendar.add_component(event)
+    return bytes(calendar.to_ical())
+
+
+def _attendee(name: str) -> vCalAddress:
+    """Nobody's address is known here: whoever delivers the message knows it by the name."""
+    address = vCalAddress("urn:sagagraph:attendee")
+    address.params["CN"] = name
+    return address
+
+
+def _instant(moment: int, day: date) -> datetime:
+    """Dated moments in UTC; times of day on `day`, as the clocks there show them (floating, RFC 5545 3.3.5)."""
+    if is_dated(moment):
+        return datetime.fromtimestamp(moment * 60, UTC)
+    return datetime.combine(day, time()) + timedelta(minutes=moment)

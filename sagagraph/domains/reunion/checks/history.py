@@ -1,0 +1,119 @@
+"""What had been done when the plan was changed, and how the new plan tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from sagagraph.domains.reunion.events import Event, MayReroute
+from sagagraph.domains.reunion.parsing import ParsedPlan
+from sagagraph.domains.reunion.plan import Act, Journey, Work
+
+_Fits = Callable[[Act, Act], bool]
+
+
+@dataclass(frozen=True)
+class History:
+    """`until`: what began before is history."""
+
+    old: ParsedPlan
+    new: ParsedPlan
+    until: int
+    events: tuple[Event, ...]
+
+    @cached_property
+    def pairs(self) -> Mapping[int, int]:
+        """The old plan's actions of the past, by index, and what the new plan makes of them: the most alike, each used once."""
+        pairs: dict[int, int] = {}
+        past = {index: act for index, act in self.old.actions.items() if act.start < self.until}
+        for fits in (_same, _same_beginning, _same_kind):
+            for index, act in past.items():
+                if index in pairs:
+                    continue
+                used = set(pairs.values())
+                found = next((n for n, new in self.new.actions.items() if n not in used and fits(act, new)), None)
+                if found is not None and not (fits is _same_kind and self._stands_for_itself(self.new.actions[found])):
+                    pairs[index] = found
+        return pairs
+
+    @property
+    def rewritten(self) -> Iterator[tuple[int, int]]:
+        """(old index, new index)"""
+        for index, found in self.pairs.items():
+            old, new = self.old.actions[index], self.new.actions[found]
+            if not (_same(old, new) or self._goes_on(old, new)):
+                yield index, found
+
+    @cached_property
+    def dropped(self) -> tuple[int, ...]:
+        """Of the old plan; those that what can not be read may stand for are not counted."""
+        gone = [n for n, act in self.old.actions.items() if act.start < self.until and n not in self.pairs]
+        return tuple(gone[len(self.new.broken) :])
+
+    @cached_property
+    def inserted(self) -> tuple[int, ...]:
+        """Of the new plan; those that what can not be read of the old one may stand for are not counted."""
+        told = set(self.pairs.values())
+        more = [n for n, act in self.new.actions.items() if act.start < self.until and n not in told]
+        return tuple(more[len(self.old.broken) :])
+
+    @property
+    def lost(self) -> tuple[Act, ...]:
+        """What the new plan should tell as it was, and does not."""
+        return tuple(self.old.actions[n] for n in (*self.dropped, *(index for index, _ in self.rewritten)))
+
+    def is_rerouted(self, index: int) -> bool | None:
+        """Whether that journey of the new plan goes elsewhere than it first did."""
+        before = next((old for old, new in self.pairs.items() if new == index), None)
+        old, new = None if before is None else self.old.actions[before], self.new.actions[index]
+        return old.to != new.to if isinstance(old, Journey) and isinstance(new, Journey) else False
+
+    def _goes_on(self, old: Act, new: Act) -> bool:
+        """The journey that was under way may end later, or elsewhere if its vehicle may be rerouted."""
+        if not isinstance(old, Journey) or not isinstance(new, Journey):
+            return False
+        if _beginning(old) != _beginning(new) or set(old.riders) != set(new.riders):
+            return False
+        under_way = [event for event in self.events if old.start < event.at < old.end]
+        if old.to == new.to:
+            return bool(under_way) and new.end >= old.end
+        return any(
+            isinstance(event, MayReroute) and event.vehicle == old.vehicle and new.to in event.minutes_left for event in under_way
+        )
+
+    def _stands_for_itself(self, new: Act) -> bool:
+        """What begins later may be another of its kind: it is taken for a rewritten one only if the old plan had none there."""
+        return any(_same(old, new) for old in self.old.actions.values())
+
+
+def _beginning(act: Act) -> tuple[object, ...]:
+    if isinstance(act, Journey):
+        return act.vehicle, act.driver, act.from_, act.start
+    return act.task, act.start
+
+
+def _same(old: Act, new: Act) -> bool:
+    """Names in any order."""
+    if isinstance(old, Journey) and isinstance(new, Journey):
+        is_same = (_beginning(old), old.to, old.end) == (_beginning(new), new.to, new.end)
+        return is_same and sorted(old.riders) == sorted(new.riders)
+    if isinstance(old, Work) and isinstance(new, Work):
+        is_same = (_beginning(old), old.end) == (_beginning(new), new.end)
+        return is_same and sorted(old.who) == sorted(new.who) and _same_place(old, new)
+    return False
+
+
+def _same_place(old: Work, new: Work) -> bool:
+    """One that is not stated is the task's own."""
+    return old.place is None or new.place is None or old.place == new.place
+
+
+def _same_beginning(old: Act, new: Act) -> bool:
+    return old.start == new.start and _same_kind(old, new)
+
+
+def _same_kind(old: Act, new: Act) -> bool:
+    if isinstance(old, Journey) and isinstance(new, Journey):
+        return old.vehicle == new.vehicle and (old.from_ == new.from_ or old.to == new.to)
+    return isinstance(old, Work) and isinstance(new, Work) and old.task == new.task

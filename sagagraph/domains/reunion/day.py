@@ -1,0 +1,80 @@
+"""What a saga of a reunion is asked for (a problem on a date, and what has happened), and the plan that it carries out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sagagraph.context.slice import content_hash
+from sagagraph.domains.reunion.events import Event
+from sagagraph.domains.reunion.parsing import parse_events, parse_problem
+from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.problem import Name, ReunionProblem
+from sagagraph.errors import InvalidInputError
+from sagagraph.validators.complaints import in_words
+
+_FORBID: Final = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
+
+
+class ReunionRequest(BaseModel):
+    """`events` in the order in which they became known; `day` is the date of times that have none."""
+
+    model_config = _FORBID
+
+    problem: ReunionProblem
+    day: date
+    events: tuple[Event, ...] = ()
+    is_over: bool = False
+    """The day has been carried out: nothing of it is planned any more."""
+
+    @property
+    def known_until(self) -> int | None:
+        """When the latest event became known; what began before is history. None: nothing has happened yet."""
+        return max((event.at for event in self.events), default=None)
+
+
+class DayPlan(BaseModel):
+    """A plan with what it takes to tell people their parts of it."""
+
+    model_config = _FORBID
+
+    plan: ReunionPlan
+    day: date
+    places: dict[Name, str]
+    is_over: bool = False
+
+    @classmethod
+    def of(cls, plan: ReunionPlan, request: ReunionRequest) -> DayPlan:
+        return cls(plan=plan, day=request.day, places=request.problem.places, is_over=request.is_over)
+
+    @property
+    def begins(self) -> int | None:
+        return min((act.start for act in self.plan.actions), default=None)
+
+    @property
+    def ends(self) -> int | None:
+        return max((act.end for act in self.plan.actions), default=None)
+
+
+def parse_request(value: Any) -> ReunionRequest:
+    """Raises `InvalidInputError`: what is wrong first, in one line that names the field."""
+    if not isinstance(value, Mapping) or "problem" not in value:
+        raise InvalidInputError("is missing", field="problem")
+    problem = parse_problem(value["problem"])
+    parse_events(problem, value.get("events", []))
+    try:
+        return ReunionRequest.model_validate(value)
+    except ValidationError as exc:
+        field, message = in_words(exc)[0]
+        raise InvalidInputError(message, field=field or "request") from exc
+
+
+def as_json(model: BaseModel) -> Any:
+    return model.model_dump(mode="json")
+
+
+def hash_of(plan: DayPlan) -> str:
+    return content_hash(as_json(plan))

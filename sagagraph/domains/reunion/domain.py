@@ -1,0 +1,125 @@
+"""Reunion as a domain: plans of a day, their judgement, what people are told of them, and what an event changes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Protocol
+
+from sagagraph.domains.reunion.actions import reunion_actions
+from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, hash_of, parse_request
+from sagagraph.domains.reunion.events import Event
+from sagagraph.domains.reunion.outbox import Outbox
+from sagagraph.domains.reunion.parts import in_words, parts_of
+from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.times import text_of
+from sagagraph.domains.reunion.validator import ReunionValidator
+from sagagraph.domains.reunion.validator import shown as shown_to_validators
+from sagagraph.domains.reunion.workflow import day_workflow, revised_workflow
+from sagagraph.planning.domain import Infeasible, Proposal, Revision
+from sagagraph.saga.action import Action
+from sagagraph.saga.model import Saga
+from sagagraph.saga.view import Account, Cost
+from sagagraph.validators.protocol import Validator, judge
+from sagagraph.validators.verdict import Verdict
+from sagagraph.workflow.operation import OperationSpec
+
+NAME = "reunion"
+Events = tuple[Event, ...]
+"""In the order of `at`."""
+
+
+class ReunionPlanner(Protocol):
+    """May take its time: it is called in a thread of its own."""
+
+    def plan(self, problem: ReunionProblem) -> tuple[ReunionPlan, ...] | Infeasible:
+        """The preferred one first."""
+        ...
+
+    def repair(self, problem: ReunionProblem, plan: ReunionPlan, events: Events) -> ReunionPlan | Infeasible:
+        """All events so far; what `plan` began before the latest became known is history."""
+        ...
+
+
+class Reunion:
+    name = NAME
+
+    def __init__(self, planner: ReunionPlanner, outbox: Outbox, validator: Validator | None = None) -> None:
+        self.outbox = outbox
+        self._planner = planner
+        self._validator = validator or ReunionValidator()
+        self._actions = {each.name: each for each in reunion_actions(outbox)}
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        return tuple(self._actions.values())
+
+    async def propose(self, request: Any) -> tuple[Proposal, ...] | Infeasible:
+        wanted = parse_request(request)
+        if wanted.events:  # nothing was told to anybody, so nothing but the clock binds
+            repaired = await self._repaired(wanted, ReunionPlan(problem=wanted.problem.name, actions=()))
+            return repaired if isinstance(repaired, Infeasible) else (repaired,)
+        planned = await asyncio.to_thread(self._planner.plan, wanted.problem)
+        return planned if isinstance(planned, Infeasible) else tuple(_proposal(each, wanted) for each in planned)
+
+    async def repair(self, saga: Saga) -> Proposal | Infeasible:
+        """For what has become known; an event that asks for nothing, and the end of the day, leave the plan as it is."""
+        wanted, accepted = parse_request(saga.request), accepted_plan(saga)
+        if wanted.is_over or _said_before(saga, wanted):
+            return _proposal(accepted.plan, wanted)
+        return await self._repaired(wanted, accepted.plan)
+
+    async def _repaired(self, wanted: ReunionRequest, plan: ReunionPlan) -> Proposal | Infeasible:
+        events = tuple(sorted(wanted.events, key=lambda event: event.at))
+        repaired = await asyncio.to_thread(self._planner.repair, wanted.problem, plan, events)
+        return repaired if isinstance(repaired, Infeasible) else _proposal(repaired, wanted)
+
+    async def evidence(self, saga: Saga) -> Any:
+        """The plan that stood, and until when it has been carried out: what began before then is not to be rewritten."""
+        until = parse_request(saga.request).known_until
+        if saga.plan.accepted is None or until is None:
+            return {}
+        return {"against": as_json(accepted_plan(saga).plan), "executed_until": text_of(until)}
+
+    async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
+        events = sorted(parse_request(request).events, key=lambda event: event.at)
+        told = shown_to_validators(request["problem"], [as_json(event) for event in events], **shown)
+        return await judge(self._validator, plan["plan"], told)
+
+    def needs_approval(self, saga: Saga) -> bool:
+        """Somebody has to be told something else than they were."""
+        return set(parts_of(accepted_plan(saga))) != set(parts_of(DayPlan.model_validate(saga.plan.content)))
+
+    def title(self, plan: Any) -> str:
+        return reunion_title(plan)
+
+    def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
+        return day_workflow(DayPlan.model_validate(plan), self._actions)
+
+    def revision(self, saga: Saga) -> Revision:
+        return revised_workflow(saga, DayPlan.model_validate(saga.plan.content), self._actions)
+
+    def account(self, _saga: Saga) -> Account:
+        """Nobody is paid, and what was said can be taken back."""
+        return Account()
+
+
+def accepted_plan(saga: Saga) -> DayPlan:
+    return DayPlan.model_validate(saga.plan.accepted and saga.plan.accepted.content)
+
+
+def reunion_title(plan: Any) -> str:
+    day = DayPlan.model_validate(plan)
+    acts = sorted(day.plan.actions, key=lambda act: (act.start, act.end))
+    return "; ".join(f"{text_of(act.start)} to {text_of(act.end)} {in_words(act, day.places)}" for act in acts)
+
+
+def _said_before(saga: Saga, wanted: ReunionRequest) -> bool:
+    """Something failed, and nothing new is known: the plan of the day is not what is wrong."""
+    return saga.plan.accepted is not None and parse_request(saga.plan.accepted.request) == wanted
+
+
+def _proposal(plan: ReunionPlan, wanted: ReunionRequest) -> Proposal:
+    day = DayPlan.of(plan, wanted)
+    content = as_json(day)
+    return Proposal(plan=content, plan_hash=hash_of(day), title=reunion_title(content), cost=Cost())

@@ -1,0 +1,96 @@
+"""What happens while a plan is carried out (FORMATS, "Events"): what becomes known, and at which moment."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
+
+from sagagraph.domains.reunion.problem import Name, Person
+from sagagraph.domains.reunion.times import Minutes, Moment, text_of
+
+_FORBID: Final = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
+
+
+class _Event(BaseModel):
+    model_config = _FORBID
+
+    at: Moment
+    """When it becomes known. What began before is history."""
+
+
+class _ForATime(_Event):
+    until: Moment | None = None
+
+    @model_validator(mode="after")
+    def _runs_forwards(self) -> Self:
+        if self.until is not None and self.until < self.at:
+            raise ValueError(f"until: {text_of(self.until)} is before {text_of(self.at)}")
+        return self
+
+
+class TravelFactor(_ForATime):
+    """Journeys to and from a place that begin in [at, until) take `factor` times as long; one that is under way at `at` takes
+    T_new = T_elapsed + factor · (T_total − T_elapsed) (SagaLLM 5.3)."""
+
+    event: Literal["travel_factor"] = "travel_factor"
+    place: Name
+    factor: float = Field(gt=0, le=1000, allow_inf_nan=False)
+    passed: tuple[Name, ...] = ()
+    """Vehicles under way that are beyond it already."""
+
+
+class Delayed(_Event):
+    """Their `from` is another one; `exit_minutes` is added again."""
+
+    event: Literal["delayed"] = "delayed"
+    person: Name
+    from_: Moment = Field(alias="from")
+
+
+class Cancelled(_Event):
+    """They do not take part any more: nobody fetches them and nobody waits for them."""
+
+    event: Literal["cancelled"] = "cancelled"
+    person: Name
+
+
+class Added(_Event):
+    event: Literal["added"] = "added"
+    person: Person
+
+
+class VehicleDown(_ForATime):
+    """It begins no journey in [at, until); one under way goes on."""
+
+    event: Literal["vehicle_down"] = "vehicle_down"
+    vehicle: Name
+
+
+class RoadClosed(_ForATime):
+    """No journey between the two, either way, begins in [at, until); one under way goes on."""
+
+    event: Literal["road_closed"] = "road_closed"
+    from_: Name = Field(alias="from")
+    to: Name
+
+
+class MayReroute(_Event):
+    """A vehicle under way at `at` may go to one of these places instead, and needs so many minutes from `at`."""
+
+    event: Literal["may_reroute"] = "may_reroute"
+    vehicle: Name
+    minutes_left: dict[Name, Minutes]
+
+
+Event = Annotated[
+    TravelFactor | Delayed | Cancelled | Added | VehicleDown | RoadClosed | MayReroute, Field(discriminator="event")
+]
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, dict) else value
+
+
+EVENTS: Final = TypeAdapter[tuple[Event, ...]](Annotated[tuple[Event, ...], BeforeValidator(_as_list)])
+"""A file holds one event or a list of them."""

@@ -1,0 +1,213 @@
+"""Problems, events and plans from JSON. A problem must be right; of a plan, what can be read is kept and the rest is named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from sagagraph.domains.reunion.events import (
+    EVENTS,
+    Added,
+    Cancelled,
+    Delayed,
+    Event,
+    MayReroute,
+    RoadClosed,
+    TravelFactor,
+    VehicleDown,
+)
+from sagagraph.domains.reunion.plan import Act, Journey, Work
+from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.times import Moment, is_dated
+from sagagraph.errors import InvalidInputError
+from sagagraph.validators.complaints import in_words, shown
+
+_FIELD: Final = re.compile(r"[a-z_]+(\[\d+\])?(\.[a-z_]+(\[\d+\])?)*(?=: )")
+"""How a message of the models begins that names a field by itself."""
+_ACTS: Final[Mapping[object, type[Journey | Work]]] = {"travel": Journey, "task": Work}
+_KINDS: Final = ("travel_factor", "delayed", "cancelled", "added", "vehicle_down", "road_closed", "may_reroute")
+_MOMENT: Final = TypeAdapter[int](Moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An action that can not be read."""
+
+    index: int
+    faults: tuple[tuple[str, str], ...]
+    """(field, message)"""
+    said: object
+    """It, as it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPlan:
+    """`actions` by their index in the file. `fault`: what is not even a list of actions has neither, and says why."""
+
+    actions: Mapping[int, Act]
+    broken: tuple[Broken, ...] = ()
+    fault: str = ""
+
+
+def parse_problem(value: object) -> ReunionProblem:
+    """
+    Raises:
+        InvalidInputError: what is wrong first, in one line that names the field.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"must be a JSON object, not {shown(value)}", field="problem")
+    try:
+        return ReunionProblem.model_validate(value)
+    except ValidationError as exc:
+        field, message = _first_of(exc)
+        raise InvalidInputError(message, field=field or "problem") from exc
+
+
+def parse_moment_of(problem: ReunionProblem, value: object, field: str) -> int:
+    """A moment of the same kind as the problem's. Raises `InvalidInputError`."""
+    try:
+        moment = _MOMENT.validate_python(value)
+    except ValidationError as exc:
+        raise InvalidInputError(in_words(exc)[0][1], field=field) from exc
+    _check_kind(problem.is_dated, moment, field)
+    return moment
+
+
+def parse_events(problem: ReunionProblem, *files: object) -> tuple[Event, ...]:
+    """What became known, in the order of `at`. Each file holds an event or a list of them.
+
+    Raises:
+        InvalidInputError: what is wrong first, in one line that names the event (counted over all files) and its field.
+    """
+    listed = [each for file in files for each in (file if isinstance(file, list) else [file])]
+    try:
+        events = EVENTS.validate_python(listed)
+    except ValidationError as exc:
+        field, message = _first_of(exc)
+        raise InvalidInputError(message, field=f"events{field}") from exc
+    numbered = sorted(enumerate(events), key=lambda each: each[1].at)
+    people = {person.name for person in problem.people}
+    for number, event in numbered:
+        _check_event(problem, people, event, f"events[{number}]")
+        if isinstance(event, Added):
+            people.add(event.person.name)
+    return tuple(event for _, event in numbered)
+
+
+def parse_plan(problem: ReunionProblem, value: object) -> ParsedPlan:
+    """Whatever `value` is. Fields that no rule speaks of are not read, and neither is the name of the problem."""
+    if not isinstance(value, Mapping):
+        return ParsedPlan({}, fault=f"a plan is a JSON object with a list of actions, not {shown(value)}")
+    listed = value.get("actions")
+    if not isinstance(listed, list):
+        what = "is missing" if listed is None else f"must be a list, not {shown(listed)}"
+        return ParsedPlan({}, fault=f"actions: {what}")
+    actions: dict[int, Act] = {}
+    broken: list[Broken] = []
+    dated = problem.is_dated
+    for index, said in enumerate(listed):
+        read = _parse_act(said, dated)
+        if isinstance(read, tuple):
+            broken.append(Broken(index, read, said))
+        else:
+            actions[index] = read
+            dated = is_dated(read.start)
+    return ParsedPlan(actions, tuple(broken))
+
+
+def moment_in(value: object) -> int | None:
+    """The moment that it states; None if it states none."""
+    try:
+        return _MOMENT.validate_python(value)
+    except ValidationError:
+        return None
+
+
+def _parse_act(said: object, dated: bool | None) -> Act | tuple[tuple[str, str], ...]:
+    """The action, or what is wrong with it."""
+    if not isinstance(said, Mapping):
+        return (("", f"an action is a JSON object, not {shown(said)}"),)
+    kind = said.get("do")
+    if not isinstance(kind, str) or kind not in _ACTS:
+        return (("do", "is missing" if kind is None else f'must be "travel" or "task", not {shown(kind)}'),)
+    try:
+        act = _ACTS[kind].model_validate(said)
+    except ValidationError as exc:
+        return tuple(_named(field, message) for field, message in in_words(exc))
+    kinds = (("start", act.start), ("end", act.end))
+    expected = is_dated(act.start) if dated is None else dated
+    return tuple((field, _other_kind(expected)) for field, at in kinds if is_dated(at) is not expected) or act
+
+
+def _check_event(problem: ReunionProblem, people: set[str], event: Event, field: str) -> None:
+    for name, moment in _moments(event):
+        _check_kind(problem.is_dated, moment, f"{field}.{name}")
+    vehicles = {vehicle.name for vehicle in problem.vehicles}
+    for name, named, known in _references(event, people, vehicles, set(problem.places)):
+        if named not in known:
+            raise InvalidInputError(
+                f"there is no {named!r}; there are {', '.join(sorted(known)) or 'none'}", field=f"{field}.{name}"
+            )
+    if isinstance(event, Added) and event.person.name in people:
+        raise InvalidInputError(f"{event.person.name!r} is there already; a name stands for one", field=f"{field}.person.name")
+
+
+def _moments(event: Event) -> list[tuple[str, int]]:
+    stated: list[tuple[str, int | None]] = [("at", event.at)]
+    match event:
+        case TravelFactor() | VehicleDown() | RoadClosed():
+            stated.append(("until", event.until))
+        case Delayed():
+            stated.append(("from", event.from_))
+        case Added(person=person):
+            goals = [(f"person.goals[{n}].by", goal.by) for n, goal in enumerate(person.goals)]
+            stated += [("person.from", person.from_), *goals]
+        case _:
+            pass
+    return [(name, moment) for name, moment in stated if moment is not None]
+
+
+def _references(event: Event, people: set[str], vehicles: set[str], places: set[str]) -> list[tuple[str, str, set[str]]]:
+    """(field, name, the names that there are)"""
+    match event:
+        case TravelFactor():
+            return [("place", event.place, places), *(("passed", each, vehicles) for each in event.passed)]
+        case Delayed() | Cancelled():
+            return [("person", event.person, people)]
+        case Added(person=person):
+            goals = [(f"person.goals[{n}].place", goal.place, places) for n, goal in enumerate(person.goals)]
+            return [
+                ("person.place", person.place, places),
+                *goals,
+                *(("person.prefers", each, people) for each in person.prefers),
+            ]
+        case VehicleDown():
+            return [("vehicle", event.vehicle, vehicles)]
+        case RoadClosed():
+            return [("from", event.from_, places), ("to", event.to, places)]
+        case MayReroute():
+            return [("vehicle", event.vehicle, vehicles), *(("minutes_left", each, places) for each in event.minutes_left)]
+
+
+def _check_kind(dated: bool | None, moment: int, field: str) -> None:
+    if dated is not None and is_dated(moment) is not dated:
+        raise InvalidInputError(_other_kind(dated), field=field)
+
+
+def _other_kind(dated: bool) -> str:
+    return "has no date, and the other times have one" if dated else "has a date, and the other times have none"
+
+
+def _first_of(error: ValidationError) -> tuple[str, str]:
+    return _named(*in_words(error)[0])
+
+
+def _named(field: str, message: str) -> tuple[str, str]:
+    """What a model finds wrong with several of its fields begins with their names."""
+    field = "".join(part for part in re.split(r"(?=[.\[])", field) if part.removeprefix(".") not in _KINDS)
+    named = _FIELD.match(message)
+    return (f"{field}.{named[0]}".lstrip("."), message[named.end() + 2 :]) if named else (field, message)

@@ -1,0 +1,95 @@
+"""What each of those who take part is to do, as they are told it: the unit of what is assigned, kept and taken back.
+
+A part says what its owner has to know and no more, so that it stays the same when only somebody else's day changes: a driver is
+told who rides along, a rider is not told who else does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from sagagraph.domains.reunion.day import DayPlan
+from sagagraph.domains.reunion.plan import Act, Journey, Work
+from sagagraph.domains.reunion.times import Moment, text_of
+
+_FORBID: Final = ConfigDict(extra="forbid", frozen=True)
+
+
+class Step(BaseModel):
+    model_config = _FORBID
+
+    start: Moment
+    end: Moment
+    what: str
+    place: str = ""
+    """Where it begins; empty for a task that has no place."""
+
+
+class Part(BaseModel):
+    """`who` is a person, or a vehicle that brings its own driver. Steps in the order of their times."""
+
+    model_config = _FORBID
+
+    who: str
+    reunion: str
+    day: date
+    steps: tuple[Step, ...]
+
+
+def parts_of(plan: DayPlan) -> tuple[Part, ...]:
+    """One for everybody who does something, in the order of their first steps."""
+    steps: dict[str, list[Step]] = {}
+    for act in sorted(plan.plan.actions, key=lambda each: (each.start, each.end)):
+        for who, step in _steps(act, plan.places):
+            steps.setdefault(who, []).append(step)
+    return tuple(Part(who=who, reunion=plan.plan.problem, day=plan.day, steps=tuple(done)) for who, done in steps.items())
+
+
+def in_words(act: Act, places: dict[str, str]) -> str:
+    """One action for whoever looks at the whole plan."""
+    if isinstance(act, Journey):
+        return f"{act.driver or act.vehicle}: {_drive(act, places)}"
+    return f"{_listed(act.who)}: {_work(act, places)}"
+
+
+def _steps(act: Act, places: dict[str, str]) -> Iterator[tuple[str, Step]]:
+    here = act.from_ if isinstance(act, Journey) else act.place or ""
+    for who, what in _by_person(act, places):
+        times = {"start": text_of(act.start), "end": text_of(act.end)}
+        yield who, Step.model_validate({**times, "what": what, "place": places.get(here, here)})
+
+
+def _by_person(act: Act, places: dict[str, str]) -> Iterator[tuple[str, str]]:
+    if isinstance(act, Journey):
+        yield act.driver or act.vehicle, _drive(act, places)
+        riding = f"ride {_way(act, places)} in {act.vehicle}{_with(filter(None, [act.driver]))}"
+        yield from ((rider, riding) for rider in act.riders)
+    else:
+        yield from ((who, _work(act, places) + _with(each for each in act.who if each != who)) for who in act.who)
+
+
+def _drive(act: Journey, places: dict[str, str]) -> str:
+    return f"drive {act.vehicle} {_way(act, places)}{_with(act.riders)}"
+
+
+def _way(act: Journey, places: dict[str, str]) -> str:
+    return f"from {places.get(act.from_, act.from_)} to {places.get(act.to, act.to)}"
+
+
+def _work(act: Work, places: dict[str, str]) -> str:
+    return f"{act.task} at {places.get(act.place, act.place)}" if act.place else act.task
+
+
+def _with(names: Iterable[str]) -> str:
+    """`, with Alex and Jamie`; nothing where there is nobody."""
+    listed = _listed(names)
+    return f", with {listed}" if listed else ""
+
+
+def _listed(names: Iterable[str]) -> str:
+    *others, last = sorted(names) or [""]
+    return f"{', '.join(others)} and {last}" if others else last

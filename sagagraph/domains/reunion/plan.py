@@ -1,0 +1,66 @@
+"""A plan as a file holds it (FORMATS, "Plan"): journeys and tasks with stated times. Whoever is not travelling stays put."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from sagagraph.domains.reunion.problem import Name
+from sagagraph.domains.reunion.times import Moment, text_of
+
+_LENIENT: Final = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, serialize_by_alias=True)
+"""Plans are written by many, with remarks of their own: what no rule speaks of is not read."""
+
+
+class _Timed(BaseModel):
+    model_config = _LENIENT
+
+    start: Moment
+    end: Moment
+
+    @model_validator(mode="after")
+    def _runs_forwards(self) -> Self:
+        if self.end < self.start:
+            raise ValueError(f"end: {text_of(self.end)} is before the start at {text_of(self.start)}")
+        return self
+
+
+class Journey(_Timed):
+    do: Literal["travel"] = "travel"
+    vehicle: Name
+    driver: Name | None = None
+    """None where the vehicle brings its own."""
+    riders: tuple[Name, ...] = ()
+    from_: Name = Field(alias="from")
+    to: Name
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        return self.riders if self.driver is None else (self.driver, *self.riders)
+
+
+class Work(_Timed):
+    """Doing a task."""
+
+    do: Literal["task"] = "task"
+    task: Name
+    who: tuple[Name, ...]
+    place: Name | None = None
+    """None: the task's own place, or where its people are."""
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        return self.who
+
+
+Act = Annotated[Journey | Work, Field(discriminator="do")]
+
+
+class ReunionPlan(BaseModel):
+    """`actions` in any order; their index is what scopes and edits name."""
+
+    model_config = _LENIENT
+
+    problem: str
+    actions: tuple[Act, ...]

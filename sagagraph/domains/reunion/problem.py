@@ -1,0 +1,303 @@
+"""A logistics problem as a file holds it (FORMATS, "Logistics problem"): typed, checked, and with every name known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal, Self
+
+import networkx as nx
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_serializer, model_validator
+
+from sagagraph.domains.reunion.times import Minutes, Moment, is_dated, text_of, whole_minutes
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+_FORBID: Final = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
+
+
+class Attention(StrEnum):
+    ACTIVE = "active"
+    """Its people do nothing else."""
+    WATCHED = "watched"
+    """Once started, somebody, anybody, is at its place at every moment."""
+
+
+class Objective(StrEnum):
+    """What is made as good as possible, in the order in which a problem lists them; see measure.py for what is counted."""
+
+    DISTANCE = "distance"
+    DRIVING_MINUTES = "driving_minutes"
+    MAKESPAN = "makespan"
+    WORKLOAD_BALANCE = "workload_balance"
+    LATEST_DEPARTURE = "latest_departure"
+
+
+class Road(BaseModel):
+    """A row of `travel_minutes` or `distance_km`: `[from, to, amount]`, both ways unless a fourth element is `"one-way"`."""
+
+    model_config = _FORBID
+
+    here: Name
+    there: Name
+    amount: Minutes
+    one_way: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _row(cls, row: Any) -> Any:
+        if not isinstance(row, list | tuple):
+            return row
+        if len(row) not in (3, 4) or (len(row) == 4 and row[3] != "one-way"):
+            raise ValueError('a row is [from, to, amount], with "one-way" as a fourth element where it holds one way only')
+        return {"here": row[0], "there": row[1], "amount": row[2], "one_way": len(row) == 4}
+
+    @model_serializer
+    def _as_row(self) -> list[str | float]:
+        return [self.here, self.there, self.amount, *(("one-way",) if self.one_way else ())]
+
+
+class PersonGoal(BaseModel):
+    """To be at `place` at `by`; before `not_before` rather not (soft)."""
+
+    model_config = _FORBID
+
+    place: Name
+    by: Moment
+    not_before: Moment | None = None
+
+    @model_validator(mode="after")
+    def _forwards(self) -> Self:
+        if self.not_before is not None and self.by < self.not_before:
+            raise ValueError(f"not before {text_of(self.not_before)} is after {text_of(self.by)}")
+        return self
+
+
+class Goal(PersonGoal):
+    people: Literal["all"] | tuple[Name, ...]
+
+
+def _as_tuple(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+class Person(BaseModel):
+    model_config = _FORBID
+
+    name: Name
+    place: Name
+    from_: Moment | None = Field(None, alias="from")
+    """Where and from when they can take part; None: from the beginning."""
+    exit_minutes: Minutes = 0
+    """Luggage and terminal: not available before `from` + `exit_minutes`."""
+    drives: bool | None = None
+    """None: they drive the vehicles that name them as drivers."""
+    prefers: Annotated[tuple[Name, ...], BeforeValidator(_as_tuple)] = ()
+    """Whom they would rather ride with (soft)."""
+    goals: tuple[PersonGoal, ...] = ()
+
+    @property
+    def available(self) -> int | None:
+        return None if self.from_ is None else self.from_ + whole_minutes(self.exit_minutes)
+
+
+class Vehicle(BaseModel):
+    model_config = _FORBID
+
+    name: Name
+    seats: int = Field(ge=1, le=1000)
+    """All of them, the driver's too; where it brings its own driver, those for riders."""
+    place: Name
+    from_: Moment | None = Field(None, alias="from")
+    drivers: tuple[Name, ...] | None = None
+    """Who may drive it; None: it brings its own driver."""
+    unlocked_by: Name | None = None
+    """A rental: nobody drives it before the stated end of this task."""
+
+
+class Window(BaseModel):
+    """`[earliest start, latest end]`, either of them null."""
+
+    model_config = _FORBID
+
+    opens: Moment | None = None
+    closes: Moment | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _pair(cls, pair: Any) -> Any:
+        if not isinstance(pair, list | tuple):
+            return pair
+        if len(pair) != 2:
+            raise ValueError("a window is [earliest start, latest end], either of them null")
+        return {"opens": pair[0], "closes": pair[1]}
+
+    @model_validator(mode="after")
+    def _forwards(self) -> Self:
+        if self.opens is not None and self.closes is not None and self.closes < self.opens:
+            raise ValueError(f"it ends at {text_of(self.closes)}, before it begins at {text_of(self.opens)}")
+        return self
+
+    @model_serializer
+    def _as_pair(self) -> list[str | None]:
+        return [None if moment is None else text_of(moment) for moment in (self.opens, self.closes)]
+
+
+class Task(BaseModel):
+    model_config = _FORBID
+
+    name: Name
+    place: Name | None = None
+    """None: anywhere, its people being together."""
+    minutes: Minutes = 0
+    """Clock time, however many take part."""
+    window: Window = Window()
+    who: tuple[Name, ...] | None = None
+    """Who may do it; None: anybody."""
+    people: int = Field(1, ge=1, le=1000)
+    """At least how many."""
+    after: tuple[Name, ...] = ()
+    optional: bool = False
+    attention: Attention = Attention.ACTIVE
+
+
+class ReunionProblem(BaseModel):
+    """Every name in it is defined in it once; times are all of one kind, with a date or without."""
+
+    model_config = _FORBID
+
+    name: Name
+    places: dict[Name, str] = Field(min_length=1)
+    """By the short name that everything else uses."""
+    travel_minutes: tuple[Road, ...] = ()
+    distance_km: tuple[Road, ...] = ()
+    people: tuple[Person, ...] = Field(min_length=1)
+    vehicles: tuple[Vehicle, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    goals: tuple[Goal, ...] = ()
+    objectives: tuple[Objective, ...] = (Objective.DRIVING_MINUTES,)
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> Self:
+        for kind, named in (("people", self.people), ("vehicles", self.vehicles), ("tasks", self.tasks)):
+            _once(kind, [each.name for each in named])
+        people = {each.name for each in self.people}
+        tasks = {each.name for each in self.tasks}
+        for field, name in _places_named(self):
+            if name not in self.places:
+                raise ValueError(f"{field}: no place is called {name!r}; there are {_list(self.places)}")
+        for field, name in _people_named(self):
+            if name not in people:
+                raise ValueError(f"{field}: nobody is called {name!r}; there are {_list(people)}")
+        for field, name in _tasks_named(self):
+            if name not in tasks:
+                raise ValueError(f"{field}: no task is called {name!r}; there are {_list(tasks) or 'none'}")
+        return self
+
+    @model_validator(mode="after")
+    def _rows_agree(self) -> Self:
+        for table in ("travel_minutes", "distance_km"):
+            amounts: dict[tuple[str, str], float] = {}
+            for number, road in enumerate(getattr(self, table)):
+                for way in [(road.here, road.there)] if road.one_way else [(road.here, road.there), (road.there, road.here)]:
+                    if amounts.setdefault(way, road.amount) != road.amount:
+                        raise ValueError(f"{table}[{number}]: {way[0]} to {way[1]} is {amounts[way]:g} in another row")
+        return self
+
+    @model_validator(mode="after")
+    def _goals_can_be_reached(self) -> Self:
+        roads: nx.DiGraph[str] = nx.DiGraph()
+        roads.add_nodes_from(self.places)
+        for road in self.travel_minutes:
+            roads.add_edge(road.here, road.there)
+            if not road.one_way:
+                roads.add_edge(road.there, road.here)
+        for field, person, place in _ways_to_goals(self):
+            if not nx.has_path(roads, person.place, place):
+                raise ValueError(f"{field}: {person.name} is to be at {place}, and travel_minutes has no way from {person.place}")
+        return self
+
+    @model_validator(mode="after")
+    def _tasks_have_an_order(self) -> Self:
+        order = nx.DiGraph([(before, task.name) for task in self.tasks for before in task.after])
+        if not nx.is_directed_acyclic_graph(order):
+            circle = [before for before, _ in nx.find_cycle(order)]
+            raise ValueError(f"tasks.after: {' after '.join([circle[0], *reversed(circle)])}: none of them can be first")
+        return self
+
+    @model_validator(mode="after")
+    def _times_are_of_one_kind(self) -> Self:
+        dated = self.is_dated
+        for field, moment in _moments(self):
+            if is_dated(moment) is not dated:
+                has = "has no date, and others have one" if dated else "has a date, and others have none"
+                raise ValueError(f"{field}: {text_of(moment)} {has}: write all of them one way")
+        return self
+
+    @property
+    def is_dated(self) -> bool | None:
+        """Whether its times have a date; None where it has no times."""
+        return next((is_dated(moment) for _, moment in _moments(self)), None)
+
+
+def _once(field: str, names: list[str]) -> None:
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise ValueError(f"{field}[{number}].name: {name!r} is there twice; a name stands for one")
+
+
+def _places_named(problem: ReunionProblem) -> Iterator[tuple[str, str]]:
+    for table in ("travel_minutes", "distance_km"):
+        for number, road in enumerate(getattr(problem, table)):
+            yield from ((f"{table}[{number}]", end) for end in (road.here, road.there))
+    for number, person in enumerate(problem.people):
+        yield f"people[{number}].place", person.place
+        yield from ((f"people[{number}].goals[{index}].place", goal.place) for index, goal in enumerate(person.goals))
+    yield from ((f"vehicles[{number}].place", vehicle.place) for number, vehicle in enumerate(problem.vehicles))
+    yield from ((f"tasks[{number}].place", task.place) for number, task in enumerate(problem.tasks) if task.place is not None)
+    yield from ((f"goals[{number}].place", goal.place) for number, goal in enumerate(problem.goals))
+
+
+def _people_named(problem: ReunionProblem) -> Iterator[tuple[str, str]]:
+    for number, person in enumerate(problem.people):
+        yield from ((f"people[{number}].prefers", name) for name in person.prefers)
+    for number, vehicle in enumerate(problem.vehicles):
+        yield from ((f"vehicles[{number}].drivers", name) for name in vehicle.drivers or ())
+    for number, task in enumerate(problem.tasks):
+        yield from ((f"tasks[{number}].who", name) for name in task.who or ())
+    for number, goal in enumerate(problem.goals):
+        yield from ((f"goals[{number}].people", name) for name in (() if goal.people == "all" else goal.people))
+
+
+def _tasks_named(problem: ReunionProblem) -> Iterator[tuple[str, str]]:
+    for number, vehicle in enumerate(problem.vehicles):
+        if vehicle.unlocked_by is not None:
+            yield f"vehicles[{number}].unlocked_by", vehicle.unlocked_by
+    for number, task in enumerate(problem.tasks):
+        yield from ((f"tasks[{number}].after", name) for name in task.after)
+
+
+def _ways_to_goals(problem: ReunionProblem) -> Iterator[tuple[str, Person, str]]:
+    for number, person in enumerate(problem.people):
+        yield from ((f"people[{number}].goals[{index}]", person, goal.place) for index, goal in enumerate(person.goals))
+    for number, goal in enumerate(problem.goals):
+        invited = [person for person in problem.people if goal.people == "all" or person.name in goal.people]
+        yield from ((f"goals[{number}]", person, goal.place) for person in invited)
+
+
+def _moments(problem: ReunionProblem) -> Iterator[tuple[str, int]]:
+    """(field, moment) of all that are stated."""
+    goals: list[tuple[str, PersonGoal]] = [(f"goals[{number}]", goal) for number, goal in enumerate(problem.goals)]
+    stated: list[tuple[str, int | None]] = []
+    for number, person in enumerate(problem.people):
+        stated.append((f"people[{number}].from", person.from_))
+        goals += [(f"people[{number}].goals[{index}]", goal) for index, goal in enumerate(person.goals)]
+    stated += [(f"vehicles[{number}].from", vehicle.from_) for number, vehicle in enumerate(problem.vehicles)]
+    for number, task in enumerate(problem.tasks):
+        stated += [(f"tasks[{number}].window", moment) for moment in (task.window.opens, task.window.closes)]
+    for field, goal in goals:
+        stated += [(f"{field}.by", goal.by), (f"{field}.not_before", goal.not_before)]
+    yield from ((field, moment) for field, moment in stated if moment is not None)
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))

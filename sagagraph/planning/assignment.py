@@ -1,0 +1,37 @@
+"""What a domain asks a model to choose, and what it makes of the answer. Nothing that a model says counts by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from pydantic import BaseModel
+
+from sagagraph.context.slice import Fact
+from sagagraph.planning.domain import Infeasible, Proposal
+from sagagraph.validators.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    instructions: str
+    """Written by the domain, from nothing that others wrote."""
+    facts: tuple[Fact, ...]
+    """What others wrote: shown as quoted data, by priority, within a budget."""
+    answer: type[BaseModel]
+    """The form of the answer: closed, and strict."""
+    solved: tuple[Proposal, ...]
+    """What the domain's own solver proposes, the preferred one first: for when the model finds nothing."""
+
+
+@runtime_checkable
+class Assigning(Protocol):
+    """A domain whose plans a model may choose."""
+
+    async def assignment(self, request: Any) -> Assignment | Infeasible:
+        """`Infeasible` where the solver knows that no plan meets the request: no model is asked then."""
+        ...
+
+    async def chosen(self, request: Any, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
+        """The plan that the answer names; an INVALID verdict where it names none. Raises `ProviderError`."""
+        ...

@@ -1,0 +1,113 @@
+"""The judgement of a plan before it can be accepted: by its domain's validators, and by its structure (PRD-102 section 5).
+
+The same function judges a new plan and one that is replayed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, Protocol
+
+from sagagraph.context.slice import content_hash, tokens_of
+from sagagraph.errors import InvalidInputError, ProviderError
+from sagagraph.saga.action import Action
+from sagagraph.validators.verdict import Certificate, Verdict, VerdictStatus, Violation
+from sagagraph.workflow.operation import OperationSpec, references
+from sagagraph.workflow.wellformed import workflow_faults
+
+TIME_LIMIT_S: Final = 60.0
+"""For the validators of one plan."""
+VERSION: Final = 1
+"""Of how plans are judged here; a domain's own rules change with the release."""
+
+
+class Judged(Protocol):
+    """What of a domain judges its plans."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def actions(self) -> tuple[Action, ...]: ...
+
+    async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict: ...
+
+    def workflow(self, plan: Any) -> tuple[OperationSpec, ...]: ...
+
+
+async def judged_plan(domain: Judged, request: Any, plan: Any, shown: Any) -> Verdict:
+    """The verdict on `plan`, with a certificate that names the plan and all that it was judged by.
+
+    Raises:
+        ProviderError: the validators did not answer in time. An outage is no verdict: the plan is judged when the saga goes on.
+    """
+    try:
+        async with asyncio.timeout(TIME_LIMIT_S):
+            verdict = await domain.validate(request, plan, shown)
+    except TimeoutError as exc:
+        raise ProviderError(f"the validators of {domain.name} did not answer within {TIME_LIMIT_S:g} s; try again later") from exc
+    if verdict.verdict is VerdictStatus.VALID:
+        structure = list(structural_faults(domain.workflow(plan), domain.actions))
+        verdict = Verdict.of(structure) if structure else verdict
+    context = {"request": request, "shown": shown}
+    certificate = Certificate(
+        validator=domain.name,
+        version=VERSION,
+        artifact_hash=content_hash(plan),
+        slice_hash=content_hash(context),
+        slice_tokens=tokens_of(context),
+    )
+    return verdict.model_copy(update={"certificate": certificate})
+
+
+def judge_plan_of(domain: Judged) -> Callable[[Any, Any, Any], Any]:
+    """`judged_plan` for one domain, as a replay asks for it."""
+
+    async def judge(request: Any, plan: Any, shown: Any) -> Verdict:
+        return await judged_plan(domain, request, plan, shown)
+
+    return judge
+
+
+def structural_faults(specs: Sequence[OperationSpec], actions: Sequence[Action]) -> Iterator[Violation]:
+    """A DAG of operations whose inputs and actions exist, with its pivot in the right place; nothing is taken twice."""
+    known = {(each.name, each.version): each for each in actions}
+    for spec in specs:
+        action = known.get((spec.action, spec.action_version))
+        if action is None:
+            yield _at(spec, "UNKNOWN_ACTION", f"there is no action {spec.action!r} of version {spec.action_version}")
+        elif spec.kind is not action.kind:
+            yield _at(spec, "WRONG_KIND", f"action {spec.action!r} is {action.kind.value}, not {spec.kind.value}")
+        else:
+            yield from _unfit_inputs(spec, action)
+    for fault in workflow_faults(specs):
+        yield Violation(code="STRUCTURE", message=fault)
+    taken = Counter(resource for spec in specs for resource in spec.resources)
+    for resource, times in taken.items():
+        if times > 1:
+            by = [spec.id for spec in specs if resource in spec.resources]
+            message = f"{resource} is taken {times} times, by {', '.join(by)}"
+            yield Violation(code="DOUBLE_BOOKED", message=message, scope={"resource": resource, "operations": by})
+
+
+def _unfit_inputs(spec: OperationSpec, action: Action) -> Iterator[Violation]:
+    """Of what is known before anything runs."""
+    if any(True for _ in references(spec.inputs)):
+        return
+    try:
+        action.request_from_json(spec.inputs)
+    except InvalidInputError as exc:
+        yield _at(spec, "WRONG_TYPE", str(exc))
+
+
+def _at(spec: OperationSpec, code: str, message: str) -> Violation:
+    return Violation(code=code, message=f"{spec.id}: {message}", scope={"operation": spec.id})
+
+
+def over_budget(cost: float, budget: float | None) -> Iterator[Violation]:
+    """The estimated cost of a plan is within its budget. A cost that is no number is not."""
+    if budget is not None and not cost <= budget:
+        message = f"is estimated to cost {cost:g}, and the budget is {budget:g}"
+        yield Violation(code="BUDGET", message=message, evidence={"cost": cost, "budget": budget})

@@ -1,0 +1,212 @@
+"""Language models through LangChain: OpenAI, Anthropic, and any server that speaks OpenAI's protocol.
+
+The SDKs take seconds to import, so that waits until the first question. Nothing that a provider says about a failure is
+repeated: it can hold the key that it was sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from sagagraph.context.model import Answer, Model, Question, Usage
+from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage
+
+TIME_LIMIT_S: Final = 60.0
+"""For one answer, from the question to its last byte."""
+_STOPPED_SHORT: Final = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
+_REFUSED: Final = frozenset({"content_filter", "refusal"})
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """US dollars for a million tokens."""
+
+    tokens_in: float
+    tokens_out: float
+
+    def of(self, tokens_in: int, tokens_out: int) -> float:
+        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Provider:
+    package: str
+    chat_model: str
+    key: str
+    """The environment variable that holds the key."""
+    base_url: str
+    """The environment variable that says where the provider is, if not where it usually is."""
+    options: Mapping[str, Any]
+    method: str
+    """Of structured output."""
+
+
+_PROVIDERS: Final[Mapping[str, _Provider]] = {
+    "openai": _Provider(
+        "langchain_openai", "ChatOpenAI", "OPENAI_API_KEY", "OPENAI_BASE_URL", {"use_responses_api": False}, "json_schema"
+    ),
+    "anthropic": _Provider(
+        "langchain_anthropic", "ChatAnthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", {}, "function_calling"
+    ),
+}
+
+
+def init_model(
+    name: str,
+    *,
+    time_limit_s: float = TIME_LIMIT_S,
+    prices: Prices | None = None,
+    environment: Mapping[str, str] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Model:
+    """The model called `PROVIDER:NAME`, as in `openai:gpt-5-mini`. Nothing is imported or asked yet.
+
+    Its key comes from `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` of the environment, and its address from `OPENAI_BASE_URL` or
+    `ANTHROPIC_BASE_URL` where that is set.
+
+    Raises:
+        InvalidInputError: there is no such provider.
+    """
+    provider, _, model = name.partition(":")
+    if provider not in _PROVIDERS or not model.strip():
+        known = " or ".join(f"{each}:NAME" for each in _PROVIDERS)
+        raise InvalidInputError(f"{name[:60]!r} names no model; use {known}", field="SAGAGRAPH_MODEL")
+    return ChatModel(provider, model, time_limit_s, prices, os.environ if environment is None else environment, clock)
+
+
+class ChatModel:
+    """A LangChain chat model as a `Model`. Made by `init_model`."""
+
+    def __init__(
+        self,
+        provider: str,
+        model: str,
+        time_limit_s: float,
+        prices: Prices | None,
+        environment: Mapping[str, str],
+        clock: Callable[[], float],
+    ) -> None:
+        self.name = f"{provider}:{model}"
+        self._provider = _PROVIDERS[provider]
+        self._provider_name = provider
+        self._model = model
+        self._time_limit_s = time_limit_s
+        self._prices = prices
+        self._environment = environment
+        self._clock = clock
+        self._chat: BaseChatModel | None = None
+
+    async def answer(self, question: Question) -> Answer:
+        chat = self._opened()
+        begun = self._clock()
+        try:
+            async with asyncio.timeout(self._time_limit_s):
+                message = await self._asked(chat, question)
+        except Exception as exc:  # noqa: BLE001 - whatever breaks in an SDK is an outage of the model
+            # Without its cause: what a provider says of a key that it refuses can hold that key.
+            raise self._failure(exc) from None
+        usage = self._usage(message, self._clock() - begun)
+        try:
+            return Answer(self._content(message), usage)
+        except UnusableAnswerError as exc:
+            raise UnusableAnswerError(str(exc), usage=usage) from None
+
+    def _opened(self) -> BaseChatModel:
+        if self._chat is None:
+            provider = self._provider
+            key = self._environment.get(provider.key, "")
+            if not key.strip():
+                raise ModelError(
+                    f"{self.name}: no key is set: set {provider.key}, or unset SAGAGRAPH_MODEL to plan without a model"
+                )
+            try:
+                make = getattr(importlib.import_module(provider.package), provider.chat_model)
+            except ImportError:
+                raise ModelError(f"{self.name}: {provider.package} is not installed: pip install 'sagagraph[llm]'") from None
+            address = {"base_url": url} if (url := self._environment.get(provider.base_url)) else {}
+            self._chat = make(
+                model=self._model,
+                api_key=key,
+                max_retries=0,
+                timeout=self._time_limit_s,
+                # LangChain shares one pool of connections in the process: one that is kept would outlive the event loop it is of.
+                default_headers={"Connection": "close"},
+                **address,
+                **provider.options,
+            )
+        return self._chat
+
+    async def _asked(self, chat: BaseChatModel, question: Question) -> AIMessage:
+        from langchain_core.messages import HumanMessage, SystemMessage
+
+        # The limit is set on a copy: structured output does not take it as an option everywhere.
+        limited = chat.model_copy(update={"max_tokens": question.max_tokens})
+        asking = limited.with_structured_output(dict(question.schema), method=self._provider.method, include_raw=True)
+        answered: Any = await asking.ainvoke([SystemMessage(question.instructions), HumanMessage(question.data.text)])
+        message: AIMessage = answered["raw"]
+        return message
+
+    def _content(self, message: AIMessage) -> Any:
+        """What it said, read strictly: LangChain's own parser would complete a truncated answer."""
+        reason = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason")
+        if reason in _STOPPED_SHORT:
+            raise UnusableAnswerError(f"{self.name} stopped in the middle of its answer ({reason})")
+        if reason in _REFUSED or message.additional_kwargs.get("refusal"):
+            raise UnusableAnswerError(f"{self.name} refused to answer")
+        if message.tool_calls:
+            return message.tool_calls[0]["args"]
+        try:
+            return json.loads(message.text, parse_constant=_no_number)
+        except (ValueError, RecursionError):
+            raise UnusableAnswerError(f"{self.name} answered something that is no JSON") from None
+
+    def _usage(self, message: AIMessage, seconds: float) -> Usage:
+        counted = message.usage_metadata
+        tokens_in, tokens_out = (counted["input_tokens"], counted["output_tokens"]) if counted else (0, 0)
+        cost = self._prices.of(tokens_in, tokens_out) if self._prices else None
+        return Usage(self.name, tokens_in, tokens_out, seconds, cost)
+
+    def _failure(self, exc: Exception) -> ModelError:
+        """In words of our own."""
+        kind, status = type(exc).__name__, getattr(exc, "status_code", None)
+        if isinstance(exc, TimeoutError) or "Timeout" in kind:
+            return ModelError(f"{self.name}: no answer within {self._time_limit_s:g} s; try again later")
+        if kind == "LengthFinishReasonError":
+            return UnusableAnswerError(f"{self.name} stopped in the middle of its answer (length)")
+        if kind == "ContentFilterFinishReasonError":
+            return UnusableAnswerError(f"{self.name} refused to answer")
+        if isinstance(status, int):
+            return ModelError(f"{self.name}: {self._meaning(status)} (HTTP {status})")
+        if "Connection" in kind:
+            return ModelError(f"{self.name}: can not be reached; see {self._provider.base_url}")
+        return UnusableAnswerError(f"{self.name} answered something that can not be read ({kind})")
+
+    def _meaning(self, status: int) -> str:
+        match status:
+            case 401 | 403:
+                return f"the key in {self._provider.key} is refused"
+            case 402:
+                return "the account has no credit"
+            case 404:
+                return f"there is no model {self._model!r}"
+            case 429:
+                return "the rate limit is reached; try again later"
+            case _ if status >= 500:
+                return "the provider has an outage; try again later"
+            case _:
+                return "the question was not accepted"
+
+
+def _no_number(constant: str) -> None:
+    raise ValueError(f"{constant} is no number of JSON")

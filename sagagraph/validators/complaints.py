@@ -1,0 +1,47 @@
+"""What pydantic finds wrong, in the words of whoever wrote the file: one line each, that names the field."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+SHOWN_OF_A_VALUE: Final = 60
+
+
+def in_words(error: ValidationError) -> tuple[tuple[str, str], ...]:
+    """(field, message) of everything that is wrong, each in one line, in the order of the fields."""
+    found = [each for each in error.errors() if each["type"] != "default_factory_not_called"]
+    return tuple((_path(each["loc"]), _message(each)) for each in found)
+
+
+def _path(loc: tuple[int | str, ...]) -> str:
+    """`stops[1].nights`. What pydantic adds of its own, such as which type of a union it tried, is left out."""
+    named = [part for part in loc if isinstance(part, int) or "[" not in part]
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in named).lstrip(".")
+
+
+def _message(error: ErrorDetails) -> str:
+    match error["type"]:
+        case "missing":
+            return "is missing"
+        case "extra_forbidden":
+            return "is not a known field"
+        case "value_error":
+            return str(error["ctx"]["error"])
+        case "too_short":
+            return "is empty"
+        case "too_long":
+            return f"has more than {error['ctx']['max_length']} of them"
+        case "tuple_type":
+            return f"must be a list, not {shown(error['input'])}"
+        case "decimal_type" | "decimal_parsing":
+            return f"must be a number, not {shown(error['input'])}"
+        case _:
+            rule = error["msg"].replace("Decimal input should", "must").replace("Input should", "must")
+            return f"{rule}, not {shown(error['input'])}"
+
+
+def shown(value: object) -> str:
+    return repr(value)[:SHOWN_OF_A_VALUE]

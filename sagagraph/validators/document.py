@@ -1,0 +1,104 @@
+"""A plan as the generic validators read it: steps, and what those who planned it claim and state. Plain data, in JSON.
+
+A planner's messages and thoughts have no place in it: what is not a field is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+
+from sagagraph.workflow.condition import Comparison
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.operation import OperationSpec
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Step(_Part):
+    """One operation: what is done, with what, after what, and what it takes."""
+
+    id: str = Field(min_length=1)
+    action: str = Field(min_length=1)
+    kind: ActionKind = ActionKind.READ_ONLY
+    inputs: JsonValue = None
+    depends_on: tuple[str, ...] = ()
+    begins: AwareDatetime | None = None
+    ends: AwareDatetime | None = None
+    takes: Mapping[str, float] = Field(default_factory=dict)
+    """Of shared resources, by name, how much while it lasts."""
+    cost: float = Field(default=0, ge=0)
+
+
+class Term(_Part):
+    """A fact by its name, or a value."""
+
+    fact: str | None = None
+    value: JsonValue = None
+
+
+class Claim(_Part):
+    """One step of reasoning: the sum of `left` compares with `right`, because of facts and of earlier claims."""
+
+    id: str
+    left: tuple[Term, ...]
+    comparison: Comparison
+    right: Term
+    because: tuple[str, ...] = ()
+
+
+class Statement(_Part):
+    """What one agent holds to be so."""
+
+    by: str
+    about: str
+    value: JsonValue
+
+
+class PlanDocument(_Part):
+    """`request`: the wishes as the plan understands them."""
+
+    request: Mapping[str, JsonValue] = Field(default_factory=dict)
+    steps: tuple[Step, ...] = Field(min_length=1)
+    claims: tuple[Claim, ...] = ()
+    statements: tuple[Statement, ...] = ()
+
+    @property
+    def specs(self) -> tuple[OperationSpec, ...]:
+        return tuple(OperationSpec(each.id, each.action, each.kind, each.inputs, each.depends_on) for each in self.steps)
+
+
+PLAN = TypeAdapter(PlanDocument)
+
+
+def document_of(specs: Sequence[OperationSpec], request: Mapping[str, Any] | None = None, *, cost: float = 0) -> dict[str, Any]:
+    """A workflow as such a document, in JSON, without what its planner says of it. The `cost` of all is put on the last step."""
+    last = len(specs) - 1
+    steps = [
+        {
+            "id": spec.id,
+            "action": spec.action,
+            "kind": spec.kind.value,
+            "inputs": spec.inputs,
+            "depends_on": list(spec.depends_on),
+            "cost": cost if place == last else 0,
+        }
+        for place, spec in enumerate(specs)
+    ]
+    return {"request": dict(request or {}), "steps": steps}
+
+
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every plain value in a JSON value, under the name of the field it stands in."""
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from leaves(each, str(key))
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from leaves(each, name)
+    else:
+        yield name, value

@@ -1,0 +1,38 @@
+"""The kinds of validation (SagaLLM section 3.3.1 and Table 2)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """Within one agent's output first, then between agents."""
+
+    SYNTACTIC = "syntactic"
+    """Format, structure, schema."""
+    SEMANTIC = "semantic"
+    """It makes sense as a whole: nothing ends before it begins, no gap where something must be covered."""
+    FACTUAL = "factual"
+    """A fact that was given is still what it was."""
+    CONSTRAINT = "constraint adherence"
+    REASONING = "reasoning"
+    """Every conclusion rests on premises that were given, and follows from them."""
+    RETENTION = "context retention"
+    """Nothing that is critical was lost on the way."""
+    CONTRACT = "contract"
+    """What goes from one to the other fits the interfaces of both."""
+    DEPENDENCY = "dependency satisfaction"
+    CONSISTENCY = "consistency"
+    """The same thing is said in the same form everywhere."""
+    TEMPORAL = "temporal"
+    """Nothing begins before what it depends on has ended; deadlines are met."""
+    AGREEMENT = "mutual agreement"
+    INTEGRITY = "transactional integrity"
+    """Whatever fails, everything that was done can be undone, in the right order."""
+
+    @property
+    def is_between_agents(self) -> bool:
+        return self in _BETWEEN
+
+
+_BETWEEN = frozenset({Kind.CONTRACT, Kind.DEPENDENCY, Kind.CONSISTENCY, Kind.TEMPORAL, Kind.AGREEMENT, Kind.INTEGRITY})

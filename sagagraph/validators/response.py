@@ -1,0 +1,53 @@
+"""What a verdict leads to (SagaLLM section 3.3.2): rejection, augmentation, feedback. Pure: who acts on it is elsewhere.
+
+Rejection is the coordinator's: an INVALID output is compensated, an INVALID plan is not accepted. Augmentation fills in what an
+artifact lacks. Feedback is in the journal with the verdict, and is offered to later proposals (planning/feedback.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from sagagraph.validators.verdict import Verdict, VerdictStatus
+
+
+class Response(StrEnum):
+    REJECTION = "rejection"
+    AUGMENTATION = "augmentation"
+    FEEDBACK = "feedback"
+
+
+def responses_to(verdict: Verdict) -> frozenset[Response]:
+    """An outage calls for none of them. What is rejected is not filled in."""
+    match verdict.verdict:
+        case VerdictStatus.UNKNOWN:
+            return frozenset()
+        case VerdictStatus.INVALID:
+            return frozenset({Response.REJECTION, Response.FEEDBACK})
+    found = {Response.AUGMENTATION} if verdict.additions else set()
+    return frozenset(found | ({Response.FEEDBACK} if verdict.notes else set()))
+
+
+def augmented(artifact: Any, verdicts: Sequence[Verdict]) -> Any:
+    """`artifact` with what its validators add. Unchanged if one of them rejects it; the first to fill a gap has filled it."""
+    if any(Response.REJECTION in responses_to(each) for each in verdicts):
+        return artifact
+    for each in verdicts:
+        if Response.AUGMENTATION in responses_to(each):
+            artifact = filled_in(artifact, each.additions)
+    return artifact
+
+
+def filled_in(artifact: Any, additions: Mapping[str, Any]) -> Any:
+    """A JSON object with what is missing or null in it; a value that is there stays, and lists are never touched."""
+    if not isinstance(artifact, Mapping):
+        return artifact
+    filled = dict(artifact)
+    for name, value in additions.items():
+        if filled.get(name) is None:
+            filled[name] = value
+        elif isinstance(value, Mapping):
+            filled[name] = filled_in(filled[name], value)
+    return filled

@@ -1,0 +1,107 @@
+"""`SAGAGRAPH_MODEL` on the command line: what it does, and how each thing that can go wrong ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from sagagraph.testing.models import Asked, ModelServer, Say, Status
+from tests.cli.commands import CommandLine, Ended
+
+pytestmark = pytest.mark.skipif(find_spec("langchain_openai") is None, reason="the optional extra 'llm' is not installed")
+
+KEY = "sk-canary-55aa01f3"
+MUDDLED = "Berlin then Cologne, four nights and two, starting out in San Francisco, on 4 June 2025, no more than 5k!"
+PLAIN = "From San Francisco to Berlin for 4 nights and Cologne for 2 nights and back, leaving on 4 June 2025, under $5,000"
+
+Serve = Callable[..., ModelServer]
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    running: list[ModelServer] = []
+
+    def start(*script: Any, provider: str = "openai") -> ModelServer:
+        server = ModelServer(script).__enter__()
+        running.append(server)
+        for name, value in {**server.environment(KEY), "SAGAGRAPH_MODEL": f"{provider}:m"}.items():
+            monkeypatch.setenv(name, value)
+        return server
+
+    yield start
+    for server in running:
+        server.__exit__()
+
+
+def first_trip(asked: Asked) -> Say:
+    trip = json.loads(asked.user.splitlines()[1])["trip 1"]
+    return Say({"offers": [leg["id"] for leg in trip["legs"]], "reasoning": "cheap", "considered": []})
+
+
+def test_a_sentence_in_a_muddle_is_put_in_order_and_a_trip_is_chosen_by_the_model(command: CommandLine, serve: Serve) -> None:
+    server = serve(Say({"sentence": PLAIN}), first_trip, provider="anthropic")
+    told = command("trip", MUDDLED, "--saga-id", "trip", "--json")
+    assert (told.code, told.json["status"]) == (0, "awaiting_approval")
+    assert "put in plain words by anthropic:m" in told.err
+    assert (len(server.asked), server.left) == (2, 0)
+    assert server.asked[0].user.splitlines()[1] == json.dumps({"text": MUDDLED})
+    (proposed,) = [each for each in command.journal("trip") if each["type"] == "PlanProposed"]
+    assert any(each.startswith("round 1 of anthropic:m: ") for each in proposed["data"]["reasons"])
+
+
+def test_a_model_that_makes_something_up_is_not_listened_to(command: CommandLine, serve: Serve) -> None:
+    serve(Say({"sentence": PLAIN.replace("5,000", "50,000")}))
+    told = command("trip", MUDDLED)
+    assert told.code == 2
+    assert "Where does the trip start?" in told.complaint
+
+
+@pytest.mark.parametrize(("code", "words"), [(401, "the key in OPENAI_API_KEY is refused"), (429, "the rate limit is reached")])
+def test_a_model_that_can_not_be_asked_is_exit_3_with_its_name(command: CommandLine, serve: Serve, code: int, words: str) -> None:
+    serve(Status(code))
+    told = command("trip", "--request", command.request_file(), "--saga-id", "trip", "--yes", "--json")
+    assert told.code == 3
+    assert told.json["error"]["message"].startswith(f"openai:m: {words}")
+    assert "saga 'trip' waits in planning" in told.json["error"]["message"]
+    assert_key_is_nowhere(command, told)
+    assert command("status", "trip", "--json").json["status"] == "planning"
+
+
+def test_a_missing_key_is_exit_3_and_keeps_nobody_from_cancelling(
+    command: CommandLine, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve()
+    monkeypatch.delenv("OPENAI_API_KEY")
+    told = command("trip", "--request", command.request_file(), "--saga-id", "trip", "--yes")
+    assert told.code == 3
+    assert told.complaint.startswith("openai:m: no key is set: set OPENAI_API_KEY")
+    assert command("cancel", "trip", "--preview").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "field"),
+    [
+        ("SAGAGRAPH_MODEL", "gpt", "SAGAGRAPH_MODEL"),
+        ("SAGAGRAPH_MODEL_PRICES", "cheap", "SAGAGRAPH_MODEL_PRICES"),
+        ("SAGAGRAPH_MODEL_TIME_LIMIT_S", "soon", "SAGAGRAPH_MODEL_TIME_LIMIT_S"),
+        ("SAGAGRAPH_MODEL_TIME_LIMIT_S", "0", "SAGAGRAPH_MODEL_TIME_LIMIT_S"),
+    ],
+)
+def test_a_setting_that_can_not_be_is_exit_2_and_named(
+    command: CommandLine, serve: Serve, monkeypatch: pytest.MonkeyPatch, name: str, value: str, field: str
+) -> None:
+    serve()
+    monkeypatch.setenv(name, value)
+    told = command("trip", "--request", command.request_file(), "--yes")
+    assert told.code == 2
+    assert told.complaint.startswith(f"{field}: ")
+
+
+def assert_key_is_nowhere(command: CommandLine, told: Ended) -> None:
+    assert KEY not in told.out + told.err
+    for file in command.folder.rglob("*"):
+        assert not file.is_file() or KEY.encode() not in file.read_bytes(), file

@@ -1,0 +1,157 @@
+"""What the child of test_crashes.py does: `sweep STRIDE` kills a process at every stride-th boundary of every scenario."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sagagraph.domains.reunion.domain import Reunion
+from sagagraph.domains.reunion.outbox import Message, MessageKind, Outbox
+from sagagraph.errors import UnknownSagaError
+from sagagraph.graph.planning import PlanningGraph, planning_graph
+from sagagraph.saga.engine import Engine
+from sagagraph.saga.stores.opening import open_store
+from sagagraph.testing.crash import CrashPoint
+from sagagraph.testing.databases import databases
+from sagagraph.testing.scenario import Judgement, store_of
+from sagagraph.testing.sweep import Harm, boundaries_of, harm_at
+from tests.domains.reunion.scripted import LATE, Script, outbox_in, request, standing
+
+SAGA = "dinner-1"
+EVERYBODY = {"Ann", "Bob", "Cleo", "Dan"}
+TOLD_ANEW = {"Ann", "Bob"}
+"""By the event that the script answers."""
+
+
+class FragileOutbox(Outbox):
+    """With a boundary between a row and its file, where only the outbox itself could be harmed."""
+
+    def __init__(self, folder: Path, crash: CrashPoint) -> None:
+        inner = outbox_in(folder)
+        super().__init__(inner.folder, inner._now)
+        self._crash = crash
+
+    def write_file(self, message: Message) -> None:
+        self._crash.boundary(f"before the file of {message.operation_id}")
+        super().write_file(message)
+
+
+@dataclass(frozen=True)
+class DayScenario:
+    """`event`: what happens to a day that is open; `cancels`: it is called off. Without either, the day is begun.
+
+    `lived`: boundaries that the beginning lives through before it is killed and called off; 0: all.
+    """
+
+    name: str
+    event: dict[str, Any] | None = None
+    cancels: bool = False
+    lived: int = 0
+
+    @contextmanager
+    def world(self, folder: Path) -> Iterator[None]:
+        yield
+
+    async def prepare(self, folder: Path) -> None:
+        if self.event or self.cancels:
+            async with _opened(folder, CrashPoint(self.lived, folder / "prelude")) as (_engine, graph):
+                await graph.start(SAGA, request(), approved_by="Ann")
+
+    async def run(self, folder: Path, crash: CrashPoint) -> None:
+        async with _opened(folder, crash) as (engine, graph):
+            if self.cancels:
+                await engine.cancel(SAGA, by="Ann")
+            elif self.event:
+                await graph.change(SAGA, request(events=[self.event]), by="Ann", approved_by="Ann")
+            else:
+                await graph.start(SAGA, request(), approved_by="Ann")
+
+    async def resume(self, folder: Path) -> None:
+        async with _opened(folder, None) as (_engine, graph):
+            with suppress(UnknownSagaError):
+                await graph.resume(SAGA)
+
+    async def judge(self, folder: Path) -> Judgement:
+        engine = Engine(await open_store(store_of(folder)))
+        try:
+            saga = await engine.load(SAGA)
+            status, events = (await engine.status(SAGA)).status.value, saga.request.get("events")
+        except UnknownSagaError:
+            status, events = "never begun", []
+        finally:
+            await engine.close()
+        outbox = outbox_in(folder)
+        return Judgement(status, (*_faults(outbox, status, heard=bool(events)), *_files_amiss(outbox)))
+
+
+def _faults(outbox: Outbox, status: str, *, heard: bool) -> Iterator[str]:
+    messages = outbox.messages(SAGA)
+    try:
+        told = standing(messages)
+    except AssertionError as exc:
+        yield str(exc)
+        return
+    if status in ("compensated", "never begun") and told:
+        yield f"{status}, and {sorted(told)} still hold invitations"
+    if status == "running" and set(told) != EVERYBODY:
+        yield f"running, and {sorted(told)} hold invitations"
+    if status == "running" and heard is not ("14:00" in told.get("Bob", "")):
+        yield f"what Bob was told is stale: {told.get('Bob')}"
+    invited = Counter(each.person for each in messages if each.kind == MessageKind.INVITATION)
+    for person, times in invited.items():
+        allowed = 2 if heard and person in TOLD_ANEW else 1
+        if times > allowed:
+            yield f"{person} was invited {times} times"
+
+
+def _files_amiss(outbox: Outbox) -> Iterator[str]:
+    files = set(outbox.folder.rglob("*.ics"))
+    known = {outbox.file_of(each): each for each in outbox.messages(SAGA)}
+    yield from (f"nobody posted {path.name}" for path in files - known.keys())
+    for path, message in known.items():
+        if path not in files or path.read_bytes().decode() != message.calendar:
+            yield f"{path.name} is not what was posted"
+
+
+@asynccontextmanager
+async def _opened(folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple[Engine, PlanningGraph]]:
+    store = await open_store(store_of(folder))
+    script = Script()
+    outbox = outbox_in(folder) if crash is None else FragileOutbox(folder, crash)
+    domain = Reunion(script, outbox, script)
+    if crash is None:
+        engine = Engine(store)
+    else:
+        engine = Engine(crash.around_store(store), around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s)
+    try:
+        yield engine, planning_graph(domain=domain, engine=engine)
+    finally:
+        await engine.close()
+
+
+SCENARIOS = (
+    DayScenario("begun"),
+    DayScenario("an event", event=LATE),
+    DayScenario("called off", cancels=True),
+    DayScenario("called off half-way", cancels=True, lived=22),
+)
+
+
+def sweep(stride: int) -> None:
+    """Each scenario begins at another boundary: what is skipped here is met there."""
+    with databases("sqlite") as made:
+        for first, scenario in enumerate(SCENARIOS, 1):
+            for boundary in range(first, boundaries_of(scenario, made) + 1, stride):
+                sys.stdout.write(json.dumps(asdict(harm_at(scenario, boundary, Harm.KILL, made))) + "\n")
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["sweep", stride]:
+            sweep(int(stride))

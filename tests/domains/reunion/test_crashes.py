@@ -1,0 +1,37 @@
+"""A day whose process is killed (SIGKILL) while people are told their parts, told anew, or told that it is off; then resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+STRIDE = os.environ.get("SAGAGRAPH_SWEEP_STRIDE", "8")
+"""1 kills at every boundary."""
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "tests.domains.reunion.crash_worker", "sweep", STRIDE]
+    swept = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert swept.returncode == 0, swept.stderr
+    return [json.loads(line) for line in swept.stdout.splitlines()]
+
+
+def test_everybody_ends_with_the_one_invitation_that_holds_or_with_none(cases: list[dict[str, Any]]) -> None:
+    assert [each for each in cases if each["judgement"]["faults"]] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [("begun", "running"), ("an event", "running"), ("called off", "compensated"), ("called off half-way", "compensated")],
+)
+def test_a_day_goes_on_to_its_end_wherever_it_was_killed(cases: list[dict[str, Any]], name: str, outcome: str) -> None:
+    ended = [each["judgement"]["outcome"] for each in cases if each["scenario"] == name]
+    assert len(ended) > 2
+    assert outcome in ended
+    assert set(ended) <= {outcome, "never begun", "running"}

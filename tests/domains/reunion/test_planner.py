@@ -1,0 +1,96 @@
+"""The planner: the papers' cases proven best, an exhaustive search that agrees, and a validator that accepts every plan."""
+
+from __future__ import annotations
+
+import pytest
+
+from sagagraph.domains.reunion.generator import generate
+from sagagraph.domains.reunion.measure import check_distances, measure
+from sagagraph.domains.reunion.parsing import parse_problem
+from sagagraph.domains.reunion.planner import alternatives, plan
+from sagagraph.domains.reunion.problem import Objective
+from sagagraph.domains.reunion.question import roles_of
+from sagagraph.domains.reunion.solving import Solved, Status, Unsolved
+from sagagraph.errors import InvalidInputError
+from tests.domains.reunion.exhaustive import least_driving, tiny
+from tests.domains.reunion.plans import shipped
+from tests.domains.reunion.solving import budget, faults, problem_of, solved
+
+
+@pytest.mark.parametrize(("name", "least"), [("thanksgiving", 330), ("wedding", 115), ("ride_sharing", 87)])
+def test_the_papers_cases_are_proven_best_and_valid(name: str, least: float) -> None:
+    problem = problem_of(name)
+    answer = solved(problem)
+    assert answer.status is Status.OPTIMAL
+    assert [(each.value, each.bound) for each in answer.objectives] == [(least, least)]
+    assert measure(problem, answer.plan, problem.objectives[0]) == least
+    assert faults(problem, answer.plan) == []
+
+
+@pytest.mark.parametrize("seed", [*range(13), 135, 146])
+def test_the_least_driving_is_what_an_exhaustive_search_finds(seed: int) -> None:
+    problem = tiny(seed)
+    least = least_driving(problem)
+    answer = plan(problem, budget())
+    if least is None:
+        assert answer == Unsolved(is_proof=True)
+        return
+    assert isinstance(answer, Solved)
+    assert (answer.status, answer.objectives[0].value) == (Status.OPTIMAL, least)
+    assert faults(problem, answer.plan) == []
+
+
+def test_the_exhaustive_search_meets_plans_and_problems_without_one() -> None:
+    assert {least_driving(tiny(seed)) is None for seed in range(8)} == {True, False}
+
+
+@pytest.mark.parametrize("objective", list(Objective))
+def test_a_plan_for_any_objective_is_valid_and_its_value_is_what_is_measured(objective: Objective) -> None:
+    problem = problem_of("ride_sharing").model_copy(update={"objectives": (objective,)})
+    answer = plan(problem, budget(2))
+    assert isinstance(answer, Solved)
+    assert faults(problem, answer.plan) == []
+    assert answer.objectives[0].value == measure(problem, answer.plan, objective)
+    assert answer.objectives[0].bound <= answer.objectives[0].value
+
+
+def test_objectives_count_in_their_order() -> None:
+    both = (Objective.MAKESPAN, Objective.DRIVING_MINUTES)
+    problem = problem_of("wedding").model_copy(update={"objectives": both})
+    first, second = solved(problem, 4).objectives
+    assert first.value < measure(problem, solved(problem_of("wedding")).plan, Objective.MAKESPAN)
+    assert second.value > 115
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    assert solved(problem_of("thanksgiving")).plan == solved(problem_of("thanksgiving")).plan
+
+
+def test_alternatives_give_people_other_roles() -> None:
+    problem = problem_of("thanksgiving")
+    best = solved(problem)
+    others = alternatives(problem, best, 2, budget())
+    assert len({roles_of(each.plan.actions) for each in (best, *others)}) == 3
+    assert [faults(problem, each.plan) for each in others] == [[], []]
+    assert all(each.objectives[0].value >= 330 for each in others)
+
+
+def test_many_people_are_planned_in_teams() -> None:
+    problem = generate(14, 1)
+    answer = solved(problem, 8)
+    assert faults(problem, answer.plan) == []
+    assert 0 < answer.objectives[0].bound <= answer.objectives[0].value
+
+
+def test_soft_wishes_come_after_the_objectives() -> None:
+    problem = problem_of("ride_sharing")
+    answer = solved(problem)
+    arrivals = [action.end for action in answer.plan.actions if action.do == "travel" and action.to == "G"]
+    assert min(arrivals) >= 8 * 60 + 45
+
+
+def test_a_road_without_a_distance_is_bad_input_where_distance_counts() -> None:
+    stated = shipped("ride_sharing")
+    stated["distance_km"] = stated["distance_km"][1:]
+    with pytest.raises(InvalidInputError, match="distance_km: A to B has none"):
+        check_distances(parse_problem(stated))
