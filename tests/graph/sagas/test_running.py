@@ -382,3 +382,22 @@ async def test_the_journal_of_a_thread_replays_without_a_difference(engine: Engi
     app = chain(ledger, "flight", "hotel").compile(engine=engine)
     await app.ainvoke({"log": []}, thread("t"))
     assert (await engine.replay("t")).differences == ()
+
+
+async def test_whoever_stops_reading_a_stream_leaves_a_thread_that_can_be_resumed(engine: Engine, ledger: Ledger) -> None:
+    app = chain(ledger, "flight", "hotel").compile(engine=engine)
+    async for chunk in app.astream({"log": []}, thread("t"), stream_mode="updates"):
+        assert chunk == {"flight": {"log": ["flight"]}}
+        break
+    assert (await app.ainvoke(None, thread("t")))["log"] == ["flight", "hotel"]
+    assert (ledger.calls("do flight"), ledger.calls("do hotel")) == (1, 1)
+
+
+def test_whoever_stops_reading_a_synchronous_stream_does_too(ledger: Ledger) -> None:
+    with Engine.open("memory:") as engine:
+        app = chain(ledger, "flight", "hotel").compile(engine=engine)
+        for chunk in app.stream({"log": []}, thread("t"), stream_mode="updates"):
+            assert chunk == {"flight": {"log": ["flight"]}}
+            break
+        assert app.invoke(None, thread("t"))["log"] == ["flight", "hotel"]
+    assert (ledger.calls("do flight"), ledger.calls("do hotel")) == (1, 1)
