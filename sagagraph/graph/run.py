@@ -44,6 +44,10 @@ RUN = "__sagagraph_run"
 """Where nodes find the run in LangGraph's `configurable`; what begins so is in no checkpoint."""
 
 
+COMPENSATE = "__compensate__"
+"""The node that waits for the compensation."""
+
+
 class LeftOpen(GraphBubbleUp):
     """Carries what leaves the saga open through LangGraph: siblings end, and nothing is recorded as failed."""
 
@@ -151,12 +155,8 @@ class GraphRun:
         """Journal a fact as an operation without effect; one that is there already stands."""
         known = self.saga.operations.get(name)
         if known is None or not known.succeeded:
-            action = recording(what, encode(value))
             self.asked.add(name)
-            self.coordinator.give(name, action)
-            planned = c.PlanOperation(action.spec(name, None))
-            await self.coordinator.tell_until(planned, partial(is_over, name=name), operation=name)
-            await self.coordinator.flush()
+            await write_down(self.coordinator, name, encode(value), what=what)
 
     def recorded(self, name: str) -> Operation | None:
         known = self.saga.operations.get(name)
@@ -280,9 +280,15 @@ async def remove(coordinator: Coordinator, names: Iterable[str]) -> None:
         await coordinator.tell(c.AcceptPlan((), removed))
 
 
-def recording(what: str, value: Any) -> Action:
-    """An action without effect that only writes `value`, JSON, down."""
+async def write_down(coordinator: Coordinator, name: str, value: Any, *, what: str) -> None:
+    """`value`, JSON, as the output of an operation without effect; durable when this returns."""
+    action = _recording(what, value)
+    coordinator.give(name, action)
+    await coordinator.tell_until(c.PlanOperation(action.spec(name, None)), partial(is_over, name=name), operation=name)
+    await coordinator.flush()
 
+
+def _recording(what: str, value: Any) -> Action:
     async def execute(_request: Any, _call: Call) -> Any:
         return value
 
