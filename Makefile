@@ -15,7 +15,7 @@ flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct fli
 4 days in Berlin and 2 in Cologne
 
 .PHONY: help install trip test check lint sweep sweep-all storm explore lock atlas wheel bench bench-trips bench-repair bench-reunions \
-  bench-context clean
+  bench-context bench-ui screenshots clean
 
 help:
 	@echo "make trip     plan and book the sample trip (approves itself, prints committed)"
@@ -29,6 +29,8 @@ help:
 	@echo "make bench-repair  strike trips while they are booked; an oracle and the ledger judge (some minutes)"
 	@echo "make bench-reunions  plan and repair generated reunions of 5 to 60 people; writes docs/benchmarks (some ten minutes)"
 	@echo "make bench-context  what validators are shown after 10 to 10,000 operations; writes docs/benchmarks"
+	@echo "make screenshots  the main views of the app, on a desktop and a phone, bright and dark (needs Chromium)"
+	@echo "make bench-ui  ten people at once on one server of the app; writes docs/benchmarks/ui.md"
 	@echo "make explore  the long form of the exploration of the pure core"
 
 install: $(STAMP) $(MODELS)
@@ -95,8 +97,16 @@ bench-repair: $(STAMP)
 # REUNIONS=--people 5 20 measures only these sizes; --seeds, --seconds and --out say which, how long and where to.
 bench-reunions: $(STAMP)
 	$(BIN)/python -m benchmarks.reunions $(REUNIONS)
+
 bench-context: $(STAMP)
 	$(BIN)/python -m benchmarks.context
+
+screenshots: $(STAMP)
+	$(BIN)/python -m tests.ui.screenshots
+
+# UI=--people 4: so many at once.
+bench-ui: $(STAMP)
+	$(BIN)/python -m benchmarks.ui $(UI)
 
 # The tables of the sandbox's world, anew; a test compares them.
 atlas: $(STAMP)

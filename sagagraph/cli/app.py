@@ -253,6 +253,25 @@ def validate(
     _end(validation.validate_trip(door, problem, plan))
 
 
+@app.command()
+def ui(
+    port: Annotated[int, typer.Option("--port", help="0 takes a free one.")] = 7860,
+    host: Annotated[str, typer.Option("--host", help="Anything but loopback asks for a user and a password.")] = "127.0.0.1",
+    user: Annotated[str, typer.Option("--user", envvar="SAGAGRAPH_UI_USER", help="Who may log in.")] = "",
+    password: Annotated[
+        str, typer.Option("--password", envvar="SAGAGRAPH_UI_PASSWORD", help="Better in the environment: others see arguments.")
+    ] = "",
+    store: Store = "",
+    provider: Provider = "",
+    as_json: Json = False,
+) -> None:
+    """Run the app: plan, watch, break and undo trips in a browser; and the same over REST."""
+    from sagagraph.cli.ui import serve_ui
+
+    settings = sagas.Door(store, provider, as_json).settings
+    _end(serve_ui(settings, host=host, port=port, user=user, password=password, as_json=as_json))
+
+
 @db.command("upgrade")
 def db_upgrade(store: Store = "", as_json: Json = False) -> None:
     """Create or migrate the store's tables."""

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, is_dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, structs
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from sagagraph.saga import events as e
 from sagagraph.saga.agenda import status_of
+from sagagraph.saga.document import describe, plain
 from sagagraph.saga.model import Saga
 from sagagraph.saga.preview import CancelPreview
 from sagagraph.saga.replay import Replay
@@ -33,23 +31,8 @@ stderr = Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
 
 
 def print_json(document: Any) -> None:
-    sys.stdout.write(json.dumps(_plain(document), ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.write(json.dumps(plain(document), ensure_ascii=False, indent=2) + "\n")
     sys.stdout.flush()
-
-
-def _plain(value: Any) -> Any:
-    """With every field, also those that are left out where they are stored."""
-    if isinstance(value, Struct):
-        config = value.__struct_config__
-        kind = {config.tag_field: config.tag} if config.tag_field else {}
-        return _plain({**structs.asdict(value), **kind})
-    if is_dataclass(value) and not isinstance(value, type):
-        return _plain(asdict(value))
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return value
 
 
 def print_saga(view: SagaView) -> None:
@@ -135,51 +118,6 @@ def print_plan(number: int, plan: Mapping[str, Any]) -> None:
 def _coloured(status: SagaStatus | OperationStatus) -> str:
     colour = "green" if status in _GOOD else "red" if status in _BAD else "yellow"
     return f"[{colour}]{status.value}[/{colour}]"
-
-
-def entry_json(entry: e.Entry) -> dict[str, Any]:
-    return {
-        "version": entry.version,
-        "epoch": entry.epoch,
-        "at": _instant(entry),
-        "type": type(entry.event).__name__,
-        "data": _plain(entry.event),
-    }
-
-
-def _instant(entry: e.Entry) -> str:
-    return datetime.fromtimestamp(entry.at, UTC).isoformat(timespec="milliseconds")
-
-
-def log_line(entry: e.Entry) -> str:
-    return f"{_instant(entry)} {describe(entry)}"
-
-
-def describe(entry: e.Entry) -> str:
-    """One line of a journal, with the why."""
-    event = entry.event
-    words = [f"{entry.version:4d}", type(event).__name__]
-    for name in (
-        "operation",
-        "saga",
-        "generation",
-        "attempt",
-        "key",
-        "answer",
-        "via",
-        "reason",
-        "cause",
-        "detail",
-        "by",
-        "plan_hash",
-    ):
-        value = getattr(event, name, None)
-        if value not in (None, ""):
-            words.append(f"{name}={value}" if name != "operation" or not hasattr(value, "id") else f"operation={value.id}")
-    fault = getattr(event, "fault", None)
-    if isinstance(fault, e.Fault):
-        words.append(f"fault={fault.code}: {fault.message}")
-    return " ".join(words)
 
 
 _QUIET = (e.LeaseTaken, e.OperationProbed, e.PlanJudged)

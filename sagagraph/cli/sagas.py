@@ -39,6 +39,7 @@ from sagagraph.saga.agenda import status_of
 from sagagraph.saga.amendment import parent_of
 from sagagraph.saga.coordinator import Observer
 from sagagraph.saga.dependency import graph_of
+from sagagraph.saga.document import entry_json, log_line
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Resolution, SagaBegun
 from sagagraph.saga.model import FINAL, Saga
@@ -520,9 +521,9 @@ async def log(door: Door, saga_id: str) -> int:
     async with open_engine(door.settings) as engine:
         entries = await engine.journal(saga_id)
     if door.as_json:
-        output.print_json({"saga_id": saga_id, "events": [output.entry_json(entry) for entry in entries]})
+        output.print_json({"saga_id": saga_id, "events": [entry_json(entry) for entry in entries]})
     for entry in entries if not door.as_json else ():
-        output.stdout.print(output.log_line(entry), markup=False)
+        output.stdout.print(log_line(entry), markup=False)
     return 0
 
 

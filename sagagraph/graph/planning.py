@@ -112,6 +112,12 @@ class PlanningGraph:
             return await self._amend(saga_id, decision=decision)
         return await self._run(saga_id, decision=decision)
 
+    async def choose(self, saga_id: str, plan_hash: str) -> SagaView:
+        """Ask for approval of one of the alternatives instead. Raises `ConflictError` if it is not among them."""
+        saga = await self._engine.load(saga_id)
+        shown = self._domain.title(saga.plan.content) if saga.plan.content else ""
+        return await self._run(saga_id, wish=c.ChoosePlan(plan_hash, shown))
+
     async def change(
         self, saga_id: str, request: Any, *, by: str, approved_by: str | None = None, lost: Collection[str] = ()
     ) -> SagaView:
@@ -147,7 +153,7 @@ class PlanningGraph:
         begun: SagaBegun | None = None,
         approved_by: str | None = None,
         decision: Approval | None = None,
-        wish: c.ChangeRequest | None = None,
+        wish: c.ChangeRequest | c.ChoosePlan | None = None,
         wait: bool = True,
     ) -> SagaView:
         async with self._engine.hold(saga_id, begin=begun, wait=wait) as coordinator:

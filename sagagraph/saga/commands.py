@@ -141,6 +141,14 @@ class ProposePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ChoosePlan:
+    """One of the alternatives, rather than the plan that is shown, which is called `shown_title` from now on."""
+
+    plan_hash: str
+    shown_title: str
+
+
+@dataclass(frozen=True, slots=True)
 class JudgePlan:
     """`shown`: JSON that it was judged by, beside the request."""
 
@@ -285,6 +293,7 @@ Command = (
     | CompleteBody
     | RaiseBody
     | ProposePlan
+    | ChoosePlan
     | JudgePlan
     | DeclareInfeasible
     | AskApproval

@@ -28,6 +28,7 @@ from sagagraph.saga.answers import (
     undo_replied,
     verified,
 )
+from sagagraph.saga.choice import choose_plan
 from sagagraph.saga.dependency import comes_after_pivot, descendants, is_closed
 from sagagraph.saga.events import Events
 from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
@@ -256,6 +257,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.CompleteBody: _complete_body,
     c.RaiseBody: _raise_body,
     c.ProposePlan: propose_plan,
+    c.ChoosePlan: choose_plan,
     c.JudgePlan: judge_plan,
     c.DeclareInfeasible: declare_infeasible,
     c.AskApproval: ask_approval,

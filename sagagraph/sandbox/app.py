@@ -24,6 +24,7 @@ from sagagraph.sandbox.calls import BookCall, CancelCall, CaptureCall, Kind, Ref
 from sagagraph.sandbox.cities import City, all_cities, find_city, matching_cities
 from sagagraph.sandbox.clock import as_text, real_now
 from sagagraph.sandbox.late_landings import LateLandings
+from sagagraph.sandbox.orders import FaultOrder
 from sagagraph.sandbox.reception import Reception
 from sagagraph.sandbox.service import Service
 from sagagraph.sandbox.settings import SandboxSettings
@@ -98,6 +99,17 @@ def clock(service: TheService) -> Json:
 @_enquiries.post("/clock/advance")
 def advance_clock(body: AdvanceBody, service: TheService) -> Json:
     return {"now": as_text(service.advance_clock(timedelta(seconds=body.seconds)))}
+
+
+@_enquiries.get("/faults")
+async def open_fault_orders(service: TheService) -> Json:
+    return {"orders": [each.model_dump(mode="json") for each in service.effects.orders.open]}
+
+
+@_enquiries.post("/faults", status_code=201)
+async def order_fault(order: FaultOrder, service: TheService) -> Json:
+    service.effects.orders.add(order)
+    return order.model_dump(mode="json")
 
 
 @_enquiries.get("/guarantees")

@@ -18,6 +18,7 @@ from sagagraph.sandbox.clock import Clock, as_text
 from sagagraph.sandbox.database import Database
 from sagagraph.sandbox.faults import Fault, FaultPlan, FaultRule
 from sagagraph.sandbox.landings import land, void, withdraw
+from sagagraph.sandbox.orders import FaultOrders
 from sagagraph.sandbox.settings import SandboxSettings
 from sagagraph.sandbox.world import find_offer
 
@@ -46,6 +47,7 @@ class Effects:
         self._clock = clock
         self._faults = faults
         self._settings = settings
+        self.orders = FaultOrders()
         self._owner = uuid.uuid4().hex
 
     # -- at the door -------------------------------------------------------------------------------------------------
@@ -59,10 +61,11 @@ class Effects:
 
     def arrive(self, call: Call) -> Arrival:
         """Counts the call; one that is to land late is scheduled, one that is to hang is under way from now on."""
-        if not self._faults.concerns(call.kind, call.name):
+        ordered = self.orders.take(call.kind, call.name, call.labels.saga_id)
+        if ordered is None and not self._faults.concerns(call.kind, call.name):
             return Arrival()
         with self._database.transaction() as tx:
-            rule = self._faults.count(tx, call.kind, call.name)
+            rule = ordered or self._faults.count(tx, call.kind, call.name)
             if rule is not None and rule.fault == "late":
                 late_calls.schedule(tx, call, self._clock.now(tx) + rule.duration)
             if rule is not None and rule.fault == "hang":

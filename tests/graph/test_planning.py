@@ -400,3 +400,37 @@ def test_the_graph_can_be_drawn() -> None:
     drawn = _build().compile().get_graph()
     assert {"intake", "plan", "repair", "validate", "approve", "execute", "compensate", "finish"} <= set(drawn.nodes)
     assert PlanningGraph.__doc__
+
+
+# -- choosing ------------------------------------------------------------------------------------------------------------
+
+
+async def test_an_alternative_that_is_chosen_is_judged_approved_and_booked(open_worker: OpenWorker, ledger: ReadLedger) -> None:
+    async with open_worker() as worker:
+        shown = await worker.graph.start("trip", REQUEST)
+        offered = (await worker.engine.load("trip")).plan.alternatives
+        cheaper = min(offered, key=lambda each: each["cost"]["total"])
+        chosen = await worker.graph.choose("trip", cheaper["plan_hash"])
+        assert (chosen.status, chosen.plan_hash) == ("awaiting_approval", cheaper["plan_hash"])
+        others = (await worker.engine.load("trip")).plan.alternatives
+        assert {each["plan_hash"] for each in others} == {shown.plan_hash} | {
+            each["plan_hash"] for each in offered if each is not cheaper
+        }
+        assert all(each["title"] for each in others)
+        with pytest.raises(ConflictError):
+            await worker.graph.decide("trip", approved=True, by="ann", plan_hash=shown.plan_hash)
+        booked = await worker.graph.decide("trip", approved=True, by="ann", plan_hash=cheaper["plan_hash"])
+        assert (booked.status, booked.cost.total) == ("committed", cheaper["cost"]["total"])
+    assert standing(await ledger()) == (5, 1)
+
+
+async def test_only_a_plan_that_is_offered_can_be_chosen_and_only_while_it_is_asked_about(open_worker: OpenWorker) -> None:
+    async with open_worker() as worker:
+        shown = await worker.graph.start("trip", REQUEST)
+        with pytest.raises(ConflictError, match="offers no plan"):
+            await worker.graph.choose("trip", "0123456789abcdef")
+        await worker.graph.choose("trip", str(shown.plan_hash))
+        assert (await worker.events("trip")).count("PlanProposed") == 1
+        await worker.graph.decide("trip", approved=False, by="ann")
+        with pytest.raises(NotAllowedError, match="rejected"):
+            await worker.graph.choose("trip", str(shown.plan_hash))

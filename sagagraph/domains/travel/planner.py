@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -36,15 +37,21 @@ Proposals = tuple[Itinerary, ...] | Infeasible
 
 
 async def propose(request: TripRequest, provider: ReservationProvider, *, limit: int = 4) -> Proposals:
-    """At most `limit` trips.
+    """At most `limit` trips. Choosing takes a thread: whoever else is served by this event loop does not wait for it.
 
     Raises:
         ProviderError: the offers could not be read.
     """
     market = (await gather(request, provider)).with_trains_first(request)
-    found = _best_of(request, market)
-    proposals = _itineraries(request, market, found) if found else choose(request, await gather(request, provider, widely=True))
+    proposals: Proposals | None = await asyncio.to_thread(_with_good_trains, request, market)
+    if proposals is None:
+        proposals = await asyncio.to_thread(choose, request, await gather(request, provider, widely=True))
     return proposals if isinstance(proposals, Infeasible) else proposals[:limit]
+
+
+def _with_good_trains(request: TripRequest, market: Market) -> tuple[Itinerary, ...] | None:
+    found = _best_of(request, market)
+    return _itineraries(request, market, found) if found else None
 
 
 def choose(request: TripRequest, offers: Market) -> Proposals:

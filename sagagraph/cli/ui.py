@@ -1,0 +1,53 @@
+"""`sagagraph ui`: the app, until it is told to stop."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sagagraph.bootstrap import Settings
+from sagagraph.cli import output
+from sagagraph.errors import InvalidInputError
+from sagagraph.ui.door import Door
+
+
+async def serve_ui(settings: Settings, *, host: str, port: int, user: str, password: str, as_json: bool) -> int:
+    if bool(user) is not bool(password):
+        raise InvalidInputError("give both, a user and a password, or none", field="--user" if password else "--password")
+    door = Door(host, port, {user: password} if user else {})
+    with _tables_made_meanwhile(settings):
+        try:
+            from sagagraph.ui.app import serve
+        except ModuleNotFoundError as exc:
+            raise InvalidInputError(
+                f"{exc.name} is not installed; needed for the app: pip install sagagraph[ui]", field="ui"
+            ) from exc
+
+    def announce(url: str) -> None:
+        if as_json:
+            output.print_json({"url": url})
+        else:
+            output.stdout.print(f"SagaGraph listens on {url}", markup=False)
+
+    await serve(settings, door, announce)
+    return 0
+
+
+@contextmanager
+def _tables_made_meanwhile(settings: Settings) -> Iterator[None]:
+    """By another process, while this one imports for seconds. Whether it succeeds does not matter: opening the store says."""
+    if settings.store_url == "memory:":
+        yield
+        return
+    environment = {**os.environ, "SAGAGRAPH_STORE": settings.store_url}  # an argument could be read by others
+    quiet = subprocess.DEVNULL
+    upgrading = subprocess.Popen(
+        [sys.executable, "-m", "sagagraph", "db", "upgrade"], env=environment, stdin=quiet, stdout=quiet, stderr=quiet
+    )
+    try:
+        yield
+    finally:
+        upgrading.wait()

@@ -1,0 +1,283 @@
+"""The REST interface (docs at /docs): the same functions that the pages use, and errors of our family as HTTP answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from sagagraph.errors import (
+    BusyError,
+    ConflictError,
+    DrainedError,
+    InvalidInputError,
+    NotAllowedError,
+    ProviderError,
+    SagaGraphError,
+    StoreError,
+    UnknownOperationError,
+    UnknownSagaError,
+)
+from sagagraph.saga.agenda import status_of
+from sagagraph.saga.document import entry_json, plain
+from sagagraph.saga.events import Entry, Resolution
+from sagagraph.saga.model import Saga
+from sagagraph.ui.gate import visitor_in
+from sagagraph.ui.reference import reference
+from sagagraph.ui.service import Service
+from sagagraph.ui.visitors import Visitor
+
+PREFIX: Final = "/api/v1"
+
+_STATUS_OF_ERROR: Final[tuple[tuple[type[SagaGraphError], int], ...]] = (
+    (InvalidInputError, 422),
+    (UnknownSagaError, 404),
+    (UnknownOperationError, 404),
+    (ConflictError, 409),
+    (NotAllowedError, 409),
+    (BusyError, 503),
+    (DrainedError, 503),
+    (ProviderError, 502),
+    (StoreError, 503),
+)
+"""The first that fits; any other is a 500 with its words."""
+
+Json = dict[str, Any]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class NewSaga(Body):
+    """`text` or `request`, one of them. A sentence that leaves something open is answered with 422 and what to ask."""
+
+    domain: str = "travel"
+    text: str | None = Field(None, max_length=4000)
+    request: Json | None = None
+
+
+class ChangedWishes(Body):
+    """`lost`: operations whose reservations have fallen through, after the saga has committed."""
+
+    text: str | None = Field(None, max_length=4000)
+    request: Json | None = None
+    lost: tuple[str, ...] = ()
+
+
+class WhatHappened(Body):
+    """One of the disruptions that are offered, or one in plain words."""
+
+    key: str | None = None
+    text: str | None = Field(None, max_length=4000)
+
+
+class ThisPlan(Body):
+    """A decision is about exactly this plan; if another is shown by now, it is refused with 409."""
+
+    plan_hash: str = Field(min_length=1, max_length=200)
+
+
+class SettledOperation(Body):
+    operation: str
+    resolution: Resolution
+    output: Any = None
+
+
+async def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+async def _visitor(request: Request) -> Visitor:
+    return visitor_in(request.headers)
+
+
+TheService = Annotated[Service, Depends(_service)]
+TheVisitor = Annotated[Visitor, Depends(_visitor)]
+router = APIRouter(prefix=PREFIX)
+
+
+def add_api(app: FastAPI, service: Service) -> None:
+    app.state.service = service
+    app.include_router(router)
+    app.add_api_route("/docs", _reference, response_class=HTMLResponse, include_in_schema=False)
+    app.add_exception_handler(SagaGraphError, _show_error)
+
+
+@router.get("/sagas", summary="Your sagas, the latest first")
+async def list_sagas(service: TheService, visitor: TheVisitor) -> Json:
+    return {"sagas": [_row(saga) for saga in await service.sagas(visitor)]}
+
+
+@router.post("/sagas", status_code=202, summary="Begin to plan")
+async def create(body: NewSaga, service: TheService, visitor: TheVisitor) -> Json:
+    request = await _request_of(service, body.domain, body.text, body.request, None)
+    saga_id = await service.begin(visitor, body.domain, request)
+    return await _standing(service, visitor, saga_id)
+
+
+@router.get("/sagas/{saga_id}", summary="Where a saga stands, now or at a version of its journal")
+async def show(
+    saga_id: str, service: TheService, visitor: TheVisitor, version: Annotated[int | None, Query(ge=1)] = None
+) -> Json:
+    return await _standing(service, visitor, saga_id, version)
+
+
+@router.get("/sagas/{saga_id}/plan", summary="The plan that is shown, and the alternatives to it")
+async def plans(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
+    saga = await service.saga(visitor, saga_id)
+    plan = saga.plan
+    shown = {"plan_hash": plan.hash, "plan": plan.content, "cost": plan.cost, "reasons": plan.reasons, "verdict": plan.verdict}
+    return {"saga_id": saga_id, "status": status_of(saga).value, "shown": shown, "alternatives": plan.alternatives}
+
+
+@router.post("/sagas/{saga_id}/approve", status_code=202, summary="Approve exactly this plan; again does nothing")
+async def approve(saga_id: str, body: ThisPlan, service: TheService, visitor: TheVisitor) -> Json:
+    await service.decide(visitor, saga_id, body.plan_hash, approved=True)
+    return await _standing(service, visitor, saga_id)
+
+
+@router.post("/sagas/{saga_id}/reject", status_code=202, summary="Reject exactly this plan")
+async def reject(saga_id: str, body: ThisPlan, service: TheService, visitor: TheVisitor) -> Json:
+    await service.decide(visitor, saga_id, body.plan_hash, approved=False)
+    return await _standing(service, visitor, saga_id)
+
+
+@router.post("/sagas/{saga_id}/choose", status_code=202, summary="Show one of the alternatives instead")
+async def choose(saga_id: str, body: ThisPlan, service: TheService, visitor: TheVisitor) -> Json:
+    await service.choose(visitor, saga_id, body.plan_hash)
+    return await _standing(service, visitor, saga_id)
+
+
+@router.post("/sagas/{saga_id}/change", status_code=202, summary="Wish for something else")
+async def change(saga_id: str, body: ChangedWishes, service: TheService, visitor: TheVisitor) -> Json:
+    saga = await service.saga(visitor, saga_id)
+    is_same = bool(body.lost) and body.text is None and body.request is None
+    wanted = saga.request if is_same else await _request_of(service, saga.domain, body.text, body.request, saga)
+    await service.change(visitor, saga_id, wanted, body.lost)
+    return await _standing(service, visitor, saga_id)
+
+
+@router.get("/sagas/{saga_id}/disruptions", summary="What can go wrong with it now, at the press of a button")
+async def disruptions(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
+    saga = await service.saga(visitor, saga_id)
+    offered = service.subjects[saga.domain].disruptions(saga)
+    return {"saga_id": saga_id, "disruptions": [{"key": each.key, "words": each.words} for each in offered]}
+
+
+@router.post("/sagas/{saga_id}/disruptions", status_code=202, summary="Let it happen, and have the plan changed")
+async def disrupt(saga_id: str, body: WhatHappened, service: TheService, visitor: TheVisitor) -> Json:
+    saga = await service.saga(visitor, saga_id)
+    subject = service.subjects[saga.domain]
+    offered = {each.key: each for each in subject.disruptions(saga)}
+    happened = offered.get(body.key) if body.key is not None else subject.disruption_in(body.text or "", saga)
+    if happened is None:
+        raise InvalidInputError(
+            f"nothing of this saga can go wrong like that; there are {', '.join(offered) or 'none'}", field="key"
+        )
+    await service.disrupt(visitor, saga_id, happened)
+    return await _standing(service, visitor, saga_id)
+
+
+@router.get("/sagas/{saga_id}/cancel", summary="What cancelling now would undo, cost and leave; does nothing")
+async def preview(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
+    return asdict(await service.preview(visitor, saga_id))
+
+
+@router.post("/sagas/{saga_id}/cancel", status_code=202, summary="Undo it")
+async def cancel(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
+    await service.cancel(visitor, saga_id)
+    return await _standing(service, visitor, saga_id)
+
+
+@router.post("/sagas/{saga_id}/resume", status_code=202, summary="Go on with it")
+async def resume(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
+    await service.resume(visitor, saga_id)
+    return await _standing(service, visitor, saga_id)
+
+
+@router.post("/sagas/{saga_id}/resolve", status_code=202, summary="Settle an operation that is held or stuck")
+async def resolve(saga_id: str, body: SettledOperation, service: TheService, visitor: TheVisitor) -> Json:
+    await service.resolve(visitor, saga_id, body.operation, body.resolution, body.output)
+    return await _standing(service, visitor, saga_id)
+
+
+@router.get("/sagas/{saga_id}/log", summary="Its journal")
+async def log(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
+    entries = await service.journal(visitor, saga_id)
+    return {"saga_id": saga_id, "events": [entry_json(entry) for entry in entries]}
+
+
+@router.get(
+    "/sagas/{saga_id}/events",
+    summary="Its journal as a stream of server-sent events, as long as something is under way",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
+async def events(
+    request: Request, saga_id: str, service: TheService, visitor: TheVisitor, after: Annotated[int, Query(ge=0)] = 0
+) -> StreamingResponse:
+    """`id` is the event's version: a client that lost the connection goes on with `Last-Event-ID`, or `after`."""
+    last = request.headers.get("last-event-id", "")
+    seen = max(after, int(last) if last.isascii() and last.isdigit() else 0)
+    await service.saga(visitor, saga_id)
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(_stream(service.events(visitor, saga_id, seen)), media_type="text/event-stream", headers=headers)
+
+
+async def _stream(entries: AsyncIterator[Entry]) -> AsyncIterator[str]:
+    async for entry in entries:
+        told = json.dumps(entry_json(entry), ensure_ascii=False)
+        yield f"id: {entry.version}\nevent: {type(entry.event).__name__}\ndata: {told}\n\n"
+    yield "event: end\ndata: {}\n\n"
+
+
+@router.get("/sagas/{saga_id}/files/{name}", summary="A document that a saga has made, or its journal as JSON")
+async def download(saga_id: str, name: str, service: TheService, visitor: TheVisitor) -> Response:
+    for each in await service.downloads(visitor, saga_id):
+        if each.name == name:
+            headers = {"content-disposition": f'attachment; filename="{each.name}"', "x-content-type-options": "nosniff"}
+            return Response(each.content, media_type=each.media_type, headers=headers)
+    raise UnknownSagaError(f"saga {saga_id!r} has no file {name!r}", saga_id=saga_id)
+
+
+async def _request_of(service: Service, domain: str, text: str | None, request: Json | None, saga: Saga | None) -> Json:
+    """What is wished, on top of what was wished before; raises `InvalidInputError` with the question for what is missing."""
+    if (text is None) is (request is None):
+        raise InvalidInputError("give a sentence or a request, one of them", field="text")
+    if domain not in service.subjects:
+        raise InvalidInputError(f"there are {', '.join(service.subjects)}, not {domain!r}", field="domain")
+    subject = service.subjects[domain]
+    if request is not None:
+        checked: Json = await subject.checked(request)
+        return checked
+    draft = await subject.read(text or "", subject.draft_of(saga.request).known if saga else None)
+    if draft.questions:
+        unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
+        raise InvalidInputError(" ".join([*draft.questions, *unread]), field="text")
+    wanted: Json = subject.on_top(draft.request, saga) if saga else draft.request
+    return wanted
+
+
+async def _standing(service: Service, visitor: Visitor, saga_id: str, version: int | None = None) -> Json:
+    view = plain(await service.status(visitor, saga_id, version))
+    return {**view, "is_busy": service.is_busy(saga_id), "problem": service.problem(saga_id)}
+
+
+def _row(saga: Saga) -> Json:
+    return {"saga_id": saga.id, "domain": saga.domain, "status": status_of(saga).value, "begun_at": saga.begun_at}
+
+
+async def _reference(request: Request) -> HTMLResponse:
+    return HTMLResponse(reference(request.app.openapi()))
+
+
+async def _show_error(_request: Request, exc: Exception) -> JSONResponse:
+    status = next((status for kind, status in _STATUS_OF_ERROR if isinstance(exc, kind)), 500)
+    return JSONResponse({"error": {"message": str(exc), "field": getattr(exc, "field", None)}}, status_code=status)

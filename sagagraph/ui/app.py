@@ -1,0 +1,134 @@
+"""Puts the pages and the REST interface on one FastAPI app behind the gate, and serves it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI
+
+from sagagraph import __version__
+from sagagraph.bootstrap import Settings
+from sagagraph.errors import InvalidInputError
+from sagagraph.ui.api import add_api
+from sagagraph.ui.chat import Chat
+from sagagraph.ui.conversation import Conversations
+from sagagraph.ui.door import Door
+from sagagraph.ui.gate import LOOPBACK_NAMES, Gate, Login
+from sagagraph.ui.history import History
+from sagagraph.ui.service import Service, open_service
+from sagagraph.ui.style import CSS
+from sagagraph.ui.visitors import TOKEN_BYTES
+
+_GRACE_S: Final = 3
+_THREADS: Final = 128
+_NOTHING_UPLOADED: Final = 1
+"""Bytes: no component takes files, and the route that would take them is there all the same."""
+
+
+def create_app(service: Service, door: Door) -> Gate:
+    """The ASGI application; the service belongs to the loop that runs it."""
+    api = FastAPI(title="SagaGraph", version=__version__, docs_url=None, redoc_url=None)
+    add_api(api, service)
+    gr.mount_gradio_app(
+        api,
+        _page(service),
+        path="/",
+        theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
+        css=CSS,
+        footer_links=[],
+        run_history=False,
+        show_error=False,
+        ssr_mode=False,
+        enable_monitoring=False,
+        max_file_size=_NOTHING_UPLOADED,
+    )
+    hosts = LOOPBACK_NAMES if door.is_loopback else None
+    return Gate(api, login=Login(door.passwords), hosts=hosts, new_token=lambda: secrets.token_urlsafe(TOKEN_BYTES))
+
+
+def _page(service: Service) -> gr.Blocks:
+    conversations = Conversations(next(iter(service.subjects)))
+    page = gr.Blocks(title="SagaGraph", analytics_enabled=False)
+    with page, gr.Tabs():
+        with gr.Tab("Plan"):
+            Chat(service, conversations).build(page)
+        with gr.Tab("History", elem_id="history") as history:
+            History(service, conversations).build(history)
+    page.queue(default_concurrency_limit=None, api_open=False)
+    return page
+
+
+async def serve(settings: Settings, door: Door, on_ready: Callable[[str], None]) -> None:
+    """Until SIGINT or SIGTERM. What was open is picked up at once, and what is under way then ends its calls first.
+
+    Raises `InvalidInputError` where it can not listen.
+    """
+    # Solvers, searches and the store's reads each take a thread: by default there are so few that people would wait in line.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="sagagraph-work"))
+    with _listen(door) as listener:
+        async with open_service(settings) as service:
+            await service.pick_up()
+            server = _Server(_config(create_app(service, door)), lambda: on_ready(_url(listener)))
+            await server.serve(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Uvicorn's own raises the signal again once the server has ended: before what is under way could be journalled."""
+
+        def stop(_signal: int, _frame: FrameType | None) -> None:
+            self.should_exit = True
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _config(app: Gate) -> uvicorn.Config:
+    """No access log: an address can hold what a visitor said."""
+    return uvicorn.Config(
+        app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_S, ws="none", server_header=False
+    )
+
+
+def _listen(door: Door) -> socket.socket:
+    listener = socket.socket(socket.AF_INET6 if ":" in door.host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((door.host, door.port))
+        listener.listen()
+    except (OSError, OverflowError) as exc:
+        listener.close()
+        raise InvalidInputError(f"can not listen on {door.host}:{door.port}: {exc}", field="--port") from exc
+    return listener
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

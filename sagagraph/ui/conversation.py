@@ -1,0 +1,189 @@
+"""What was said on a page, and what follows from it. Text only: nothing here is markup."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any, Final, Literal
+
+from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.saga.agenda import status_of
+from sagagraph.saga.model import Saga
+from sagagraph.saga.status import SagaStatus
+from sagagraph.ui.narration import in_retrospect, narrate
+from sagagraph.ui.service import Service
+from sagagraph.ui.subject import NOTHING_KNOWN, Draft, Subject
+from sagagraph.ui.visitors import Visitor
+
+_MOST_KEPT: Final = 1000
+_LONGEST_TALK: Final = 200
+_YES: Final = re.compile(
+    r"^\W*(?:yes|yep|ok(?:ay)?|approved?|book it|do it|go ahead|take it|looks good)(?:,? (?:please|book it|thanks?))*\W*$",
+    re.IGNORECASE,
+)
+_NO: Final = re.compile(r"^\W*(?:no(?:,? thanks?| thank you)?|reject(?: it)?|forget it|never mind)\W*$", re.IGNORECASE)
+_UNDO: Final = re.compile(
+    r"^\W*(?:please )?(?:cancel|undo|call off)(?: (?:it|that|this|everything|all|the (?:trip|plan|whole thing)))*\W*$",
+    re.IGNORECASE,
+)
+_OVER: Final = frozenset({SagaStatus.REJECTED, SagaStatus.INFEASIBLE, SagaStatus.COMPENSATED})
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    subject: str
+    messages: tuple[Message, ...] = ()
+    draft: Draft = NOTHING_KNOWN
+    saga_id: str | None = None
+
+    def heard(self, text: str) -> Conversation:
+        return self._with(Message("user", text))
+
+    def answered(self, text: str) -> Conversation:
+        return self._with(Message("assistant", text)) if text else self
+
+    def _with(self, message: Message) -> Conversation:
+        return replace(self, messages=(*self.messages, message)[-_LONGEST_TALK:])
+
+
+class Conversations:
+    """One for each visitor, as long as the server runs; what matters of them is in the journals."""
+
+    def __init__(self, subject: str) -> None:
+        self._subject = subject
+        self._kept: OrderedDict[str, Conversation] = OrderedDict()
+
+    def of(self, visitor: Visitor) -> Conversation:
+        return self._kept.get(visitor.tag) or Conversation(self._subject)
+
+    def knows(self, visitor: Visitor) -> bool:
+        return visitor.tag in self._kept
+
+    def keep(self, visitor: Visitor, conversation: Conversation) -> None:
+        self._kept[visitor.tag] = conversation
+        self._kept.move_to_end(visitor.tag)
+        while len(self._kept) > _MOST_KEPT:
+            self._kept.popitem(last=False)
+
+
+def about(saga: Saga, subject: Subject) -> Conversation:
+    """Taken up again from the journal alone."""
+    said = Message("user", subject.sentence(saga.request))
+    return Conversation(subject.name, (said,), subject.draft_of(saga.request), saga.id)
+
+
+class Talk:
+    """One visitor's turn: what was said leads to a question, a plan, a change or a decision."""
+
+    def __init__(self, service: Service, visitor: Visitor, conversation: Conversation, shown_hash: str | None) -> None:
+        """`shown_hash`: of the plan that the page shows whoever is speaking: a `yes` means that one."""
+        self._service = service
+        self._visitor = visitor
+        self._subject = service.subjects[conversation.subject]
+        self._shown_hash = shown_hash
+        self.conversation = conversation
+
+    async def say(self, text: str) -> Conversation:
+        saga = await self._saga()
+        if saga is not None:
+            self._answer(in_retrospect(await self._service.shown(saga), self._subject))
+        self.conversation = self.conversation.heard(text)
+        try:
+            if saga is None or not await self._settled(text, saga):
+                await self._take(await self._subject.read(text, self.conversation.draft.known), saga)
+        except InvalidInputError as exc:
+            self._answer(str(exc).removeprefix(f"{exc.field}: "))
+        except SagaGraphError as exc:
+            self._answer(str(exc))
+        return self.conversation
+
+    async def remove(self, key: str) -> Conversation:
+        return await self._edit(self._subject.without(self.conversation.draft.known, key))
+
+    async def reword(self, key: str, text: str) -> Conversation:
+        try:
+            return await self._edit(await self._subject.reworded(self.conversation.draft.known, key, text))
+        except SagaGraphError as exc:
+            self._answer(str(exc))
+        return self.conversation
+
+    async def _edit(self, draft: Draft) -> Conversation:
+        try:
+            await self._take(draft, await self._saga())
+        except SagaGraphError as exc:
+            self._answer(str(exc))
+        return self.conversation
+
+    async def _saga(self) -> Saga | None:
+        saga_id = self.conversation.saga_id
+        return None if saga_id is None else await self._service.saga(self._visitor, saga_id)
+
+    def _answer(self, text: str) -> None:
+        self.conversation = self.conversation.answered(text)
+
+    async def _settled(self, text: str, saga: Saga) -> bool:
+        """Whether it was about the plan that is there, rather than about wishes."""
+        if _UNDO.match(text):
+            self._answer("Press “Cancel…” to see what that would undo, and what would remain.")
+            return True
+        if (disruption := self._subject.disruption_in(text, saga)) is not None:
+            await self._service.disrupt(self._visitor, saga.id, disruption)
+            return True
+        shown = await self._service.shown(saga)
+        if status_of(shown) is not SagaStatus.AWAITING_APPROVAL:
+            return False
+        if _YES.match(text) or _NO.match(text):
+            await self._service.decide(self._visitor, saga.id, self._shown_hash or "", approved=bool(_YES.match(text)))
+            return True
+        preference = await self._subject.preferred(text, shown)
+        if preference is None:
+            return False
+        self._answer(preference.said)
+        if preference.plan_hash is not None:
+            await self._service.choose(self._visitor, saga.id, preference.plan_hash)
+        return True
+
+    async def _take(self, draft: Draft, saga: Saga | None) -> None:
+        before = self.conversation.draft
+        self.conversation = replace(self.conversation, draft=draft)
+        if draft.not_understood:
+            self._answer(f"I did not understand: {', '.join(draft.not_understood)}.")
+        for remark in draft.remarks if draft.remarks != before.remarks else ():
+            self._answer(remark)
+        if draft.questions:
+            self._answer(draft.questions[0])
+        elif saga is None or status_of(saga) in _OVER:
+            saga_id = await self._service.begin(self._visitor, self._subject.name, draft.request)
+            self.conversation = replace(self.conversation, saga_id=saga_id)
+        elif (wanted := self._subject.on_top(draft.request, saga)) != saga.request:
+            await self._change(saga, wanted, before)
+        elif not draft.not_understood:
+            self._answer("That changes nothing.")
+
+    async def _change(self, saga: Saga, wanted: Any, before: Draft) -> None:
+        """Wishes that come too late are not kept as if they held."""
+        try:
+            await self._service.change(self._visitor, saga.id, wanted)
+        except SagaGraphError:
+            self.conversation = replace(self.conversation, draft=before)
+            raise
+
+
+def shown_messages(conversation: Conversation, saga: Saga | None, subject: Subject) -> tuple[Message, ...]:
+    """With what there is to say of the saga as it stands now."""
+    if saga is None:
+        return conversation.messages
+    return (*conversation.messages, Message("assistant", narrate(saga, subject)))
+
+
+def as_chat(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+    """Gradio's chat puts text into its page as HTML, also where it is told not to render Markdown."""
+    return [{"role": each.role, "content": escape(each.text, quote=False)} for each in messages]

@@ -1,0 +1,209 @@
+"""The page of all that was done: a visitor's sagas, each with its journal, states, verdicts, and every version of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.saga.agenda import status_of
+from sagagraph.saga.document import describe
+from sagagraph.saga.events import Entry, Resolution
+from sagagraph.saga.evolve import fold
+from sagagraph.saga.model import FINAL, Saga
+from sagagraph.saga.projections import project
+from sagagraph.ui import cards, records
+from sagagraph.ui.conversation import Conversations, about
+from sagagraph.ui.gate import visitor_in
+from sagagraph.ui.markup import joined
+from sagagraph.ui.service import Service
+from sagagraph.ui.visitors import Visitor
+
+Updates = dict[Any, Any]
+_MOST_SHOWN = 300
+"""Lines of a journal on a page; all of it can be downloaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    saga_id: str | None = None
+
+
+class History:
+    def __init__(self, service: Service, conversations: Conversations) -> None:
+        self._service = service
+        self._conversations = conversations
+
+    # -- components ----------------------------------------------------------------------------------------------------
+
+    def build(self, tab: gr.Tab) -> None:
+        self._opened = gr.State(Opened())
+        with gr.Row(elem_classes="sg-tight"):
+            self._pick = gr.Dropdown([], label="Saga", scale=5, min_width=220, elem_id="pick", filterable=False)
+            self._refresh = gr.Button("Refresh", scale=1, min_width=90, elem_id="refresh")
+        self._list = gr.HTML(elem_id="saga-list")
+        with gr.Column(visible=False, elem_id="record") as self._record:
+            self._build_version()
+            self._build_actions()
+            with gr.Tabs():
+                with gr.Tab("Steps"):
+                    self._graph = gr.Plot(show_label=False, container=False, elem_id="record-graph")
+                with gr.Tab("Journal"):
+                    self._journal = gr.HTML(elem_id="journal")
+                with gr.Tab("State"):
+                    self._state = gr.HTML(elem_id="state")
+                with gr.Tab("Verdicts"):
+                    self._verdicts = gr.HTML(elem_id="verdicts")
+                    self._check = gr.Button("Fold and judge again", size="sm", elem_id="replay")
+                    self._replay = gr.HTML(elem_id="replayed")
+        self._listen(tab)
+
+    def _build_version(self) -> None:
+        self._version = gr.Slider(1, 2, step=1, value=1, label="As it was at version", elem_id="version")
+        self._at = gr.HTML(elem_id="at-version")
+        self._files = gr.HTML(elem_id="files")
+
+    def _build_actions(self) -> None:
+        with gr.Row(elem_classes="sg-tight"):
+            self._open = gr.Button("Open in the chat", size="sm", min_width=120, elem_id="open-in-chat")
+            self._resume = gr.Button("Resume", size="sm", min_width=90, elem_id="record-resume")
+        with gr.Accordion("Resolve what is held", open=True, visible=False, elem_id="resolve-box") as self._resolve_box:
+            with gr.Row(elem_classes="sg-tight"):
+                self._held = gr.Dropdown([], label="Operation", min_width=160, elem_id="held")
+                ways = [each.value for each in Resolution]
+                self._way = gr.Radio(ways, value=ways[0], label="What a person found out", min_width=200, elem_id="way")
+                self._output = gr.Textbox(label="What it returned, as JSON, if it landed", min_width=200, elem_id="output")
+            self._resolve = gr.Button("Settle it", size="sm", elem_id="resolve")
+        self._told = gr.HTML(elem_id="told")
+
+    # -- events --------------------------------------------------------------------------------------------------------
+
+    def _listen(self, tab: gr.Tab) -> None:
+        outputs = [self._pick, self._list, self._record, self._version, self._at, self._files, self._resume, self._resolve_box]
+        outputs += [self._held, self._told, self._graph, self._journal, self._state, self._verdicts, self._replay, self._opened]
+        usual: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": None, "show_progress": "hidden"}
+        tab.select(self._on_refresh, [self._opened], outputs, **usual)
+        self._refresh.click(self._on_refresh, [self._opened], outputs, **usual)
+        self._pick.input(self._on_pick, [self._pick], outputs, **usual)
+        self._version.release(self._on_version, [self._opened, self._version], outputs, **usual)
+        self._open.click(self._on_open, [self._opened], outputs, **usual)
+        self._resume.click(self._on_resume, [self._opened], outputs, **usual)
+        self._resolve.click(self._on_resolve, [self._opened, self._held, self._way, self._output], outputs, **usual)
+        self._check.click(self._on_check, [self._opened], outputs, **usual)
+
+    async def _on_refresh(self, opened: Opened, request: gr.Request) -> Updates:
+        visitor = visitor_in(request.headers)
+        return {**await self._listed(visitor, opened), **await self._opened_saga(visitor, opened)}
+
+    async def _on_pick(self, saga_id: str, request: gr.Request) -> Updates:
+        return await self._opened_saga(visitor_in(request.headers), Opened(saga_id))
+
+    async def _on_version(self, opened: Opened, version: int, request: gr.Request) -> Updates:
+        return await self._opened_saga(visitor_in(request.headers), opened, version)
+
+    async def _on_open(self, opened: Opened, request: gr.Request) -> Updates:
+        visitor = visitor_in(request.headers)
+        if not opened.saga_id:
+            return {}
+        saga = await self._service.saga(visitor, opened.saga_id)
+        self._conversations.keep(visitor, about(saga, self._service.subjects[saga.domain]))
+        return {self._told: cards.note("It is open in the chat now: look at Plan.")}
+
+    async def _on_resume(self, opened: Opened, request: gr.Request) -> AsyncIterator[Updates]:
+        visitor = visitor_in(request.headers)
+        if opened.saga_id:
+            try:
+                await self._service.resume(visitor, opened.saga_id)
+            except SagaGraphError as exc:
+                yield {self._told: cards.problem(str(exc))}
+            async for updates in self._follow(visitor, opened):
+                yield updates
+
+    async def _on_resolve(
+        self, opened: Opened, operation: str | None, way: str, output: str, request: gr.Request
+    ) -> AsyncIterator[Updates]:
+        visitor = visitor_in(request.headers)
+        if not opened.saga_id or not operation:
+            return
+        try:
+            returned = _parsed(output)
+            await self._service.resolve(visitor, opened.saga_id, operation, Resolution(way), returned)
+        except SagaGraphError as exc:
+            yield {self._told: cards.problem(str(exc))}
+            return
+        async for updates in self._follow(visitor, opened):
+            yield updates
+
+    async def _follow(self, visitor: Visitor, opened: Opened) -> AsyncIterator[Updates]:
+        saga_id = opened.saga_id or ""
+        while self._service.is_busy(saga_id):
+            yield await self._opened_saga(visitor, opened)
+            await self._service.moved(saga_id)
+        yield {**await self._listed(visitor, opened), **await self._opened_saga(visitor, opened)}
+
+    async def _on_check(self, opened: Opened, request: gr.Request) -> Updates:
+        if not opened.saga_id:
+            return {}
+        return {self._replay: records.replay_card(await self._service.replay(visitor_in(request.headers), opened.saga_id))}
+
+    # -- rendering -----------------------------------------------------------------------------------------------------
+
+    async def _listed(self, visitor: Visitor, opened: Opened) -> Updates:
+        sagas = await self._service.sagas(visitor)
+        choices = [(f"{saga.id} · {status_of(saga).value}", saga.id) for saga in sagas]
+        return {self._list: records.saga_list(sagas), self._pick: gr.update(choices=choices, value=opened.saga_id)}
+
+    async def _opened_saga(self, visitor: Visitor, opened: Opened, version: int | None = None) -> Updates:
+        if not opened.saga_id:
+            return {self._record: gr.update(visible=False)}
+        try:
+            entries = await self._service.journal(visitor, opened.saga_id)
+        except SagaGraphError as exc:
+            return {self._record: gr.update(visible=False), self._list: cards.problem(str(exc))}
+        at = len(entries) if version is None else max(1, min(version, len(entries)))
+        now = fold(opened.saga_id, entries)
+        then = now if at == len(entries) else fold(opened.saga_id, entries[:at])
+        return {**self._at_version(then, entries, at), **await self._as_it_is(visitor, now), self._opened: opened}
+
+    def _at_version(self, saga: Saga, entries: tuple[Entry, ...], at: int) -> Updates:
+        from sagagraph.ui.pictures.dependencies import dependency_graph
+
+        seen = entries[:at]
+        subject = self._service.subjects.get(saga.domain)
+        card = cards.status_card(saga, is_busy=False, told="")
+        plan = cards.plan_card(saga, subject) if subject and saga.plan.content is not None else ""
+        return {
+            self._version: gr.update(maximum=max(len(entries), 2), value=at),
+            self._at: joined(card, cards.note(describe(seen[-1])), plan),
+            self._graph: dependency_graph(tuple(saga.in_order())) if len(saga.operations) else None,
+            self._journal: records.journal_table(seen[-_MOST_SHOWN:]),
+            self._state: records.state_tables(project(saga.id, seen)),
+            self._verdicts: records.verdict_table(records.judgements(seen)),
+            self._replay: "",
+        }
+
+    async def _as_it_is(self, visitor: Visitor, saga: Saga) -> Updates:
+        held = [each.id for each in saga.in_order() if each.waits_for_person]
+        names = [each.name for each in await self._service.downloads(visitor, saga.id)]
+        problem = self._service.problem(saga.id)
+        return {
+            self._record: gr.update(visible=True),
+            self._files: records.download_links(saga.id, names),
+            self._resume: gr.update(visible=saga.stage not in FINAL),
+            self._resolve_box: gr.update(visible=bool(held)),
+            self._held: gr.update(choices=held, value=held[0] if held else None),
+            self._told: cards.problem(problem) if problem else "",
+        }
+
+
+def _parsed(text: str) -> Any:
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text)
+    except ValueError as exc:
+        raise InvalidInputError(f"is not JSON: {exc}", field="output") from exc

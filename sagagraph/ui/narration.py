@@ -1,0 +1,110 @@
+"""Where a saga stands, in a sentence or two, for whoever waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from sagagraph.domains.travel.money import money_text
+from sagagraph.saga.agenda import is_quiet, status_of
+from sagagraph.saga.amendment import parent_of
+from sagagraph.saga.dependency import is_done_with
+from sagagraph.saga.model import Saga
+from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.ui.subject import Subject
+
+
+def narrate(saga: Saga, subject: Subject) -> str:
+    match status_of(saga):
+        case SagaStatus.PLANNING:
+            return "I am looking for plans …" if saga.plan.hash is None else "A validator is judging the plan …"
+        case SagaStatus.AWAITING_APPROVAL:
+            return _asking(saga, subject)
+        case SagaStatus.RUNNING if waits_for_the_world(saga):
+            return f"{_in_vain(saga)}{subject.under_way}\n{_lines(saga, subject)}"
+        case SagaStatus.RUNNING:
+            done, of = progress(saga)
+            cause = f"The plan has to be repaired: {saga.plan.disruption}. " if saga.plan.disruption else ""
+            return f"{cause}Approved. {done} of {of} steps are done …"
+        case SagaStatus.COMMITTED:
+            price = money(saga.plan.cost)
+            return f"{_in_vain(saga)}Done: {subject.outcome}{f' for {price}' if price else ''}.\n{_lines(saga, subject)}"
+        case SagaStatus.COMPENSATING:
+            return "Everything is being undone, what depends on something before that …"
+        case SagaStatus.COMPENSATED:
+            return f"Everything is undone. {_because(saga)}"
+        case SagaStatus.REJECTED:
+            return "Rejected; nothing was done. Say what should be different, and I shall plan again."
+        case SagaStatus.INFEASIBLE:
+            return "\n".join(["There is no plan that keeps all wishes.", *(f"– {each}" for each in saga.plan.infeasible)])
+        case SagaStatus.HELD | SagaStatus.STUCK:
+            return _waiting_for_person(saga)
+    raise AssertionError("there is no other status")
+
+
+def in_retrospect(saga: Saga, subject: Subject) -> str:
+    """The same once something else was said: a plan that was only proposed is named in a line."""
+    if status_of(saga) is not SagaStatus.AWAITING_APPROVAL:
+        return narrate(saga, subject)
+    price = money(saga.plan.cost)
+    return f"I proposed a plan{f' for {price}' if price else ''}."
+
+
+def waits_for_the_world(saga: Saga) -> bool:
+    """All that could be done is done, and the rest waits for something to happen."""
+    return status_of(saga) is SagaStatus.RUNNING and is_quiet(saga) and saga.amending is None
+
+
+def progress(saga: Saga) -> tuple[int, int]:
+    """Steps that are done, going forward, and all of them."""
+    live = [each for each in saga.in_order() if not each.removed]
+    return sum(is_done_with(each) for each in live), len(live)
+
+
+def undone(saga: Saga) -> tuple[int, int]:
+    """Operations that are undone, and all that had or have an effect to undo."""
+    touched = [each for each in saga.in_order() if each.has_effect and each.total_attempts]
+    gone = (OperationStatus.COMPENSATED, OperationStatus.VOIDED, OperationStatus.FAILED)
+    return sum(each.status in gone for each in touched), len(touched)
+
+
+def money(cost: Mapping[str, Any] | None) -> str:
+    """`$2,007`, with fees beside it; empty where a plan costs nothing."""
+    if not cost or not cost.get("currency"):
+        return ""
+    currency = str(cost["currency"])
+    fees = cost.get("fees")
+    beside = f" + {money_text(Decimal(str(fees)), currency)} fees" if fees else ""
+    return money_text(Decimal(str(cost["total"])), currency) + beside
+
+
+def _asking(saga: Saga, subject: Subject) -> str:
+    is_first = not saga.plan.version and parent_of(saga.id) is None
+    opening = "This is the plan I would take" if is_first else "The plan had to change; this is the new one"
+    price = money(saga.plan.cost)
+    others = len(saga.plan.alternatives)
+    more = f"\n{others} more {'are' if others > 1 else 'is'} listed beside it." if others else ""
+    costs = f", for {price}" if price else ""
+    return f"{opening}{costs}:\n{_lines(saga, subject)}{more}\nShall I go ahead?"
+
+
+def _lines(saga: Saga, subject: Subject) -> str:
+    return "\n".join(f"– {each.what}: {each.when}" for each in subject.lines(saga.plan.content))
+
+
+def _in_vain(saga: Saga) -> str:
+    """Why the last change came to nothing, and the plan stayed as it was."""
+    why = saga.amendment_note or "; ".join(saga.plan.infeasible)
+    return f"That can not be had: {why}. The plan stays as it was.\n" if why else ""
+
+
+def _because(saga: Saga) -> str:
+    return f"The reason: {saga.turned_back_by}." if saga.turned_back_by else ""
+
+
+def _waiting_for_person(saga: Saga) -> str:
+    waiting = [f"– {each.id}: {each.hold or 'it can not be undone'}" for each in saga.in_order() if each.waits_for_person]
+    return "\n".join(
+        ["Something needs a person before this can go on (see History, Resolve):", *waiting, saga.reversal_hold]
+    ).strip()

@@ -1,0 +1,116 @@
+"""A saga's journal, its projections and its verdicts as tables: HTML of escaped text only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from sagagraph.saga.agenda import status_of
+from sagagraph.saga.document import describe, plain
+from sagagraph.saga.events import Entry, OperationRejected, OperationSucceeded, PlanJudged
+from sagagraph.saga.model import Saga
+from sagagraph.saga.projections import Projection
+from sagagraph.saga.replay import Replay
+from sagagraph.ui.api import PREFIX
+from sagagraph.ui.cards import badge, moment_text
+from sagagraph.ui.markup import Html, element, joined, table
+from sagagraph.ui.narration import money
+
+_LONGEST_VALUE: Final = 20_000
+
+STATE_TABLES: Final = (
+    ("S_A: what the saga is about", "application_state", ("entity_type", "entity", "state", "version", "plan_version", "data")),
+    ("S_O: operations", "operation_state", ("operation", "action", "kind", "status", "attempts", "idempotency_key", "output")),
+    ("S_O: compensations", "compensation_state", ("operation", "inverse", "state", "prerequisites", "attempts", "output")),
+    ("S_O: decisions", "decisions", ("journal_version", "subject", "decision", "decided_by", "reasons")),
+    ("S_D: dependencies", "dependency_state", ("operation", "depends_on", "kind", "condition", "status", "plan_version")),
+    ("S_D: constraints", "constraint_evaluations", ("journal_version", "subject", "rule", "holds", "message", "decided_by")),
+)
+"""Heading, rows of the projection, and the columns that are shown of them."""
+
+
+def saga_list(sagas: Sequence[Saga]) -> Html:
+    if not sagas:
+        return element("div", "You have no sagas yet: plan something.", class_="sg-muted")
+    rows = [(saga.id, saga.domain, badge(status_of(saga)), moment_text(saga.begun_at), money(saga.plan.cost)) for saga in sagas]
+    return table(("saga", "domain", "status", "begun", "cost"), rows)
+
+
+def journal_table(entries: Iterable[Entry]) -> Html:
+    rows = [(moment_text(each.at), describe(each), _json(each.event)) for each in entries]
+    return table(("when", "what", "all of it"), rows)
+
+
+def state_tables(projection: Projection) -> Html:
+    parts: list[Html] = []
+    for heading, name, columns in STATE_TABLES:
+        rows = [tuple(_cell(getattr(row, column)) for column in columns) for row in getattr(projection, name)]
+        parts += [element("h4", heading), table(columns, rows) if rows else element("p", "none", class_="sg-muted")]
+    return joined(*parts)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, tuple | list) and all(isinstance(each, str) for each in value):
+        return "; ".join(value)
+    return _json(value) if isinstance(value, dict | list | tuple) else str(value)
+
+
+def _json(value: Any) -> Html:
+    text = json.dumps(plain(value), ensure_ascii=False, indent=1)[:_LONGEST_VALUE]
+    return element("details", element("summary", "…"), element("pre", text))
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    version: int
+    of: str
+    verdict: Any
+    shown: Any
+    """What the validator judged by, beside the request."""
+
+
+def judgements(entries: Iterable[Entry]) -> tuple[Judgement, ...]:
+    found: list[Judgement] = []
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, PlanJudged):
+            found.append(Judgement(entry.version, f"plan {event.plan_hash}", event.verdict, event.shown))
+        elif isinstance(event, OperationSucceeded | OperationRejected):
+            found += [Judgement(entry.version, event.operation, verdict, event.output) for verdict in event.verdicts]
+    return tuple(found)
+
+
+def verdict_table(found: Sequence[Judgement]) -> Html:
+    if not found:
+        return element("p", "Nothing was judged yet.", class_="sg-muted")
+    rows = [(str(each.version), each.of, *_verdict_cells(each.verdict), _json(each.shown)) for each in found]
+    return table(("version", "of", "verdict", "why", "validator", "what it was shown"), rows)
+
+
+def _verdict_cells(verdict: Any) -> tuple[str, str, str]:
+    said = verdict if isinstance(verdict, dict) else {}
+    why = [said.get("reason", ""), *(str(each.get("message", "")) for each in said.get("violations", ()))]
+    certificate = said.get("certificate") or {}
+    by = f"{certificate.get('validator', '')} v{certificate.get('version', '')}, {certificate.get('slice_tokens', '?')} tokens"
+    return str(said.get("verdict", "")), "; ".join(filter(None, why)), by if certificate else ""
+
+
+def replay_card(replayed: Replay) -> Html:
+    same = "no difference" if not replayed.differences else f"{len(replayed.differences)} differences"
+    told = f"{replayed.versions} versions folded again, {replayed.validators} verdicts made again: {same}"
+    rows = [(str(each.version), each.what, _json(each.journal), _json(each.replay)) for each in replayed.differences]
+    found = table(("version", "what", "journal", "replay"), rows) if rows else Html()
+    return element("div", told, found, *(element("p", each) for each in replayed.unchecked), class_="sg-card")
+
+
+def download_links(saga_id: str, names: Iterable[str]) -> Html:
+    links = [
+        element("a", name, href=f"{PREFIX}/sagas/{quote(saga_id, safe='')}/files/{quote(name)}", download=name, class_="sg-link")
+        for name in names
+    ]
+    return element("div", *links, class_="sg-row sg-left")

@@ -1,0 +1,1 @@
+"""Reunions on a page."""

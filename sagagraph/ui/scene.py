@@ -1,0 +1,66 @@
+"""All that one page shows of one visitor's conversation, at one moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sagagraph.saga.amendment import parent_of
+from sagagraph.saga.events import Driver, Entry
+from sagagraph.saga.evolve import begin, evolve
+from sagagraph.saga.model import Saga
+from sagagraph.ui.conversation import Conversation, Conversations, about
+from sagagraph.ui.service import Service
+from sagagraph.ui.subject import Subject
+from sagagraph.ui.visitors import Visitor
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    conversation: Conversation
+    subject: Subject
+    saga: Saga | None = None
+    shown: Saga | None = None
+    """The saga whose plan is to be seen: the one that changes `saga` after its commit, while there is one."""
+    plan_before: Any = None
+    """The plan whose place the one that is shown takes, or has taken."""
+    is_busy: bool = False
+    problem: str = ""
+
+
+async def scene_of(service: Service, conversations: Conversations, visitor: Visitor) -> Scene:
+    """Who comes back after a restart finds the last saga again: the journal has it."""
+    if not conversations.knows(visitor):
+        own = [each for each in await service.sagas(visitor) if stands_alone(each) and each.domain in service.subjects]
+        if own:
+            conversations.keep(visitor, about(own[0], service.subjects[own[0].domain]))
+    conversation = conversations.of(visitor)
+    subject = service.subjects[conversation.subject]
+    saga_id = conversation.saga_id
+    if saga_id is None:
+        return Scene(conversation, subject)
+    is_busy = service.is_busy(saga_id)  # before the saga is read: what ends in between is seen in it
+    saga = await service.saga(visitor, saga_id)
+    shown = await service.shown(saga)
+    before = saga.plan.content
+    if shown is saga:
+        before = plan_before(saga_id, await service.journal(visitor, saga_id)) if saga.plan.version else None
+    return Scene(conversation, subject, saga, shown, before, is_busy, service.problem(saga_id))
+
+
+def stands_alone(saga: Saga) -> bool:
+    """It neither undoes nor changes another one."""
+    return saga.driver is Driver.WORKFLOW and parent_of(saga.id) is None
+
+
+def plan_before(saga_id: str, entries: tuple[Entry, ...]) -> Any:
+    """Of the plans that were accepted, and the one that waits for that, the last but one; None where there is one only."""
+    saga = begin(saga_id, entries[0])
+    plans: list[Any] = []
+    for entry in entries[1:]:
+        saga = evolve(saga, entry)
+        if saga.plan.accepted is not None and saga.plan.accepted.content not in plans[-1:]:
+            plans.append(saga.plan.accepted.content)
+    if saga.plan.content not in plans[-1:]:
+        plans.append(saga.plan.content)
+    return plans[-2] if len(plans) > 1 else None

@@ -1,0 +1,348 @@
+"""What can be done with sagas from a page or over REST. Each function checks whose saga it is; work outlives its callers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import uuid
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sagagraph.bootstrap import DOMAINS, Settings, model_of, open_engine
+from sagagraph.context.model import Model
+from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError
+from sagagraph.graph.checkpointer import open_checkpointer
+from sagagraph.graph.planning import PlanningGraph, planning_graph
+from sagagraph.planning.checking import judge_plan_of
+from sagagraph.saga.agenda import status_of
+from sagagraph.saga.amendment import parent_of
+from sagagraph.saga.document import entry_json, plain
+from sagagraph.saga.engine import Engine
+from sagagraph.saga.events import Driver, Entry, Resolution
+from sagagraph.saga.model import FINAL, Saga
+from sagagraph.saga.preview import CancelPreview
+from sagagraph.saga.projections import Projection
+from sagagraph.saga.replay import Replay
+from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.view import SagaView
+from sagagraph.ui.reunion.subject import ReunionSubject
+from sagagraph.ui.subject import Disruption, Download, Subject
+from sagagraph.ui.travel.subject import TravelSubject
+from sagagraph.ui.visitors import Visitor
+
+_LOOK_AGAIN_S = 1.0
+"""Other workers may move a saga on, and tell us nothing."""
+_AT_ONCE = 16
+"""How many sagas are picked up at the same time."""
+
+SUBJECTS: Mapping[str, Callable[[Any, Model | None], Subject]] = {"travel": TravelSubject, "reunion": ReunionSubject}
+
+_log = logging.getLogger("sagagraph.ui")
+"""On standard error even where nobody has asked for logs: what comes here is a fault of this program."""
+
+
+class Bell:
+    """Wakes whoever waits for a saga to move on. An observer of the engine."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
+
+    def __call__(self, saga: Saga, _entries: tuple[Entry, ...]) -> None:
+        self.ring(saga.id)
+        if parent := parent_of(saga.id):
+            self.ring(parent)
+
+    def ring(self, saga_id: str) -> None:
+        for each in self._waiting.get(saga_id, ()):
+            each.set()
+
+    async def wait(self, saga_id: str, timeout_s: float) -> None:
+        rung = asyncio.Event()
+        self._waiting[saga_id].add(rung)
+        try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(rung.wait(), timeout_s)
+        finally:
+            self._waiting[saga_id].discard(rung)
+            if not self._waiting[saga_id]:
+                del self._waiting[saga_id]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something under way for a saga. `purpose` tells a second click from another wish."""
+
+    purpose: tuple[str, ...]
+    task: asyncio.Task[None]
+
+
+class Service:
+    """Made by `open_service`; belongs to one event loop."""
+
+    def __init__(self, engine: Engine, subjects: Mapping[str, Subject], graphs: Mapping[str, PlanningGraph], bell: Bell) -> None:
+        self.subjects = subjects
+        self._engine = engine
+        self._graphs = graphs
+        self._bell = bell
+        self._jobs: dict[str, list[Job]] = defaultdict(list)
+        self._problems: dict[str, str] = {}
+
+    # -- beginning and settling ----------------------------------------------------------------------------------------
+
+    async def begin(self, visitor: Visitor, domain: str, request: Any, saga_id: str | None = None) -> str:
+        """Begins to plan, and returns the saga's id at once. The same id with the same request is the same saga."""
+        if domain not in self.subjects:
+            raise InvalidInputError(f"there are {', '.join(self.subjects)}, not {domain!r}", field="domain")
+        name = saga_id or visitor.new_id(domain, uuid.uuid4().hex[:8])
+        visitor.check_owns(name)
+        self._start(name, ("begin",), self._graphs[domain].start(name, request))
+        await self._until_there(name)
+        return name
+
+    async def decide(self, visitor: Visitor, saga_id: str, plan_hash: str, *, approved: bool) -> None:
+        """Approve or reject exactly the plan of this hash, and go on in the background; a second click does nothing.
+
+        Raises `ConflictError` if another plan is shown now, `NotAllowedError` where none waits for approval.
+        """
+        saga = await self.saga(visitor, saga_id)
+        shown = await self.shown(saga)
+        purpose = ("approve" if approved else "reject", plan_hash)
+        if self._is_under_way(saga_id, purpose) or _is_decided(shown, plan_hash, approved=approved):
+            return
+        if shown.plan.hash != plan_hash:
+            other = f"shows plan {shown.plan.hash}, not {plan_hash}"
+            raise ConflictError(f"saga {saga_id!r} {other}; look at it again before you decide", saga_id=saga_id)
+        if status_of(shown) is not SagaStatus.AWAITING_APPROVAL:
+            raise NotAllowedError(f"saga {saga_id!r} is {status_of(shown).value}: no plan waits for approval", saga_id=saga_id)
+        graph = self._graphs[saga.domain]
+        self._start(saga_id, purpose, graph.decide(saga_id, approved=approved, by=visitor.name, plan_hash=plan_hash))
+
+    async def choose(self, visitor: Visitor, saga_id: str, plan_hash: str) -> None:
+        saga = await self.saga(visitor, saga_id)
+        known = {saga.plan.hash, *(each["plan_hash"] for each in saga.plan.alternatives)}
+        if plan_hash not in known:
+            raise ConflictError(f"saga {saga_id!r} offers no plan {plan_hash}; look at what it offers now", saga_id=saga_id)
+        self._start(saga_id, ("choose", plan_hash), self._graphs[saga.domain].choose(saga_id, plan_hash))
+
+    async def change(self, visitor: Visitor, saga_id: str, request: Any, lost: tuple[str, ...] = ()) -> None:
+        """Other wishes, or reservations that have fallen through; planning for the old wishes, if under way, is given up."""
+        saga = await self.saga(visitor, saga_id)
+        if not saga.plan.version:
+            await self._stop(saga_id)
+        purpose = ("change", json.dumps([request, lost], sort_keys=True))
+        self._start(saga_id, purpose, self._graphs[saga.domain].change(saga_id, request, by=visitor.name, lost=lost))
+
+    async def disrupt(self, visitor: Visitor, saga_id: str, disruption: Disruption) -> None:
+        """Let it happen, and have the plan changed as little as that needs."""
+        saga = await self.saga(visitor, saga_id)
+        await self.subjects[saga.domain].happens(saga, disruption)
+        wanted = saga.request if disruption.request is None else disruption.request
+        await self.change(visitor, saga_id, wanted, disruption.lost)
+
+    async def order_fault(
+        self, visitor: Visitor, saga_id: str, *, kind: str, call: str, fault: str, nth: int = 1, seconds: float | None = None
+    ) -> None:
+        """Of the sandbox, for calls of this saga only: nobody else's trip is struck."""
+        saga = await self.shown(await self.saga(visitor, saga_id))
+        desk = self.subjects[saga.domain].desk
+        if desk is None or not await desk.is_open():
+            raise NotAllowedError("faults can be ordered of a sandbox only, and this provider is none", saga_id=saga_id)
+        await desk.order(saga.id, kind=kind, call=call, fault=fault, nth=nth, seconds=seconds)
+
+    async def resume(self, visitor: Visitor, saga_id: str) -> None:
+        saga = await self.saga(visitor, saga_id)
+        if saga.stage not in FINAL:
+            self._start(saga_id, ("resume",), self._resumed(saga))
+
+    async def preview(self, visitor: Visitor, saga_id: str) -> CancelPreview:
+        visitor.check_owns(saga_id)
+        told = await self._engine.cancel(saga_id, preview=True)
+        if not isinstance(told, CancelPreview):
+            raise TypeError("a preview was asked for")
+        return told
+
+    async def cancel(self, visitor: Visitor, saga_id: str) -> None:
+        """Undo it. Planning that is under way is given up first: there is nothing to wait for."""
+        saga = await self.saga(visitor, saga_id)
+        if not saga.plan.version:
+            await self._stop(saga_id)
+        self._start(saga_id, ("cancel",), self._engine.cancel(saga_id, by=visitor.name))
+
+    async def resolve(self, visitor: Visitor, saga_id: str, operation: str, said: Resolution, output: Any = None) -> None:
+        saga = await self.saga(visitor, saga_id)
+        if operation not in saga.operations:
+            raise InvalidInputError(f"saga {saga_id!r} has no operation {operation!r}", field="operation")
+        self._start(
+            saga_id, ("resolve", operation), self._engine.resolve(saga_id, operation, said, output=output, by=visitor.name)
+        )
+
+    async def pick_up(self) -> tuple[str, ...]:
+        """Go on with every open saga of this store that this program can run; those that wait for a person go on waiting."""
+        room = asyncio.Semaphore(_AT_ONCE)
+        names = [each.saga_id for each in await self._engine.sagas() if each.domain in self._graphs and each.stage not in FINAL]
+        names = [each for each in names if parent_of(each) not in names]  # an amendment goes on with what it changes
+        for name in names:
+            self._start(name, ("resume",), self._picked_up(name, room))
+        return tuple(names)
+
+    async def _picked_up(self, saga_id: str, room: asyncio.Semaphore) -> None:
+        async with room:
+            await self._resumed(await self._engine.load(saga_id))
+
+    async def _resumed(self, saga: Saga) -> None:
+        if saga.driver is Driver.WORKFLOW:
+            await self._graphs[saga.domain].resume(saga.id)
+        else:
+            await self._engine.resume(saga.id)
+
+    # -- looking -------------------------------------------------------------------------------------------------------
+
+    async def sagas(self, visitor: Visitor) -> tuple[Saga, ...]:
+        """The visitor's own, the latest first; one that can not be read does not hide the others."""
+        found: list[Saga] = []
+        for each in await self._engine.sagas():
+            if visitor.owns(each.saga_id):
+                with suppress(SagaGraphError):
+                    found.append(await self._engine.load(each.saga_id))
+        return tuple(sorted(found, key=lambda saga: saga.begun_at, reverse=True))
+
+    async def saga(self, visitor: Visitor, saga_id: str) -> Saga:
+        visitor.check_owns(saga_id)
+        return await self._engine.load(saga_id)
+
+    async def shown(self, saga: Saga) -> Saga:
+        """The saga whose plan there is to see: the one that changes it after its commit, while there is one."""
+        if saga.amending is None or await self._engine.store.headline(saga.amending.saga) is None:
+            return saga
+        return await self._engine.load(saga.amending.saga)
+
+    async def status(self, visitor: Visitor, saga_id: str, version: int | None = None) -> SagaView:
+        visitor.check_owns(saga_id)
+        return await (self._engine.status(saga_id) if version is None else self._engine.state_at(saga_id, version))
+
+    async def journal(self, visitor: Visitor, saga_id: str) -> tuple[Entry, ...]:
+        visitor.check_owns(saga_id)
+        return await self._engine.journal(saga_id)
+
+    async def projection(self, visitor: Visitor, saga_id: str) -> Projection:
+        visitor.check_owns(saga_id)
+        return await self._engine.project(saga_id)
+
+    async def downloads(self, visitor: Visitor, saga_id: str) -> tuple[Download, ...]:
+        """What its domain makes of it, and where it stands and its journal, as JSON."""
+        saga = await self.saga(visitor, saga_id)
+        subject = self.subjects.get(saga.domain)
+        events = [entry_json(entry) for entry in await self._engine.journal(saga_id)]
+        standing = plain(await self._engine.status(saga_id))
+        return (
+            *(subject.downloads(saga) if subject else ()),
+            _as_file("saga.json", standing),
+            _as_file("log.json", {"saga_id": saga_id, "events": events}),
+        )
+
+    async def replay(self, visitor: Visitor, saga_id: str) -> Replay:
+        saga = await self.saga(visitor, saga_id)
+        subject = self.subjects.get(saga.domain)
+        return await self._engine.replay(saga_id, judge_plan=judge_plan_of(subject.domain) if subject else None)
+
+    async def events(self, visitor: Visitor, saga_id: str, after: int = 0) -> AsyncIterator[Entry]:
+        """The journal from there on, as it is written; ends when nothing is under way and nothing new has come."""
+        visitor.check_owns(saga_id)
+        while True:
+            under_way = self.is_busy(saga_id)
+            for entry in await self._engine.journal(saga_id):
+                if entry.version > after:
+                    after = entry.version
+                    yield entry
+            if not under_way:
+                return
+            await self._bell.wait(saga_id, _LOOK_AGAIN_S)
+
+    async def moved(self, saga_id: str) -> None:
+        """Returns when the saga may have moved on, or after a while."""
+        await self._bell.wait(saga_id, _LOOK_AGAIN_S)
+
+    def is_busy(self, saga_id: str) -> bool:
+        return any(not job.task.done() for job in self._jobs.get(saga_id, ()))
+
+    def problem(self, saga_id: str) -> str:
+        """Why the last thing that was asked of it did not work out; empty otherwise."""
+        return self._problems.get(saga_id, "")
+
+    # -- jobs ----------------------------------------------------------------------------------------------------------
+
+    def _is_under_way(self, saga_id: str, purpose: tuple[str, ...]) -> bool:
+        return any(job.purpose == purpose and not job.task.done() for job in self._jobs.get(saga_id, ()))
+
+    def _start(self, saga_id: str, purpose: tuple[str, ...], work: Coroutine[Any, Any, Any]) -> None:
+        if self._is_under_way(saga_id, purpose):
+            work.close()
+            return
+        self._problems.pop(saga_id, None)
+        task = asyncio.create_task(self._see_through(saga_id, work), name=f"{purpose[0]} {saga_id}")
+        self._jobs[saga_id] = [*(job for job in self._jobs[saga_id] if not job.task.done()), Job(purpose, task)]
+        task.add_done_callback(lambda _task: self._bell.ring(saga_id))
+
+    async def _see_through(self, saga_id: str, work: Coroutine[Any, Any, Any]) -> None:
+        try:
+            await work
+        except SagaGraphError as exc:
+            self._problems[saga_id] = str(exc)
+        except Exception:  # noqa: BLE001 - nobody awaits a job: what broke is told on the page and in the log
+            _log.exception("saga %s: what was asked of it failed", saga_id)
+            self._problems[saga_id] = "something went wrong in this program; its log says what. Try to resume it"
+
+    async def _until_there(self, saga_id: str) -> None:
+        """Until its journal has begun; raises what kept it from beginning."""
+        while await self._engine.store.headline(saga_id) is None:
+            if not self.is_busy(saga_id):
+                raise NotAllowedError(self.problem(saga_id) or f"saga {saga_id!r} could not begin", saga_id=saga_id)
+            await asyncio.wait([job.task for job in self._jobs[saga_id]], timeout=0.01)
+        if problem := self.problem(saga_id):
+            raise ConflictError(problem, saga_id=saga_id)
+
+    async def _stop(self, saga_id: str) -> None:
+        await self._end(self._jobs.get(saga_id, ()))
+
+    async def _end(self, jobs: Iterable[Job]) -> None:
+        tasks = [job.task for job in jobs if not job.task.done()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Let what is under way end and journal it; everything goes on where it was when the next server starts."""
+        await self._engine.drain()
+        await self._end([job for jobs in self._jobs.values() for job in jobs])
+
+
+def _as_file(name: str, document: Any) -> Download:
+    return Download(name, "application/json", json.dumps(document, ensure_ascii=False, indent=2).encode())
+
+
+def _is_decided(saga: Saga, plan_hash: str, *, approved: bool) -> bool:
+    if approved:
+        return saga.plan.hash == plan_hash and bool(saga.plan.approved_by)
+    return saga.plan.hash == plan_hash and status_of(saga) is SagaStatus.REJECTED
+
+
+@asynccontextmanager
+async def open_service(settings: Settings) -> AsyncIterator[Service]:
+    """On the settings' store and provider, with every domain that there are pages for."""
+    bell, model = Bell(), model_of(settings)
+    async with AsyncExitStack() as stack:
+        engine = await stack.enter_async_context(open_engine(settings, [bell]))
+        saver = await stack.enter_async_context(open_checkpointer(settings.store_url))
+        subjects: dict[str, Subject] = {}
+        graphs: dict[str, PlanningGraph] = {}
+        for name in SUBJECTS:
+            domain = await stack.enter_async_context(DOMAINS[name](settings))
+            subjects[name] = SUBJECTS[name](domain, model)
+            graphs[name] = planning_graph(domain=domain, engine=engine, checkpointer=saver, model=model)
+        service = Service(engine, subjects, graphs, bell)
+        stack.push_async_callback(service.close)
+        yield service

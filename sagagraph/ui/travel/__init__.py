@@ -1,0 +1,1 @@
+"""Trips on a page."""

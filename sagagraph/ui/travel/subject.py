@@ -1,0 +1,201 @@
+"""Travel on a page: wishes as phrases that the reader understands, and plans as bars, places and lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time
+from typing import Any, Final
+
+from sagagraph.context.model import Model
+from sagagraph.domains.travel.amending import wish_of
+from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.documents import itinerary_ics, itinerary_text
+from sagagraph.domains.travel.domain import Travel
+from sagagraph.domains.travel.money import money_text
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
+from sagagraph.domains.travel.plan import Itinerary, Leg
+from sagagraph.domains.travel.problem import parse_request
+from sagagraph.domains.travel.provider import HttpReservationProvider
+from sagagraph.domains.travel.reading import PartialRequest, read_request
+from sagagraph.domains.travel.reading.rewording import reworded
+from sagagraph.domains.travel.standing import bookings
+from sagagraph.domains.travel.wording import count_text, duration_text
+from sagagraph.errors import InvalidInputError
+from sagagraph.saga.model import Saga
+from sagagraph.ui.faults import FaultDesk
+from sagagraph.ui.subject import Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route
+from sagagraph.ui.travel.disruptions import disruption_in, disruptions
+from sagagraph.ui.travel.wishes import STOP, wishes_of, without
+
+_LIGHTS: Final = 2500
+_CHEAPER: Final = re.compile(r"\b(?:cheap(?:er|est)?|less expensive|costs? less|save money)\b", re.IGNORECASE)
+_FASTER: Final = re.compile(r"\b(?:fast(?:er|est)|quick(?:er|est)|short(?:er|est) journeys?)\b", re.IGNORECASE)
+_BETTER: Final = re.compile(r"\b(?:(?:more|most) comfortable|nicer|more luxur\w+)\b", re.IGNORECASE)
+
+
+class TravelSubject:
+    name = "travel"
+    title = "A trip"
+    outcome = "everything is booked"
+    under_way = ""
+    opening = "Where do you want to go, and when? Say it in your own words."
+    examples: tuple[str, ...] = (
+        "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, flexible within the "
+        "month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
+        "Two of us from Boston to Lisbon for 5 nights in May, under $4,000",
+        "From London to Tokyo and Osaka in any order, 4 nights each, in September",
+    )
+
+    def __init__(self, travel: Travel, model: Model | None = None) -> None:
+        self.domain = travel
+        self._model = model
+        provider = travel.provider
+        self.desk = FaultDesk(provider.url) if isinstance(provider, HttpReservationProvider) else None
+        self._lights = tuple((city.longitude, city.latitude) for city in travel.cities.cities[:_LIGHTS])
+
+    # -- wishes --------------------------------------------------------------------------------------------------------
+
+    async def read(self, text: str, known: Any | None) -> Draft:
+        """By the rules; a first sentence that they can not read whole is shown to the model, where there is one."""
+        partial = await self._read(text, known)
+        if self._model is not None and known is None and partial.missing():
+            today = (await self.domain.provider.now()).date()
+            partial = await reworded(text, model=self._model, cities=self.domain.cities, today=today) or partial
+        return self._draft(partial)
+
+    async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
+        today = (await self.domain.provider.now()).date()
+        return read_request(text, cities=self.domain.cities, today=today, known=known)
+
+    async def checked(self, request: Any) -> Any:
+        today = (await self.domain.provider.now()).date()
+        return parse_request(request, cities=self.domain.cities, today=today).model_dump(mode="json")
+
+    def draft_of(self, request: Any) -> Draft:
+        trip = wish_of(request)
+        follows = trip.rooms == -(-trip.travellers // 2)
+        return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
+
+    def without(self, known: Any, key: str) -> Draft:
+        return self._draft(without(known, key))
+
+    async def reworded(self, known: Any, key: str, text: str) -> Draft:
+        place = STOP.fullmatch(key)
+        if place is None:
+            return self._draft(await self._read(text, without(known, key)))
+        alone = (await self._read(text, None)).stops
+        if len(alone) != 1:
+            raise InvalidInputError("say one city and how many nights, like 3 nights in Cologne", field=key)
+        stops = tuple(alone[0] if n == int(place[1]) else stop for n, stop in enumerate(known.stops))
+        return self._draft(known.model_copy(update={"stops": stops, "unread": ()}))
+
+    def _draft(self, partial: PartialRequest) -> Draft:
+        questions = tuple(each.text for each in partial.missing())
+        request = None if questions else partial.complete().model_dump(mode="json")
+        return Draft(partial, tuple(wishes_of(partial)), questions, partial.unread, request)
+
+    def on_top(self, request: Any, saga: Saga) -> Any:  # noqa: ARG002 - all of a trip's request is wishes
+        return request
+
+    async def preferred(self, text: str, saga: Saga) -> Preference | None:
+        for words, quantity, best in _PREFERENCES:
+            if words.search(text):
+                shown = quantity(Itinerary.model_validate(saga.plan.content))
+                offered = [
+                    (quantity(Itinerary.model_validate(each["plan"])), each["plan_hash"]) for each in saga.plan.alternatives
+                ]
+                better = [each for each in offered if each[0] < shown]
+                if not better:
+                    return Preference(said=f"This is {best} of all trips that keep your wishes; change one of them.")
+                return Preference(min(better)[1], said=f"This one is {best} of those that keep your wishes.")
+        return None
+
+    def sentence(self, request: Any) -> str:
+        said = [wish.text for wish in self.draft_of(request).wishes]
+        return f"A trip {', '.join(said)}."
+
+    # -- plans ---------------------------------------------------------------------------------------------------------
+
+    def bars(self, plan: Any) -> tuple[Bar, ...]:
+        return tuple(_bar(leg) for leg in Itinerary.model_validate(plan).legs)
+
+    def route(self, plan: Any) -> Route:
+        cities = self.domain.cities
+        legs = [each.offer for each in Itinerary.model_validate(plan).legs if not isinstance(each.offer, HotelOffer)]
+        return Route(tuple(_connection(cities, each) for each in legs), is_map=True, lights=self._lights)
+
+    def lines(self, plan: Any) -> tuple[Line, ...]:
+        return tuple(_line(leg) for leg in Itinerary.model_validate(plan).legs)
+
+    def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
+        return disruptions(saga)
+
+    def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
+        return disruption_in(text, saga)
+
+    async def happens(self, saga: Saga, disruption: Disruption) -> None:
+        if self.desk is not None and await self.desk.is_open():
+            for name in disruption.lost:
+                await self.desk.withdraw(str(saga.operations[name].output["reservation_id"]))
+
+    def downloads(self, saga: Saga) -> tuple[Download, ...]:
+        if saga.plan.content is None:
+            return ()
+        itinerary = Itinerary.model_validate(saga.plan.content)
+        booked = {each.id: str(each.output["reservation_id"]) for each in bookings(saga) if each.succeeded}
+        created = datetime.fromtimestamp(saga.last_at, UTC)
+        return (
+            Download("trip.ics", "text/calendar", itinerary_ics(itinerary, booked, created=created)),
+            Download("trip.txt", "text/plain", itinerary_text(itinerary, booked).encode()),
+        )
+
+
+_Quantity = Callable[[Itinerary], int]
+_PREFERENCES: Final[tuple[tuple[re.Pattern[str], _Quantity, str], ...]] = (
+    (_CHEAPER, lambda trip: int(trip.total * 100), "the cheapest"),
+    (_FASTER, lambda trip: trip.minutes_under_way, "the fastest"),
+    (_BETTER, lambda trip: -sum(stay.stars * stay.nights for stay in trip.stays), "the most comfortable"),
+)
+
+
+def _bar(leg: Leg) -> Bar:
+    offer = leg.offer
+    if isinstance(offer, HotelOffer):
+        begins = datetime.combine(offer.check_in, offer.check_in_from)
+        ends = datetime.combine(offer.check_out, offer.check_out_until)
+        return Bar(f"Stay in {offer.city}", f"{offer.name}, {offer.stars} stars", "hotel", begins, ends, leg.label)
+    departs, arrives = offer.departs.replace(tzinfo=None), offer.arrives.replace(tzinfo=None)
+    row = f"{offer.origin_city} → {offer.destination_city}"
+    return Bar(row, f"{offer.carrier} {offer.number}", offer.kind, departs, max(arrives, departs), leg.label)
+
+
+def _connection(cities: Gazetteer, leg: FlightOffer | TrainOffer) -> Connection:
+    here, there = _place(cities, leg.origin_city), _place(cities, leg.destination_city)
+    return Connection(here, there, leg.kind, f"{leg.carrier} {leg.number}")
+
+
+def _place(cities: Gazetteer, name: str) -> Place:
+    city = cities.require(name, field="city")
+    return Place(name, city.longitude, city.latitude)
+
+
+def _line(leg: Leg) -> Line:
+    offer = leg.offer
+    price = money_text(offer.price, offer.currency)
+    if isinstance(offer, HotelOffer):
+        when = f"{_day(offer.check_in)} – {_day(offer.check_out)}, {count_text(offer.nights, 'night')}"
+        return Line(f"stay {offer.city}", f"{offer.name}, {offer.city}, {count_text(offer.stars, 'star')}", when, price)
+    stops = "direct" if not offer.stops else f"{count_text(offer.stops, 'stop')} in {', '.join(offer.via)}"
+    how = "" if offer.kind == "train" else f", {stops}"
+    when = f"{_moment(offer.departs)} – {_moment(offer.arrives)}, {duration_text(offer.duration_minutes)}{how}"
+    what = f"{offer.carrier} {offer.number}, {offer.origin_city} → {offer.destination_city}"
+    return Line(f"{offer.origin_city} → {offer.destination_city}", what, when, price)
+
+
+def _day(day: date) -> str:
+    return f"{day:%a} {day.day} {day:%b}"
+
+
+def _moment(moment: datetime) -> str:
+    return f"{_day(moment.date())} {time(moment.hour, moment.minute):%H:%M}"

@@ -1,0 +1,48 @@
+"""Who owns which saga. A saga's id begins with its visitor's tag, so that ownership needs no table and survives a restart.
+
+A visitor's token is a secret of their browser; the tag is a hash of it, and tells nobody the token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from sagagraph.errors import UnknownSagaError
+
+_TAG_DIGITS = 16
+TOKEN_BYTES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    tag: str
+    name: str
+    """How their decisions are signed in the journal."""
+
+    def owns(self, saga_id: str) -> bool:
+        """Also the sagas that undo or amend their own."""
+        return saga_id.startswith(f"{self.tag}-")
+
+    def new_id(self, kind: str, unique: str) -> str:
+        return f"{self.tag}-{kind}-{unique}"
+
+    def check_owns(self, saga_id: str) -> None:
+        """Raises `UnknownSagaError`: what belongs to somebody else does not even exist."""
+        if not self.owns(saga_id):
+            raise UnknownSagaError(f"there is no saga {saga_id!r}", saga_id=saga_id)
+
+
+def guest(token: str) -> Visitor:
+    """Whoever holds this browser's token."""
+    tag = f"v{_digest('visitor', token)}"
+    return Visitor(tag, f"visitor {tag[1:7]}")
+
+
+def user(name: str) -> Visitor:
+    """Somebody who has logged in, from whatever browser."""
+    return Visitor(f"u{_digest('user', name)}", f"user {name}")
+
+
+def _digest(kind: str, secret: str) -> str:
+    return hashlib.sha256(f"{kind}:{secret}".encode()).hexdigest()[:_TAG_DIGITS]

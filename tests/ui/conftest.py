@@ -1,0 +1,79 @@
+"""A server for the tests that share one, and a headless Chromium."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from sagagraph.bootstrap import Settings
+from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from sagagraph.ui.service import Service, open_service
+from tests.ui.page import Visit
+from tests.ui.server import Server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+ARGUMENTS = [
+    *("--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+OpenVisit = Callable[..., Visit]
+
+
+def chromium() -> str | None:
+    """Of this machine, under the names that it goes by."""
+    found = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
+    return next(filter(None, found), None)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    running = Server(tmp_path_factory.mktemp("ui") / "saga.db")
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="the playwright package is not installed")
+    executable = chromium()
+    if executable is None:
+        pytest.skip("there is no Chromium on this machine: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=executable, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[OpenVisit]:
+    """Opens pages, each in a browser profile of its own."""
+    contexts = []
+
+    def open_it(url: str, **options: object) -> Visit:
+        contexts.append(browser.new_context(**options))
+        return Visit.to(url, contexts[-1])
+
+    yield open_it
+    for each in contexts:
+        each.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "saga.db"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    """The functions behind pages and REST, on a store and a reservation service that the tests of a module share."""
+    folder = tmp_path_factory.mktemp("service")
+    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db")) as sandbox:
+        async with open_service(Settings(store=f"sqlite:///{folder / 'saga.db'}", provider_url=sandbox.url)) as opened:
+            yield opened

@@ -1,0 +1,96 @@
+"""What a person does on the page, by the names of its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
+
+SAMPLE = (
+    "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, flexible within "
+    "the month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne"
+)
+THANKSGIVING = (
+    "Thanksgiving dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Emily lands at "
+    "2:30 pm and needs a ride. Michael drives from New York, leaving at 11. Grandma needs a pick-up. Turkey takes 4 hours in the "
+    "oven, someone must watch it; sides take 2 hours. Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30, New York-Home 4 hours"
+)
+PATIENCE_MS = 30_000
+
+
+@dataclass
+class Visit:
+    """One browser's page; `asked`: every address that it has fetched."""
+
+    page: Page
+    url: str
+    asked: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    @classmethod
+    def to(cls, url: str, context: BrowserContext) -> Visit:
+        context.set_default_timeout(PATIENCE_MS)
+        visit = cls(context.new_page(), url)
+        visit.page.on("request", lambda request: visit.asked.append(request.url))
+        visit.page.on("pageerror", lambda error: visit.faults.append(str(error)))
+        visit.open()
+        return visit
+
+    def open(self) -> None:
+        self.page.goto(self.url)
+        self.page.wait_for_selector("#status [data-status]")
+
+    def say(self, text: str) -> None:
+        self.page.locator("#say textarea, #say input").first.fill(text)
+        self.page.locator("#send").click()
+
+    def click(self, name: str) -> None:
+        self.page.locator(f"#{name}").click()
+
+    def until(self, status: str) -> None:
+        self.page.wait_for_selector(f'#status [data-status="{status}"]')
+
+    def until_asked(self) -> str:
+        """The hash of the plan that waits for approval."""
+        self.page.wait_for_selector("#approve:visible")
+        return str(self.page.locator("#plan [data-plan]").get_attribute("data-plan"))
+
+    def until_said(self, text: str) -> None:
+        self.page.locator("#chat").get_by_text(text).last.wait_for()
+
+    def until_wished(self, *texts: str, gone: tuple[str, ...] = ()) -> None:
+        """Until all of these, and none of those, are listed beside the chat."""
+        self.page.wait_for_function(
+            "([there, gone]) => { const said = [...document.querySelectorAll('#wishes textarea, #wishes input')]"
+            ".filter(box => box.offsetParent).map(box => box.value);"
+            " return there.every(text => said.includes(text)) && !gone.some(text => said.includes(text)) }",
+            arg=[texts, gone],
+        )
+
+    def until_other_plan(self, than: str) -> str:
+        """The hash of the plan that waits for approval, once it is another one."""
+        self.page.wait_for_function(
+            "before => { const shown = document.querySelector('#plan [data-plan]'), ask = document.querySelector('#approve');"
+            " return shown && shown.dataset.plan !== before && ask && ask.offsetParent }",
+            arg=than,
+        )
+        return self.until_asked()
+
+    @property
+    def chat(self) -> str:
+        return self.page.locator("#chat").inner_text()
+
+    @property
+    def wishes(self) -> list[str]:
+        boxes = self.page.locator("#wishes textarea:visible, #wishes input:visible")
+        return [boxes.nth(number).input_value() for number in range(boxes.count())]
+
+    @property
+    def saga_id(self) -> str:
+        return self.page.locator("#status code").inner_text()
+
+    @property
+    def asked_outside(self) -> list[str]:
+        return [each for each in self.asked if not each.startswith((self.url, "data:", "blob:"))]

@@ -1,0 +1,161 @@
+"""The REST interface over the app itself: plan, approve, watch, undo; and what each error is answered with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+import pytest_asyncio
+
+from sagagraph.ui.api import PREFIX
+from sagagraph.ui.app import create_app
+from sagagraph.ui.door import Door
+from sagagraph.ui.service import Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SENTENCE = "From Boston to Lisbon for 5 nights in May 2025, at most $4,000"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def app(service: Service) -> Any:
+    return create_app(service, Door())
+
+
+def browser_on(app: Any) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost" + PREFIX, timeout=30)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def ann(app: Any) -> AsyncIterator[httpx2.AsyncClient]:
+    async with browser_on(app) as browser:
+        await browser.get("/sagas")
+        yield browser
+
+
+async def followed(browser: httpx2.AsyncClient, saga_id: str, after: int = 0) -> list[dict[str, Any]]:
+    """The events of the stream until its end."""
+    told = (await browser.get(f"/sagas/{saga_id}/events", params={"after": after})).text
+    assert told.endswith("event: end\ndata: {}\n\n")
+    return [json.loads(line.removeprefix("data: ")) for line in told.splitlines() if line.startswith('data: {"')]
+
+
+async def planned(browser: httpx2.AsyncClient) -> tuple[str, str]:
+    """The saga and the hash of the plan that it shows."""
+    begun = await browser.post("/sagas", json={"text": SENTENCE})
+    assert begun.status_code == 202, begun.text
+    saga_id = begun.json()["saga_id"]
+    assert (await followed(browser, saga_id))[-1]["type"] == "ApprovalAsked"
+    return saga_id, (await browser.get(f"/sagas/{saga_id}")).json()["plan_hash"]
+
+
+async def test_a_trip_is_planned_approved_booked_watched_and_undone(ann: httpx2.AsyncClient) -> None:
+    saga_id, plan_hash = await planned(ann)
+    offered = (await ann.get(f"/sagas/{saga_id}/plan")).json()
+    assert offered["shown"]["plan_hash"] == plan_hash
+    assert offered["alternatives"]
+    for _click in range(2):
+        assert (await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": plan_hash})).status_code == 202
+    events = await followed(ann, saga_id)
+    assert [each["type"] for each in events].count("PlanApproved") == 1
+    assert events[-1]["type"] == "SagaCommitted"
+    assert [each["version"] for each in events] == list(range(1, len(events) + 1))
+    assert await followed(ann, saga_id, after=events[-2]["version"]) == events[-1:]
+    booked = (await ann.get(f"/sagas/{saga_id}")).json()
+    assert {each["attempts"] for each in booked["operations"]} == {1}
+    assert (await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": plan_hash})).status_code == 202
+    would = (await ann.get(f"/sagas/{saga_id}/cancel")).json()
+    assert would["possible"]
+    assert len(would["undo"]) >= 3
+    await ann.post(f"/sagas/{saga_id}/cancel")
+    await followed(ann, saga_id)
+    undone = (await ann.get(f"/sagas/{saga_id}")).json()
+    assert (undone["status"], undone["problem"]) == ("compensated", "")
+    assert (await ann.get(f"/sagas/{saga_id}", params={"version": events[-1]["version"]})).json()["status"] == "committed"
+
+
+async def test_an_alternative_is_chosen_and_the_plan_before_it_can_not_be_approved_any_more(ann: httpx2.AsyncClient) -> None:
+    saga_id, shown = await planned(ann)
+    other = (await ann.get(f"/sagas/{saga_id}/plan")).json()["alternatives"][0]["plan_hash"]
+    assert (await ann.post(f"/sagas/{saga_id}/choose", json={"plan_hash": other})).status_code == 202
+    await followed(ann, saga_id)
+    refused = await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": shown})
+    assert refused.status_code == 409
+    assert other in refused.json()["error"]["message"]
+    assert (await ann.post(f"/sagas/{saga_id}/choose", json={"plan_hash": "0" * 16})).status_code == 409
+
+
+async def test_other_wishes_lead_to_another_plan_and_a_rejected_one_is_over(ann: httpx2.AsyncClient) -> None:
+    saga_id, first = await planned(ann)
+    await ann.post(f"/sagas/{saga_id}/change", json={"text": "3 nights in Lisbon"})
+    await followed(ann, saga_id)
+    second = (await ann.get(f"/sagas/{saga_id}")).json()["plan_hash"]
+    assert second != first
+    await ann.post(f"/sagas/{saga_id}/reject", json={"plan_hash": second})
+    await followed(ann, saga_id)
+    assert (await ann.get(f"/sagas/{saga_id}")).json()["status"] == "rejected"
+    assert (await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": second})).status_code == 409
+
+
+async def test_nobody_sees_or_settles_what_belongs_to_another_visitor(app: Any, ann: httpx2.AsyncClient) -> None:
+    saga_id, plan_hash = await planned(ann)
+    async with browser_on(app) as bob:
+        assert (await bob.get("/sagas")).json() == {"sagas": []}
+        for path in ("", "/plan", "/log", "/events", "/cancel", "/files/log.json"):
+            assert (await bob.get(f"/sagas/{saga_id}{path}")).status_code == 404
+        for path, body in (
+            ("approve", {"plan_hash": plan_hash}),
+            ("reject", {"plan_hash": plan_hash}),
+            ("choose", {"plan_hash": plan_hash}),
+            ("change", {"text": "3 nights in Lisbon"}),
+            ("cancel", None),
+            ("resume", None),
+            ("resolve", {"operation": "T1", "resolution": "absent"}),
+        ):
+            assert (await bob.post(f"/sagas/{saga_id}/{path}", json=body)).status_code == 404
+    assert (await ann.get(f"/sagas/{saga_id}")).json()["status"] == "awaiting_approval"
+
+
+async def test_its_documents_can_be_downloaded(ann: httpx2.AsyncClient) -> None:
+    saga_id, _hash = await planned(ann)
+    calendar = await ann.get(f"/sagas/{saga_id}/files/trip.ics")
+    assert calendar.text.startswith("BEGIN:VCALENDAR")
+    assert calendar.headers["content-disposition"] == 'attachment; filename="trip.ics"'
+    assert (await ann.get(f"/sagas/{saga_id}/files/log.json")).json()["saga_id"] == saga_id
+    assert (await ann.get(f"/sagas/{saga_id}/files/saga.json")).json()["status"] == "awaiting_approval"
+    assert (await ann.get(f"/sagas/{saga_id}/files/..%2F..%2Fetc%2Fpasswd")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"text": "to Lisbon for 5 nights in May 2025"}, "Where does the trip start?"),
+        ({"text": SENTENCE, "request": {}}, "one of them"),
+        ({}, "one of them"),
+        ({"request": {"origin": "Boston"}}, "stops"),
+        ({"text": SENTENCE, "domain": "cookery"}, "cookery"),
+    ],
+)
+async def test_what_can_not_be_planned_is_answered_with_what_is_missing(ann: httpx2.AsyncClient, body: Any, words: str) -> None:
+    answer = await ann.post("/sagas", json=body)
+    assert answer.status_code == 422
+    assert words in answer.json()["error"]["message"]
+
+
+async def test_a_saga_that_there_is_not_and_bodies_that_are_none_are_told(ann: httpx2.AsyncClient) -> None:
+    assert (await ann.get("/sagas/nothing")).status_code == 404
+    assert (await ann.post("/sagas", content=b"{")).status_code == 422
+    assert (await ann.post("/sagas", json={"text": "x" * 5000})).status_code == 422
+
+
+async def test_the_interface_describes_itself_without_anything_from_elsewhere(app: Any) -> None:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost") as browser:
+        described = (await browser.get("/openapi.json")).json()["paths"]
+        read = (await browser.get("/docs")).text
+    assert f"{PREFIX}/sagas/{{saga_id}}/approve" in described
+    assert all(path in read for path in described)
+    assert "//cdn" not in read
+    assert "<script" not in read

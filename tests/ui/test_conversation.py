@@ -1,0 +1,255 @@
+"""What is said in the chat, and what it does: on the real domains, without a browser."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from sagagraph.saga.agenda import status_of
+from sagagraph.saga.model import Saga
+from sagagraph.ui.conversation import Conversation, Conversations, Talk
+from sagagraph.ui.scene import Scene, scene_of
+from sagagraph.ui.service import Service
+from sagagraph.ui.visitors import Visitor, guest
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TRIP = "From Boston to Lisbon for 5 nights in May 2025, at most $4,000"
+DAY = (
+    "Dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Grandma needs a pick-up. "
+    "Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30"
+)
+_numbers = itertools.count()
+
+
+class Chat:
+    """One visitor's page, as text."""
+
+    def __init__(self, service: Service, subject: str = "travel") -> None:
+        self.service = service
+        self.visitor: Visitor = guest(f"a token that nobody guesses {next(_numbers)}")
+        self.conversations = Conversations(subject)
+
+    async def say(self, text: str) -> Scene:
+        return await self._turn(lambda talk: talk.say(text))
+
+    async def remove(self, key: str) -> Scene:
+        return await self._turn(lambda talk: talk.remove(key))
+
+    async def reword(self, key: str, text: str) -> Scene:
+        return await self._turn(lambda talk: talk.reword(key, text))
+
+    async def _turn(self, turn) -> Scene:  # type: ignore[no-untyped-def]
+        shown = (await self.look()).shown
+        talk = Talk(self.service, self.visitor, self.conversations.of(self.visitor), shown and shown.plan.hash)
+        self.conversations.keep(self.visitor, await turn(talk))
+        return await self.quiet()
+
+    async def quiet(self) -> Scene:
+        while (scene := await self.look()).is_busy and scene.saga is not None:
+            await self.service.moved(scene.saga.id)
+        return scene
+
+    async def look(self) -> Scene:
+        return await scene_of(self.service, self.conversations, self.visitor)
+
+
+def status(scene: Scene) -> str:
+    assert scene.shown is not None
+    return status_of(scene.shown).value
+
+
+def last_said(scene: Scene) -> str:
+    return scene.conversation.messages[-1].text
+
+
+def plan_hash(scene: Scene) -> str | None:
+    assert scene.shown is not None
+    return scene.shown.plan.hash
+
+
+def wishes(scene: Scene) -> dict[str, str]:
+    return {wish.key: wish.text for wish in scene.conversation.draft.wishes}
+
+
+async def test_every_wish_of_a_trip_is_a_phrase_that_means_just_that(service: Service) -> None:
+    said = (
+        "Two of us from Boston to Lisbon for 3 nights and Porto for 2 nights between 5 May 2025 and 30 May 2025, at most $9,000, "
+        "4-5 star hotels, direct flights only, no flights before 9:00, not on a Sunday, in any order"
+    )
+    subject = service.subjects["travel"]
+    draft = await subject.read(said, None)
+    assert (draft.questions, draft.not_understood) == ((), ())
+    for wish in draft.wishes:
+        again = await subject.reworded(draft.known, wish.key, wish.text)
+        assert again.request == draft.request, wish
+    assert len(draft.wishes) == 11
+
+
+async def test_a_wish_that_is_removed_does_not_hold_any_more_and_what_is_needed_is_asked_for_again(service: Service) -> None:
+    chat = Chat(service)
+    first = await chat.say(TRIP)
+    without = await chat.remove("budget")
+    assert "budget" not in wishes(without)
+    assert without.saga is not None
+    assert without.saga.request["budget"] is None
+    assert last_said(await chat.remove("window")).startswith("When do you want to travel")
+    assert plan_hash(await chat.say("in May 2025")) == plan_hash(without)
+    assert plan_hash(first) is not None
+
+
+async def test_yes_approves_the_plan_that_was_shown_and_no_other(service: Service) -> None:
+    chat = Chat(service)
+    shown = await chat.say(TRIP)
+    talk = Talk(service, chat.visitor, chat.conversations.of(chat.visitor), "another plan")
+    assert "look at it again" in (await talk.say("yes")).messages[-1].text
+    assert status(await chat.quiet()) == "awaiting_approval"
+    booked = await chat.say("yes, book it")
+    assert (status(booked), plan_hash(booked)) == ("committed", plan_hash(shown))
+
+
+async def test_a_booking_that_fell_through_is_replaced_after_approval(service: Service) -> None:
+    chat = Chat(service)
+    await chat.say(TRIP)
+    before = await chat.say("yes")
+    asked = await chat.say("the hotel in Lisbon cancelled on us")
+    assert (status(asked), asked.plan_before) == ("awaiting_approval", before.saga and before.saga.plan.content)
+    after = await chat.say("yes")
+    assert status(after) == "committed"
+    assert after.saga is not None
+    assert after.saga.plan.version == 2
+    assert after.plan_before == asked.plan_before
+
+
+async def test_what_can_not_be_told_apart_is_asked_about(service: Service) -> None:
+    chat = Chat(service)
+    await chat.say(TRIP)
+    await chat.say("yes")
+    assert last_said(await chat.say("our flight is cancelled")).startswith("Which one")
+
+
+async def test_an_ordered_fault_is_repaired_and_the_new_plan_needs_a_new_approval(service: Service) -> None:
+    chat = Chat(service)
+    shown = await chat.say(TRIP)
+    assert shown.saga is not None
+    await service.order_fault(chat.visitor, shown.saga.id, kind="hotel", call="book", fault="refuse")
+    repaired = await chat.say("yes")
+    assert status(repaired) == "awaiting_approval"
+    assert plan_hash(repaired) != plan_hash(shown)
+    assert status(await chat.say("no")) == "compensated"
+
+
+async def test_after_a_restart_the_last_conversation_goes_on_from_the_journal(service: Service) -> None:
+    chat = Chat(service)
+    shown = await chat.say(TRIP)
+    chat.conversations = Conversations("travel")
+    again = await chat.look()
+    assert (plan_hash(again), wishes(again)["budget"]) == (plan_hash(shown), "at most $4,000")
+    cheaper = await chat.say("at most $3,500")
+    assert cheaper.saga is not None
+    assert cheaper.saga.id == (shown.saga and shown.saga.id)
+    assert cheaper.saga.request["budget"] == 3500
+
+
+async def test_cancelling_in_words_points_to_the_preview_and_does_nothing(service: Service) -> None:
+    chat = Chat(service)
+    await chat.say(TRIP)
+    assert "Cancel…" in last_said(await chat.say("cancel everything"))
+    assert status(await chat.quiet()) == "awaiting_approval"
+
+
+async def told_day(chat: Chat) -> Scene:
+    planned = await chat.say(DAY)
+    assert status(planned) == "awaiting_approval"
+    return await chat.say("yes")
+
+
+async def test_a_day_is_planned_told_delayed_repaired_and_ended(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    told = await told_day(chat)
+    assert status(told) == "running"
+    delayed = await chat.say("James's flight is delayed until 2")
+    assert status(delayed) == "awaiting_approval"
+    assert delayed.saga is not None
+    assert delayed.saga.request["events"] == [{"at": "13:00", "event": "delayed", "person": "James", "from": "14:00"}]
+    changed = {line.key for line in delayed.subject.lines(delayed.saga.plan.content)} - {
+        line.key
+        for line in delayed.subject.lines(delayed.plan_before)
+        if line in delayed.subject.lines(delayed.saga.plan.content)
+    }
+    assert changed == {"James", "Grandma"}
+    assert status(await chat.say("yes")) == "running"
+    assert status(await chat.say("the day is over")) == "committed"
+
+
+async def test_what_people_forget_is_proposed_added_when_asked_for_and_removed_again(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    first = await chat.say(DAY)
+    assert any("People often forget" in each.text for each in first.conversation.messages)
+    added = await chat.say("add 1")
+    assert plan_hash(added) != plan_hash(first)
+    (sense,) = [key for key in wishes(added) if key.startswith("sense:")]
+    assert plan_hash(await chat.remove(sense)) == plan_hash(first)
+
+
+async def test_every_sentence_of_a_reunion_is_a_wish_of_its_own(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    scene = await chat.say(DAY)
+    assert list(wishes(scene).values())[:2] == ["Dinner at 6 pm at home in Boston", "Sarah is at home"]
+    later = await chat.reword("sentence:0", "Dinner at 7 pm at home in Boston")
+    assert later.saga is not None
+    assert [goal["by"] for goal in later.saga.request["problem"]["goals"]] == ["19:00"]
+
+
+@pytest.mark.parametrize(
+    ("words", "event"),
+    [
+        ("James is delayed by two hours", {"event": "delayed", "person": "James", "from": "15:00"}),
+        (
+            "there is an accident at the airport, everything takes three times as long",
+            {"event": "travel_factor", "place": "BOS", "factor": 3.0},
+        ),
+        ("At 13:30, Grandma can't come", {"at": "13:30", "event": "cancelled", "person": "Grandma"}),
+        ("the rental car broke down", {"event": "vehicle_down", "vehicle": "rental car"}),
+        ("the road from Home to BOS is closed", {"event": "road_closed", "from": "BOS", "to": "Home"}),
+    ],
+)
+async def test_what_happens_is_understood_in_plain_words(service: Service, words: str, event: dict[str, object]) -> None:
+    saga = await day_of(service)
+    told = service.subjects["reunion"].disruption_in(words, saga)
+    assert told is not None
+    assert {**told.request["events"][-1], **event} == told.request["events"][-1]
+
+
+async def test_what_is_no_news_is_taken_for_a_wish(service: Service) -> None:
+    saga = await day_of(service)
+    for words in ("Dinner at 7 pm", "Sarah cooks", "make it 4 stars"):
+        assert service.subjects["reunion"].disruption_in(words, saga) is None
+
+
+_days: dict[int, Saga] = {}
+
+
+async def day_of(service: Service) -> Saga:
+    if id(service) not in _days:
+        scene = await Chat(service, "reunion").say(DAY)
+        assert scene.saga is not None
+        _days[id(service)] = scene.saga
+    return _days[id(service)]
+
+
+async def test_every_disruption_that_is_offered_can_be_told_to_the_saga(service: Service) -> None:
+    saga = await day_of(service)
+    offered = service.subjects["reunion"].disruptions(saga)
+    assert len(offered) >= 3
+    for each in offered:
+        assert await service.subjects["reunion"].checked(each.request) == each.request
+
+
+async def test_a_long_talk_is_kept_within_bounds() -> None:
+    conversation = Conversation("travel")
+    for number in range(500):
+        conversation = conversation.heard(str(number))
+    assert len(conversation.messages) == 200
+    assert conversation.messages[-1].text == "499"

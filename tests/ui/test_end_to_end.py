@@ -1,0 +1,193 @@
+"""The app in a real browser: what a person sees and clicks, and what is booked because of that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import httpx2
+
+from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from tests.ui.conftest import OpenVisit
+from tests.ui.page import SAMPLE, THANKSGIVING, Visit
+from tests.ui.server import Server
+
+
+def operations(visit: Visit) -> list[tuple[str, str, int]]:
+    """What the REST interface says of the saga that the page shows."""
+    answer = visit.page.request.get(f"{visit.url}/api/v1/sagas/{visit.saga_id}")
+    assert answer.ok, answer.text()
+    return [(each["id"], each["status"], each["attempts"]) for each in answer.json()["operations"]]
+
+
+def test_the_sample_trip_is_planned_approved_and_booked_and_nothing_is_fetched_from_elsewhere(
+    server: Server, visit: OpenVisit
+) -> None:
+    person = visit(server.url)
+    person.say(SAMPLE)
+    plan_hash = person.until_asked()
+    person.until_wished("4 nights in Berlin", "2 nights in Cologne", "at most $5,000", "3-4 star hotels")
+    assert person.page.locator("#alternatives").is_visible()
+    person.page.locator("#approve").dblclick()
+    person.until("committed")
+    person.until_said("everything is booked for $2,007")
+    assert [(status, attempts) for _id, status, attempts in operations(person)] == [("succeeded", 1)] * 8
+    assert person.page.locator("#plan [data-plan]").get_attribute("data-plan") == plan_hash
+    for tab in ("Map", "Steps", "Timeline"):
+        person.page.get_by_role("tab", name=tab).first.click()
+        person.page.locator(".js-plotly-plot:visible").first.wait_for()
+    assert person.asked_outside == []
+    assert person.faults == []
+
+
+def test_what_is_missing_is_asked_for_and_what_was_said_is_kept_changed_and_removed(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url)
+    person.say("I want to go from Boston to Lisbon for 5 nights, at most $4,000")
+    person.until_said("When do you want to travel")
+    person.until_wished("from Boston", "5 nights in Lisbon", "at most $4,000")
+    person.say("in May 2025")
+    first = person.until_asked()
+    person.say("make it more comfortable")
+    nicer = person.until_other_plan(first)
+    stay = person.page.locator("#wish-1 textarea, #wish-1 input")
+    stay.fill("3 nights in Porto")
+    stay.press("Enter")
+    elsewhere = person.until_other_plan(nicer)
+    person.until_wished("3 nights in Porto", "at most $4,000", gone=("5 nights in Lisbon",))
+    person.click(f"drop-{person.wishes.index('at most $4,000')}")
+    person.until_wished("3 nights in Porto", gone=("at most $4,000",))
+    person.say("4 star hotels")
+    person.until_other_plan(elsewhere)
+    person.until_wished("3 nights in Porto", "4 star hotels", gone=("at most $4,000",))
+
+
+def test_two_browsers_at_once_do_not_mix(server: Server, visit: OpenVisit) -> None:
+    ann, bob = visit(server.url), visit(server.url)
+    ann.say("Boston to Lisbon for 5 nights in May 2025")
+    bob.say("London to Rome for 3 nights in July 2025")
+    ann.until_asked()
+    bob.until_asked()
+    assert ("Lisbon" in ann.chat, "Rome" in ann.chat) == (True, False)
+    assert ("Lisbon" in bob.chat, "Rome" in bob.chat) == (False, True)
+    own, theirs = f"{server.url}/api/v1/sagas/{bob.saga_id}", f"{server.url}/api/v1/sagas/{ann.saga_id}"
+    assert bob.page.request.get(own).ok
+    plan_hash = ann.until_asked()
+    assert bob.page.request.get(theirs).status == 404
+    assert bob.page.request.post(f"{theirs}/approve", data={"plan_hash": plan_hash}).status == 404
+    listed = [each["saga_id"] for each in bob.page.request.get(f"{server.url}/api/v1/sagas").json()["sagas"]]
+    assert listed == [bob.saga_id]
+    bob.page.get_by_role("tab", name="History").click()
+    bob.page.locator("#saga-list table").wait_for()
+    assert ann.saga_id not in bob.page.content()
+    ann.click("approve")
+    ann.until("committed")
+    assert bob.page.request.get(own).json()["status"] == "awaiting_approval"
+
+
+def test_a_server_that_was_killed_in_the_middle_of_booking_goes_on_where_it_was(store: Path, visit: OpenVisit) -> None:
+    faults = store.with_name("faults.json")
+    faults.write_text(json.dumps([{"kind": "hotel", "call": "book", "nth": 1, "fault": "hang", "seconds": 12}]))
+    settings = SandboxSettings(store.with_name("sandbox.db"), faults)
+    with EmbeddedSandbox(settings) as sandbox:
+        first = Server(store, "--provider", sandbox.url)
+        person = visit(first.url)
+        person.say(SAMPLE)
+        plan_hash = person.until_asked()
+        person.click("approve")
+        person.page.locator("#status").get_by_text("5 of 8 steps done").wait_for()
+        first.kill()
+        second = Server(store, "--provider", sandbox.url)
+        again = visit(second.url, storage_state=person.page.context.storage_state())
+        again.until("committed")
+        assert again.page.locator("#plan [data-plan]").get_attribute("data-plan") == plan_hash
+        assert "4 nights in Berlin" in again.chat
+        ledger = httpx2.get(f"{sandbox.url}/ledger").json()
+        assert [row["state"] for row in ledger["reservations"]] == ["confirmed"] * 5
+        assert [row["state"] for row in ledger["payments"]] == ["captured"]
+        assert second.stop() == 0
+
+
+def test_thanksgiving_is_planned_from_a_sentence_and_repaired_when_james_is_late(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url, viewport={"width": 390, "height": 844})
+    person.page.get_by_label("A reunion").check()
+    person.until_said("Who comes together")
+    person.say(THANKSGIVING)
+    first = person.until_asked()
+    person.until_wished("Sarah is at home", "James lands at 1 pm at BOS and rents a car")
+    person.click("approve")
+    person.until_said("the day is open")
+    person.say("James's flight is delayed until 4")
+    repaired = person.until_other_plan(first)
+    person.page.get_by_role("tab", name="Changes").click()
+    changed = person.page.locator("#changes table")
+    changed.wait_for()
+    assert {"James", "Emily", "Grandma"} == set(changed.locator("tbody td:first-child").all_inner_texts())
+    person.click("approve")
+    person.page.locator("#approve").wait_for(state="hidden")
+    person.until("running")
+    assert person.page.locator("#plan [data-plan]").get_attribute("data-plan") == repaired
+    told = {name for name, status, _attempts in operations(person) if status == "succeeded"}
+    assert {"assign James.2", "assign Sarah"} <= told
+    assert person.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert person.asked_outside == []
+    assert person.faults == []
+
+
+def test_text_of_people_and_providers_is_text_on_every_page(server: Server, visit: OpenVisit) -> None:
+    evil = "<img src=x onerror=window.hacked=1>"
+    person = visit(server.url)
+    person.say(f"From {evil} to [click](javascript:window.hacked=1) for 3 nights")
+    person.until_said("[click](javascript:window.hacked=1)")
+    problem = {
+        "name": f"dinner {evil}",
+        "places": {"H": f"Home {evil}", "S": f"**S** {evil}"},
+        "travel_minutes": [["H", "S", 10]],
+        "people": [{"name": f"Ann {evil}", "place": "S", "drives": True}],
+        "vehicles": [{"name": f"car {evil}", "seats": 2, "place": "S", "drivers": [f"Ann {evil}"]}],
+        "goals": [{"people": "all", "place": "H", "by": "12:00"}],
+    }
+    begun = person.page.request.post(f"{server.url}/api/v1/sagas", data={"domain": "reunion", "request": problem})
+    assert begun.status == 202, begun.text()
+    person.page.get_by_role("tab", name="History").click()
+    person.page.locator("#saga-list table").wait_for()
+    person.page.locator("#pick input").click()
+    person.page.get_by_role("option").first.click()
+    person.page.locator("#files").get_by_text("log.json").wait_for()
+    for tab in ("Journal", "State", "Verdicts"):
+        person.page.get_by_role("tab", name=tab).click()
+    person.click("open-in-chat")
+    person.page.get_by_text("It is open in the chat now").wait_for()
+    person.open()
+    person.until_asked()
+    assert evil in person.chat
+    for tab in ("Map", "Steps", "Timeline"):
+        person.page.get_by_role("tab", name=tab).first.click()
+        person.page.locator(".js-plotly-plot:visible").first.wait_for()
+    assert person.page.locator("img[src=x]").count() == 0
+    assert person.page.locator("a[href^=javascript]").count() == 0
+    assert person.page.evaluate("window.hacked") is None
+
+
+def test_a_trip_that_is_booked_can_be_looked_at_as_it_was_taken_along_and_undone(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url)
+    person.say("Boston to Lisbon for 5 nights in May 2025")
+    person.until_asked()
+    person.say("yes")
+    person.until("committed")
+    person.page.get_by_role("tab", name="History").click()
+    person.page.locator("#pick input").click()
+    person.page.get_by_role("option").first.click()
+    person.page.locator("#files").get_by_text("trip.ics").wait_for()
+    version = person.page.locator("#version input[type=number]")
+    version.fill("5")
+    version.press("Enter")
+    version.blur()
+    person.page.locator("#at-version").get_by_text("waits for your approval").wait_for()
+    with person.page.expect_download() as downloading:
+        person.page.locator("#files").get_by_text("trip.ics").click()
+    assert downloading.value.path().read_text().startswith("BEGIN:VCALENDAR")
+    person.page.get_by_role("tab", name="Plan").click()
+    person.click("cancel")
+    person.page.locator("#preview").get_by_text("Cancelling now would undo").wait_for()
+    person.click("undo")
+    person.until("compensated")

@@ -1,0 +1,113 @@
+"""Work that outlives its callers: given up, failed, and asked for twice."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+
+from sagagraph.errors import ConflictError, NotAllowedError, ProviderError
+from sagagraph.saga.agenda import status_of
+from sagagraph.saga.model import Saga
+from sagagraph.ui.service import Service
+from sagagraph.ui.visitors import Visitor, guest
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+VISITOR: Visitor = guest("a token that nobody guesses")
+
+
+async def request_of(service: Service) -> Any:
+    return (await service.subjects["travel"].read("From Boston to Lisbon for 5 nights in May 2025", None)).request
+
+
+async def quiet(service: Service, saga_id: str) -> Saga:
+    while service.is_busy(saga_id):
+        await service.moved(saga_id)
+    return await service.saga(VISITOR, saga_id)
+
+
+async def begun(service: Service) -> str:
+    return await service.begin(VISITOR, "travel", await request_of(service))
+
+
+async def planned(service: Service) -> Saga:
+    return await quiet(service, await begun(service))
+
+
+async def test_planning_that_is_cancelled_is_given_up_at_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(_request: Any) -> Any:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(service.subjects["travel"].domain, "propose", never)
+    saga_id = await begun(service)
+    assert service.is_busy(saga_id)
+    await service.cancel(VISITOR, saga_id)
+    saga = await quiet(service, saga_id)
+    assert status_of(saga).is_final
+    assert len(saga.operations) == 0
+
+
+async def test_two_clicks_and_a_third_after_it_is_done_approve_once(service: Service) -> None:
+    saga = await planned(service)
+    plan_hash = str(saga.plan.hash)
+    for _click in range(2):
+        await service.decide(VISITOR, saga.id, plan_hash, approved=True)
+    booked = await quiet(service, saga.id)
+    await service.decide(VISITOR, saga.id, plan_hash, approved=True)
+    assert not service.is_busy(saga.id)
+    assert status_of(booked).value == "committed"
+    assert {each.total_attempts for each in booked.in_order()} == {1}
+    with pytest.raises(NotAllowedError):
+        await service.decide(VISITOR, saga.id, plan_hash, approved=False)
+
+
+async def test_another_hash_than_the_shown_one_decides_nothing(service: Service) -> None:
+    saga = await planned(service)
+    with pytest.raises(ConflictError, match=str(saga.plan.hash)):
+        await service.decide(VISITOR, saga.id, "0123456789abcdef", approved=True)
+    assert status_of(await quiet(service, saga.id)).value == "awaiting_approval"
+
+
+async def test_a_provider_that_fails_is_told_and_the_saga_can_go_on(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as failing:
+
+        async def unreachable(_request: Any) -> Any:
+            raise ProviderError("the reservation service can not be reached")
+
+        failing.setattr(service.subjects["travel"].domain, "propose", unreachable)
+        saga_id = await begun(service)
+        await quiet(service, saga_id)
+        assert service.problem(saga_id) == "the reservation service can not be reached"
+    await service.resume(VISITOR, saga_id)
+    assert status_of(await quiet(service, saga_id)).value == "awaiting_approval"
+    assert service.problem(saga_id) == ""
+
+
+async def test_a_fault_of_the_program_is_logged_and_its_words_are_not_shown(
+    service: Service, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(_request: Any) -> Any:
+        raise RuntimeError("inner workings")
+
+    monkeypatch.setattr(service.subjects["travel"].domain, "propose", broken)
+    with caplog.at_level(logging.ERROR):
+        saga_id = await begun(service)
+        await quiet(service, saga_id)
+    assert "inner workings" in caplog.text
+    assert "inner workings" not in service.problem(saga_id)
+    assert "log" in service.problem(saga_id)
+
+
+async def test_open_sagas_are_picked_up_and_one_that_waits_for_a_person_goes_on_waiting(service: Service) -> None:
+    saga = await planned(service)
+    assert saga.id in await service.pick_up()
+    assert status_of(await quiet(service, saga.id)).value == "awaiting_approval"
+
+
+async def test_a_replay_finds_no_difference(service: Service) -> None:
+    saga = await planned(service)
+    replayed = await service.replay(VISITOR, saga.id)
+    assert (replayed.differences, replayed.validators) == ((), 1)
