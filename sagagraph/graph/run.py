@@ -119,6 +119,7 @@ class GraphRun:
         A cancellation waits until the outcome of an effect is journalled, for as long as its policy allows.
         """
         performing = asyncio.ensure_future(self._perform(name, action, request, after, step))
+        performing.add_done_callback(_told)
         try:
             return await asyncio.shield(performing)
         except asyncio.CancelledError:
@@ -126,8 +127,6 @@ class GraphRun:
                 performing.cancel()
             else:
                 await asyncio.wait({performing}, timeout=action.policy.timeout_s)
-            with suppress(BaseException):  # it has been journalled, whatever it was
-                performing.result()
             raise
 
     async def _perform(self, name: str, action: Action, request: Any, after: Iterable[str] | None, step: int | None) -> Operation:
@@ -245,6 +244,12 @@ class GraphRun:
             if each.status is OperationStatus.HELD and each.has_effect and not waits_for_answer(each):
                 return failure_of(self.saga, each)
         return OperationHeldError(str(open_end_of(self.saga))) if status_of(self.saga) is SagaStatus.STUCK else None
+
+
+def _told(performing: asyncio.Future[Operation]) -> None:
+    """Whoever was cancelled does not ask any more how it ended; the journal says it."""
+    if not performing.cancelled():
+        performing.exception()
 
 
 def run_of(config: RunnableConfig, node: str) -> GraphRun:
