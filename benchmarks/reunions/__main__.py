@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reunions")
     parser.add_argument("--people", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
-    parser.add_argument("--seconds", type=float, default=20.0, help="for each plan, and for each of the two ways to mend it")
+    parser.add_argument("--seconds", type=float, default=15.0, help="for each plan, and for each of the two ways to mend it")
     parser.add_argument("--out", type=Path, default=OUT)
     asked = parser.parse_args(arguments)
     cases = []

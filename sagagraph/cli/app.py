@@ -14,8 +14,9 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from sagagraph import __version__
-from sagagraph.cli import sagas
+from sagagraph.cli import sagas, trips
 from sagagraph.cli import validate as validation
+from sagagraph.cli.door import Door
 from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.output import print_json, stderr, stdout
 from sagagraph.cli.reunion_days import reunion
@@ -72,8 +73,8 @@ def trip(
     as_json: Json = False,
 ) -> None:
     """Plan a trip and, after approval, book it."""
-    door = sagas.Door(store, provider, as_json)
-    _end(sagas.trip(door, text, request, saga_id, approved=yes, plan_only=plan_only))
+    door = Door(store, provider, as_json)
+    _end(trips.trip(door, text, request, saga_id, approved=yes, plan_only=plan_only))
 
 
 @app.command()
@@ -90,19 +91,19 @@ def change(
     as_json: Json = False,
 ) -> None:
     """Change what a trip is to be, before it is paid or after; what is booked and fits stays."""
-    _end(sagas.change(sagas.Door(store, provider, as_json), saga, text, request, lost or (), approved=yes))
+    _end(trips.change(Door(store, provider, as_json), saga, text, request, lost or (), approved=yes))
 
 
 @app.command()
 def approve(saga: SagaId, plan: PlanHash = None, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
     """Approve the plan that a saga shows, and carry it out."""
-    _end(sagas.settle_plan(sagas.Door(store, provider, as_json), saga, plan, approved=True))
+    _end(sagas.settle_plan(Door(store, provider, as_json), saga, plan, approved=True))
 
 
 @app.command()
 def reject(saga: SagaId, plan: PlanHash = None, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
     """Reject the plan that a saga shows."""
-    _end(sagas.settle_plan(sagas.Door(store, provider, as_json), saga, plan, approved=False))
+    _end(sagas.settle_plan(Door(store, provider, as_json), saga, plan, approved=False))
 
 
 @app.command()
@@ -117,7 +118,7 @@ def resume(
     """Go on with a saga, or with all that are open."""
     if saga is not None and every:
         raise InvalidInputError("name a saga or say --all, not both", field="SAGA")
-    door = sagas.Door(store, provider, as_json)
+    door = Door(store, provider, as_json)
     _end(sagas.resume_all(door, wait=wait) if saga is None else sagas.resume(door, saga, wait=wait))
 
 
@@ -130,7 +131,7 @@ def cancel(
     as_json: Json = False,
 ) -> None:
     """Undo a saga."""
-    _end(sagas.cancel(sagas.Door(store, provider, as_json), saga, preview=preview))
+    _end(sagas.cancel(Door(store, provider, as_json), saga, preview=preview))
 
 
 @app.command()
@@ -144,7 +145,7 @@ def resolve(
     as_json: Json = False,
 ) -> None:
     """Settle an operation that is held or stuck."""
-    _end(sagas.resolve(sagas.Door(store, provider, as_json), saga, operation, resolution, output))
+    _end(sagas.resolve(Door(store, provider, as_json), saga, operation, resolution, output))
 
 
 @app.command()
@@ -160,20 +161,20 @@ def status(
     """Where a saga stands, or all of them."""
     if saga is None and at is not None:
         raise InvalidInputError("say which saga stood there", field="SAGA")
-    door = sagas.Door(store, provider, as_json)
+    door = Door(store, provider, as_json)
     _end(sagas.list_all(door) if saga is None else sagas.status(door, saga, at))
 
 
 @app.command()
 def log(saga: SagaId, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
     """A saga's journal."""
-    _end(sagas.log(sagas.Door(store, provider, as_json), saga))
+    _end(sagas.log(Door(store, provider, as_json), saga))
 
 
 @app.command()
 def replay(saga: SagaId, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
     """Fold a saga's journal again, run its validators again, and report any difference."""
-    _end(sagas.replay(sagas.Door(store, provider, as_json), saga))
+    _end(sagas.replay(Door(store, provider, as_json), saga))
 
 
 @app.command()
@@ -185,7 +186,7 @@ def redact(
     as_json: Json = False,
 ) -> None:
     """Make what a finished saga's journal has under these names unreadable, for good."""
-    _end(sagas.redact(sagas.Door(store, provider, as_json), saga, fields))
+    _end(sagas.redact(Door(store, provider, as_json), saga, fields))
 
 
 @app.command()
@@ -197,7 +198,7 @@ def graph(
     as_json: Json = False,
 ) -> None:
     """A saga's dependency graph."""
-    _end(sagas.graph(sagas.Door(store, provider, as_json), saga, mermaid=form is GraphFormat.MERMAID and not as_json))
+    _end(sagas.graph(Door(store, provider, as_json), saga, mermaid=form is GraphFormat.MERMAID and not as_json))
 
 
 @app.command()
@@ -245,7 +246,7 @@ def validate(
     as_json: Json = False,
 ) -> None:
     """Judge a plan, whoever made it."""
-    door = sagas.Door(store, provider, as_json)
+    door = Door(store, provider, as_json)
     if domain is validation.JudgedDomain.REUNION:
         _end(validation.validate_reunion(door, problem, plan, event or (), executed_until, against))
     if event or executed_until or against:
@@ -268,14 +269,14 @@ def ui(
     """Run the app: plan, watch, break and undo trips in a browser; and the same over REST."""
     from sagagraph.cli.ui import serve_ui
 
-    settings = sagas.Door(store, provider, as_json).settings
+    settings = Door(store, provider, as_json).settings
     _end(serve_ui(settings, host=host, port=port, user=user, password=password, as_json=as_json))
 
 
 @db.command("upgrade")
 def db_upgrade(store: Store = "", as_json: Json = False) -> None:
     """Create or migrate the store's tables."""
-    _end(sagas.upgrade(sagas.Door(store, "", as_json)))
+    _end(sagas.upgrade(Door(store, "", as_json)))
 
 
 @db.command("project")
@@ -283,7 +284,7 @@ def db_project(
     saga: Annotated[str | None, typer.Argument(metavar="[SAGA]")] = None, store: Store = "", as_json: Json = False
 ) -> None:
     """Bring the projections' tables up to date: of that saga, or of all that have moved on."""
-    _end(sagas.project(sagas.Door(store, "", as_json), saga))
+    _end(sagas.project(Door(store, "", as_json), saga))
 
 
 @db.command("retire")
@@ -298,7 +299,7 @@ def db_retire(
     """Archive or drop the journals of sagas that have ended."""
     if drop is (archive is not None):
         raise InvalidInputError("say --archive FILE.jsonl or --drop, one of them", field="--archive")
-    _end(sagas.retire(sagas.Door(store, "", as_json), older_than, archive, dry_run=dry_run))
+    _end(sagas.retire(Door(store, "", as_json), older_than, archive, dry_run=dry_run))
 
 
 def _end(command: Coroutine[Any, Any, int]) -> None:

@@ -16,9 +16,10 @@ import typer
 from sagagraph.bootstrap import open_engine, open_outbox
 from sagagraph.cli import output, sagas
 from sagagraph.cli import reunion as places
+from sagagraph.cli.approval import approved_or_not
+from sagagraph.cli.door import EXIT, PERSON, Door, acting, asked, checked_id, domain_of, interruptible
 from sagagraph.cli.files import json_file
 from sagagraph.cli.reunion import Json, reunion
-from sagagraph.cli.sagas import PERSON, Door
 from sagagraph.domains.reunion.checks.case import Case
 from sagagraph.domains.reunion.circumstances import Circumstances
 from sagagraph.domains.reunion.common_sense import accept, suggestions
@@ -173,7 +174,7 @@ def messages(saga: SagaId, store: Store = "", as_json: Json = False) -> None:
 
 
 async def _begin(door: Door, source: Source, saga_id: str | None, on: date | None, *, approved: bool) -> int:
-    name = f"reunion-{uuid.uuid4().hex[:8]}" if saga_id is None else sagas._checked_id(saga_id)
+    name = f"reunion-{uuid.uuid4().hex[:8]}" if saga_id is None else checked_id(saga_id)
     if saga_id is not None and not source.is_named:
         return await sagas.resume(door, saga_id, wait=True)
     said, partial = await _said(source)
@@ -182,18 +183,18 @@ async def _begin(door: Door, source: Source, saga_id: str | None, on: date | Non
         _tell_beside(partial.notes if partial else (), partial)
         _tell_suggestions(wanted)
     request = {"problem": _json(wanted), "day": (on or _today()).isoformat()}
-    with sagas._interruptible(name):
-        async with sagas._acting(door, NAME) as opened:
+    with interruptible(name):
+        async with acting(door, NAME) as opened:
             view = await opened.graph.start(name, request, approved_by=f"{PERSON}, --yes" if approved else None)
-            view = await sagas._approved_or_not(door, opened, view)
+            view = await approved_or_not(door, opened, view)
     return door.show(view)
 
 
 async def _event(door: Door, saga_id: str, files: Sequence[Path], problem: Path | None, *, approved: bool) -> int:
     told = [json_file(each, "EVENT.json") for each in files]
-    domain = await sagas._domain_of(door, saga_id, only=NAME)
-    with sagas._interruptible(saga_id):
-        async with sagas._acting(door, domain) as opened:
+    domain = await domain_of(door, saga_id, only=NAME)
+    with interruptible(saga_id):
+        async with acting(door, domain) as opened:
             saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
             _check_open(saga)
             wanted = _with_events(saga, outbox, told, problem)
@@ -203,7 +204,7 @@ async def _event(door: Door, saga_id: str, files: Sequence[Path], problem: Path 
             is_heard = saga.request == wanted
             if is_heard:
                 outbox.advance(saga_id, parse_request(wanted).known_until or 0)
-            view = await sagas._approved_or_not(door, opened, view)
+            view = await approved_or_not(door, opened, view)
     code = door.show(view)
     return code if is_heard else max(code, 1)
 
@@ -232,9 +233,9 @@ def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path 
 
 
 async def _day(door: Door, saga_id: str, at: str | None) -> int:
-    domain = await sagas._domain_of(door, saga_id, only=NAME)
-    with sagas._interruptible(saga_id):
-        async with sagas._acting(door, domain) as opened:
+    domain = await domain_of(door, saga_id, only=NAME)
+    with interruptible(saga_id):
+        async with acting(door, domain) as opened:
             saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
             request, plan = parse_request(saga.request), _plan_of(saga)
             if at is not None:
@@ -278,7 +279,7 @@ async def _said(source: Source) -> tuple[ReunionProblem, PartialProblem | None]:
         return shipped(source.shipped), None
     partial = read_reunion(source.text or "")
     while (questions := partial.missing()) and sys.stdin.isatty() and sys.stdout.isatty():
-        answer = await sagas._asked(f"{questions[0].text} ")
+        answer = await asked(f"{questions[0].text} ")
         if answer is None:
             break
         partial = read_reunion(answer, partial)
@@ -342,7 +343,7 @@ def _show_day(door: Door, view: SagaView, now: int, request: ReunionRequest, pla
         for each in found:
             output.stdout.print(f"  {in_words(each)}", markup=False)
         output.print_saga(view)
-    return sagas._EXIT.get(view.status, 1)
+    return EXIT.get(view.status, 1)
 
 
 def _indented(message: Message) -> str:

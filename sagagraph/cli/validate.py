@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from sagagraph.bootstrap import open_travel
 from sagagraph.cli import output
+from sagagraph.cli.door import Door
 from sagagraph.cli.files import json_file
-from sagagraph.cli.sagas import Door
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
 from sagagraph.domains.reunion.validator import ReunionValidator, shown
 from sagagraph.domains.travel.evidence import gather_evidence

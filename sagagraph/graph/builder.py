@@ -20,7 +20,7 @@ from sagagraph.graph.declaration import NodeDeclaration
 from sagagraph.graph.fence import FencedSaver
 from sagagraph.graph.node import journalled_node
 from sagagraph.graph.offloading import offloaded_keys
-from sagagraph.graph.run import LeftOpen, run_of
+from sagagraph.graph.run import COMPENSATE, LeftOpen, active_scope, run_of
 from sagagraph.saga.action import Function, Guarantees, kind_of
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.synchronous import SyncEngine
@@ -29,7 +29,6 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import DEFAULT_POLICY
 from sagagraph.workflow.policy import LoopGuards, Policy, Retry
 
-COMPENSATE = "__compensate__"
 RAISE = "raise"
 READING = Policy(timeout_s=600.0)
 """Of a node without effects, if none is given: a model may take long."""
@@ -172,6 +171,8 @@ async def _route_failure(state: Any, error: NodeError, config: RunnableConfig) -
     """A node failed past its policy, or was refused because another one had: no further intent, then the compensation."""
     run = run_of(config, error.node)
     raised = error.error if isinstance(error.error, BaseException) else RuntimeError(str(error.error))
+    if active_scope() is not None:  # in a graph that is a node: the outermost one compensates
+        raise raised
     is_after_the_end = run.compensated_at is not None and not isinstance(raised, SagaClosedError)
     if error.node == COMPENSATE or is_after_the_end:
         raise LeftOpen(raised)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphBubbleUp
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateUpdate
@@ -69,7 +70,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
                 yield chunk
             return
         engine, saver = self._parts()
-        async with opened(self, engine, saver, input, config, effects) as invocation:
+        async with opened(self, engine, saver, input, merge_configs(self.config, config), effects) as invocation:
             async for chunk in self._streamed(invocation, options):
                 yield chunk
 

@@ -9,8 +9,7 @@ from langchain_core.runnables import RunnableConfig
 
 from sagagraph.errors import ForkDecisionRequired, InvalidInputError, NotAllowedError
 from sagagraph.graph.fence import FencedSaver
-from sagagraph.graph.run import BRANCH, abandoned, recording, remove
-from sagagraph.saga import commands as c
+from sagagraph.graph.run import BRANCH, abandoned, remove, write_down
 from sagagraph.saga.coordinator import Coordinator
 from sagagraph.saga.dependency import is_closed
 from sagagraph.saga.engine import Engine
@@ -40,13 +39,8 @@ async def decide_fork(
         await _undo(coordinator, [name for name, said in decisions.items() if said == COMPENSATE])
         count = sum(each.startswith(BRANCH) and "/" not in each for each in coordinator.saga.operations)
         name = f"{BRANCH}{count + 2}"
-        action = recording("branch", {"point": point, "head": head, "effects": decisions})
         coordinator.asked = {name}
-        coordinator.give(name, action)
-        await coordinator.tell_until(
-            c.PlanOperation(action.spec(name, None)), lambda now: now.operations[name].succeeded, operation=name
-        )
-        await coordinator.flush()
+        await write_down(coordinator, name, {"point": point, "head": head, "effects": decisions}, what="branch")
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ from sagagraph.graph.answers import is_answered_by, record_answer, waiting_nodes
 from sagagraph.graph.fence import FencedSaver
 from sagagraph.graph.forking import decide_fork, fork_point
 from sagagraph.graph.items import run_id
-from sagagraph.graph.run import RUN, GraphRun
+from sagagraph.graph.run import COMPENSATE, RUN, GraphRun
 from sagagraph.graph.values import decode, encode, with_message_ids
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.engine import Engine
@@ -64,6 +64,11 @@ def thread_of(config: RunnableConfig | None) -> str:
     return str(thread)
 
 
+def _newest(config: Any) -> RunnableConfig:
+    """Of the thread that `config` names, as it names it."""
+    return {"configurable": {"thread_id": config["configurable"]["thread_id"]}}
+
+
 async def latest_run(engine: Engine, thread: str) -> tuple[str, int]:
     """The saga of the thread's newest run and its number; number 0 if there is none. Asks for few of many runs."""
 
@@ -89,8 +94,7 @@ async def opened(
     effects: Mapping[str, str] | None,
 ) -> AsyncIterator[Invocation]:
     thread_id = thread_of(config)
-    assert config is not None  # noqa: S101 - it names a thread
-    thread_config: RunnableConfig = {"configurable": {"thread_id": config["configurable"]["thread_id"]}}
+    thread_config = _newest(config)
     saga_id, number = await latest_run(engine, thread_id)
     saga = await engine.load(saga_id) if number else None
     thread = _Thread(thread_id, await graph.aget_state(thread_config), saga, number)
@@ -104,7 +108,7 @@ async def opened(
         with saver.held_by(thread_id, coordinator):
             snapshot = await graph.aget_state(thread_config)  # once more, now that nobody else can move it
             now = _Thread(thread_id, snapshot, run.saga, number)
-            if run.saga.stage is Stage.COMPENSATED and "__compensate__" not in snapshot.next:
+            if run.saga.stage is Stage.COMPENSATED and COMPENSATE not in snapshot.next:
                 run.compensated_at = -1.0 if graph.on_failure in snapshot.next else None
             try:
                 yield Invocation(run, *await _what_to_give(run, now, given, config), thread_config)

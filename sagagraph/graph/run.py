@@ -44,6 +44,10 @@ RUN = "__sagagraph_run"
 """Where nodes find the run in LangGraph's `configurable`; what begins so is in no checkpoint."""
 
 
+COMPENSATE = "__compensate__"
+"""The node that waits for the compensation."""
+
+
 class LeftOpen(GraphBubbleUp):
     """Carries what leaves the saga open through LangGraph: siblings end, and nothing is recorded as failed."""
 
@@ -115,6 +119,7 @@ class GraphRun:
         A cancellation waits until the outcome of an effect is journalled, for as long as its policy allows.
         """
         performing = asyncio.ensure_future(self._perform(name, action, request, after, step))
+        performing.add_done_callback(_told)
         try:
             return await asyncio.shield(performing)
         except asyncio.CancelledError:
@@ -122,8 +127,6 @@ class GraphRun:
                 performing.cancel()
             else:
                 await asyncio.wait({performing}, timeout=action.policy.timeout_s)
-            with suppress(BaseException):  # it has been journalled, whatever it was
-                performing.result()
             raise
 
     async def _perform(self, name: str, action: Action, request: Any, after: Iterable[str] | None, step: int | None) -> Operation:
@@ -151,12 +154,8 @@ class GraphRun:
         """Journal a fact as an operation without effect; one that is there already stands."""
         known = self.saga.operations.get(name)
         if known is None or not known.succeeded:
-            action = recording(what, encode(value))
             self.asked.add(name)
-            self.coordinator.give(name, action)
-            planned = c.PlanOperation(action.spec(name, None))
-            await self.coordinator.tell_until(planned, partial(is_over, name=name), operation=name)
-            await self.coordinator.flush()
+            await write_down(self.coordinator, name, encode(value), what=what)
 
     def recorded(self, name: str) -> Operation | None:
         known = self.saga.operations.get(name)
@@ -247,6 +246,12 @@ class GraphRun:
         return OperationHeldError(str(open_end_of(self.saga))) if status_of(self.saga) is SagaStatus.STUCK else None
 
 
+def _told(performing: asyncio.Future[Operation]) -> None:
+    """Whoever was cancelled does not ask any more how it ended; the journal says it."""
+    if not performing.cancelled():
+        performing.exception()
+
+
 def run_of(config: RunnableConfig, node: str) -> GraphRun:
     run = config.get("configurable", {}).get(RUN)
     if run is None:
@@ -280,9 +285,15 @@ async def remove(coordinator: Coordinator, names: Iterable[str]) -> None:
         await coordinator.tell(c.AcceptPlan((), removed))
 
 
-def recording(what: str, value: Any) -> Action:
-    """An action without effect that only writes `value`, JSON, down."""
+async def write_down(coordinator: Coordinator, name: str, value: Any, *, what: str) -> None:
+    """`value`, JSON, as the output of an operation without effect; durable when this returns."""
+    action = _recording(what, value)
+    coordinator.give(name, action)
+    await coordinator.tell_until(c.PlanOperation(action.spec(name, None)), partial(is_over, name=name), operation=name)
+    await coordinator.flush()
 
+
+def _recording(what: str, value: Any) -> Action:
     async def execute(_request: Any, _call: Call) -> Any:
         return value
 

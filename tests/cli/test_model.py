@@ -60,12 +60,11 @@ def test_a_model_that_makes_something_up_is_not_listened_to(command: CommandLine
     assert "Where does the trip start?" in told.complaint
 
 
-@pytest.mark.parametrize(("code", "words"), [(401, "the key in OPENAI_API_KEY is refused"), (429, "the rate limit is reached")])
-def test_a_model_that_can_not_be_asked_is_exit_3_with_its_name(command: CommandLine, serve: Serve, code: int, words: str) -> None:
-    serve(Status(code))
+def test_a_model_that_can_not_be_asked_is_exit_3_with_its_name(command: CommandLine, serve: Serve) -> None:
+    serve(Status(401))
     told = command("trip", "--request", command.request_file(), "--saga-id", "trip", "--yes", "--json")
     assert told.code == 3
-    assert told.json["error"]["message"].startswith(f"openai:m: {words}")
+    assert told.json["error"]["message"].startswith("openai:m: the key in OPENAI_API_KEY is refused")
     assert "saga 'trip' waits in planning" in told.json["error"]["message"]
     assert_key_is_nowhere(command, told)
     assert command("status", "trip", "--json").json["status"] == "planning"
@@ -87,7 +86,6 @@ def test_a_missing_key_is_exit_3_and_keeps_nobody_from_cancelling(
     [
         ("SAGAGRAPH_MODEL", "gpt", "SAGAGRAPH_MODEL"),
         ("SAGAGRAPH_MODEL_PRICES", "cheap", "SAGAGRAPH_MODEL_PRICES"),
-        ("SAGAGRAPH_MODEL_TIME_LIMIT_S", "soon", "SAGAGRAPH_MODEL_TIME_LIMIT_S"),
         ("SAGAGRAPH_MODEL_TIME_LIMIT_S", "0", "SAGAGRAPH_MODEL_TIME_LIMIT_S"),
     ],
 )

@@ -95,9 +95,9 @@ def test_a_worker_that_is_told_to_stop_ends_what_is_out_and_starts_nothing_new(
 
 def test_ctrl_c_at_the_question_ends_at_once_and_leaves_the_plan_to_approve(command: CommandLine) -> None:
     words = command.arguments("trip", "--request", command.request_file(), "--saga-id", "asked")
-    told = in_a_terminal(words, "Book it?", signal.SIGINT)
+    told = in_a_terminal(words, "Go ahead?", signal.SIGINT)
     assert told.code == 130
-    assert "Book it? [y/N]" in told.out
+    assert "Go ahead? [y/N]" in told.out
     assert "go on with: sagagraph resume asked" in told.out
     assert "Traceback" not in told.out
     assert command("approve", "asked").code == 0
@@ -109,7 +109,7 @@ def test_ctrl_c_at_the_question_ends_at_once_and_leaves_the_plan_to_approve(comm
 )
 def test_a_person_at_a_terminal_is_asked(command: CommandLine, answer: str, status: str, code: int) -> None:
     words = command.arguments("trip", "--request", command.request_file(), "--saga-id", "asked")
-    told = in_a_terminal(words, "Book it?", answer)
+    told = in_a_terminal(words, "Go ahead?", answer)
     assert told.code == code
     assert command("status", "asked", "--json").json["status"] == status
 

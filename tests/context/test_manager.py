@@ -7,11 +7,13 @@ import pytest
 from benchmarks.context.histories import LAST, SAGA, history
 from sagagraph import Engine, Verdict
 from sagagraph.context.manager import ContextManager
-from sagagraph.context.selector import Need
+from sagagraph.context.selector import Need, context_of
 from sagagraph.errors import ContextMismatchError
 from sagagraph.saga import events as e
 from sagagraph.saga.ground import ground_at
 from sagagraph.validators.registry import facts_of, slice_for
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.operation import OperationSpec
 from tests.saga.service import Service
 
 NEED = Need(wishes=("budget",))
@@ -79,3 +81,29 @@ async def test_a_validator_of_an_action_is_shown_what_it_declares_and_its_ancest
 
 def test_declared_facts_are_told_apart_by_name() -> None:
     assert slice_for(Reader(), facts_of({"budget": 1, "secret": 2})).facts == {"budget": 1}  # type: ignore[arg-type]
+
+
+def test_what_a_planner_thought_is_in_nobody_s_context() -> None:
+    spec = OperationSpec(
+        "T2",
+        "pay",
+        ActionKind.READ_ONLY,
+        {"amount": 5},
+        ("T1",),
+        reasoning="SECRET",
+        justification="SECRET",
+        alternatives=("SECRET",),
+    )
+    before = OperationSpec("T1", "book", ActionKind.READ_ONLY, {}, reasoning="SECRET")
+    entries = [
+        e.SagaBegun(e.Driver.WORKFLOW, "travel", {"budget": 9}),
+        e.PlanProposed("h", {"note": "SECRET"}, {}, ("SECRET",), ("SECRET",)),
+        e.PlanJudged("h", {"verdict": "VALID"}, "SECRET"),
+        e.PlanApproved("h", "ann"),
+        e.PlanAccepted(1, (before, spec)),
+        e.AttemptStarted("T1", 1, 1, "k", 9.0),
+        e.OperationSucceeded("T1", {"number": 1}),
+    ]
+    ground = ground_at("s", [e.Entry(version, 1, 0.0, event) for version, event in enumerate(entries, 1)])(len(entries))
+    context = context_of(ground, "T2", Need(wishes=("budget", "reasoning", "messages", "reasons")))
+    assert context.facts == {"inputs": {"amount": 5}, "budget": 9, "output of T1": {"number": 1}}

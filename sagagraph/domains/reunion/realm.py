@@ -167,32 +167,14 @@ def _campus_groups(asked: _Groups) -> RealmInstance:
     _check_sizes(asked)
     tour = whole_minutes(asked.tour_duration)
     last = max(_minutes(guide.availability[1]) for guide in asked.tour_guides)
-    groups = [
-        {
-            "name": group.group_id,
-            "place": _GATE,
-            "from": _clock(group.arrival_time),
-            "drives": False,
-            "goals": [
-                {"place": _END, "by": text_of(last), "not_before": text_of(min(last, _minutes(group.preferred_time) + tour))}
-            ],
-        }
-        for group in asked.visitor_groups
-    ]
-    guides = [
-        {
-            "name": guide.guide_id,
-            "place": _GATE,
-            "from": _clock(guide.availability[0]),
-            "goals": [{"place": _ROOM, "by": _clock(guide.availability[1])}],
-        }
-        for guide in asked.tour_guides
-    ]
     problem = {
         "name": asked.instance_id,
         "places": {place: place for place in (_GATE, _END, _ROOM)},
         "travel_minutes": _one_way([(_GATE, _END, tour), (_END, _GATE, 0), (_GATE, _ROOM, 0), (_END, _ROOM, 0)]),
-        "people": [*groups, *guides],
+        "people": [
+            *(_group(each, tour, last) for each in asked.visitor_groups),
+            *(_guide(each) for each in asked.tour_guides),
+        ],
         "vehicles": [
             {"name": f"tour of {guide.guide_id}", "seats": 2, "place": _GATE, "drivers": [guide.guide_id]}
             for guide in asked.tour_guides
@@ -200,6 +182,19 @@ def _campus_groups(asked: _Groups) -> RealmInstance:
         "objectives": ["makespan"],
     }
     return RealmInstance(parse_problem(problem))
+
+
+def _group(group: _Group, tour: int, last: int) -> dict[str, Any]:
+    through = min(last, _minutes(group.preferred_time) + tour)
+    goal = {"place": _END, "by": text_of(last), "not_before": text_of(through)}
+    waits = {"place": _GATE, "from": _clock(group.arrival_time), "drives": False}
+    return {"name": group.group_id, **waits, "goals": [goal]}
+
+
+def _guide(guide: _Guide) -> dict[str, Any]:
+    begins, ends = guide.availability
+    goal = {"place": _ROOM, "by": _clock(ends)}
+    return {"name": guide.guide_id, "place": _GATE, "from": _clock(begins), "goals": [goal]}
 
 
 def _check_sizes(asked: _Groups) -> None:

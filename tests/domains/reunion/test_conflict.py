@@ -17,11 +17,12 @@ from tests.domains.reunion.plans import shipped
 from tests.domains.reunion.solving import budget, events_of, problem_of, solved
 
 
-@pytest.mark.parametrize("seed", [0, 1, 4])
+@pytest.mark.parametrize("seed", [0, 4])
 def test_a_conflict_has_no_plan_and_has_one_without_any_of_its_requirements(seed: int) -> None:
     problem = by_person(tiny(seed))
-    found = Why(problem, budget(30)).conflict()
+    found = Why(problem, budget(8)).conflict()
     names = {each.name for each in found.requirements}
+    assert names
     for left_out in [None, *names]:
         rest = problem
         for each in requirements_of(problem):

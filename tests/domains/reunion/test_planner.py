@@ -40,6 +40,22 @@ def test_the_least_driving_is_what_an_exhaustive_search_finds(seed: int) -> None
     assert faults(problem, answer.plan) == []
 
 
+def test_two_people_and_one_seat_take_two_journeys() -> None:
+    stated = {
+        "name": "one seat",
+        "places": {"A": "A", "B": "B"},
+        "travel_minutes": [["A", "B", 2]],
+        "people": [
+            {"name": name, "place": "A", "from": "08:00", "goals": [{"place": "B", "by": "08:08"}]} for name in ("p", "q")
+        ],
+        "vehicles": [{"name": "v", "seats": 1, "place": "A", "from": "08:00"}],
+    }
+    problem = parse_problem(stated)
+    answer = solved(problem)
+    assert answer.objectives[0].value == least_driving(problem) == 6
+    assert faults(problem, answer.plan) == []
+
+
 def test_the_exhaustive_search_meets_plans_and_problems_without_one() -> None:
     assert {least_driving(tiny(seed)) is None for seed in range(8)} == {True, False}
 
@@ -63,7 +79,7 @@ def test_objectives_count_in_their_order() -> None:
 
 
 def test_the_same_question_has_the_same_answer() -> None:
-    assert solved(problem_of("thanksgiving")).plan == solved(problem_of("thanksgiving")).plan
+    assert solved(tiny(14)).plan == solved(tiny(14)).plan
 
 
 def test_alternatives_give_people_other_roles() -> None:

@@ -258,11 +258,12 @@ async def test_the_policy_retries_and_a_node_without_effects_fails_after_it(engi
     assert (tries, ledger.live()) == ([1, 2], {})
 
 
-async def test_a_failure_in_a_subgraph_compensates_the_whole(engine: Engine, ledger: Ledger) -> None:
+@pytest.mark.parametrize("has_engine", [False, True], ids=["a graph for a node", "a graph of its own"])
+async def test_a_failure_in_a_subgraph_compensates_the_whole(engine: Engine, ledger: Ledger, has_engine: bool) -> None:
     inner = fan(ledger, "seat")
     outer = SagaGraph(State)
     node, told = effect(ledger, "flight")
-    outer.add_node("flight", node, **told).add_node("board", inner.compile())
+    outer.add_node("flight", node, **told).add_node("board", inner.compile(engine=engine if has_engine else None))
     app = outer.add_edge(START, "flight").add_edge("flight", "board").compile(engine=engine)
     with pytest.raises(OperationFailedError, match=r"operation '2/board/2/fails' failed: sold out"):
         await app.ainvoke({"log": []}, thread("t"))

@@ -340,6 +340,12 @@ async def test_invoke_within_the_engines_own_loop_is_refused(engine: Engine, led
 # -- what is not possible --------------------------------------------------------------------------------------------------
 
 
+async def test_a_thread_may_be_bound_to_the_graph(engine: Engine, ledger: Ledger) -> None:
+    app = chain(ledger, "flight").compile(engine=engine).with_config(thread("t"))
+    assert await app.ainvoke({"log": []}) == {"log": ["flight"]}
+    assert (await engine.status("t")).status == "committed"
+
+
 async def test_what_names_no_thread_or_no_beginning_is_refused(engine: Engine, ledger: Ledger) -> None:
     app = chain(ledger, "flight").compile(engine=engine)
     with pytest.raises(InvalidInputError, match="thread_id"):
@@ -376,3 +382,22 @@ async def test_the_journal_of_a_thread_replays_without_a_difference(engine: Engi
     app = chain(ledger, "flight", "hotel").compile(engine=engine)
     await app.ainvoke({"log": []}, thread("t"))
     assert (await engine.replay("t")).differences == ()
+
+
+async def test_whoever_stops_reading_a_stream_leaves_a_thread_that_can_be_resumed(engine: Engine, ledger: Ledger) -> None:
+    app = chain(ledger, "flight", "hotel").compile(engine=engine)
+    async for chunk in app.astream({"log": []}, thread("t"), stream_mode="updates"):
+        assert chunk == {"flight": {"log": ["flight"]}}
+        break
+    assert (await app.ainvoke(None, thread("t")))["log"] == ["flight", "hotel"]
+    assert (ledger.calls("do flight"), ledger.calls("do hotel")) == (1, 1)
+
+
+def test_whoever_stops_reading_a_synchronous_stream_does_too(ledger: Ledger) -> None:
+    with Engine.open("memory:") as engine:
+        app = chain(ledger, "flight", "hotel").compile(engine=engine)
+        for chunk in app.stream({"log": []}, thread("t"), stream_mode="updates"):
+            assert chunk == {"flight": {"log": ["flight"]}}
+            break
+        assert app.invoke(None, thread("t"))["log"] == ["flight", "hotel"]
+    assert (ledger.calls("do flight"), ledger.calls("do hotel")) == (1, 1)
