@@ -1,7 +1,7 @@
 """Where planners think: in threads of their own, after everything that answers people.
 
-A solver takes all cores that it can get. In an event loop's process its threads would crowd out the loop, the store and whatever else
-is served from there; where the system lets a thread stand back by itself (Linux), these do, and so do the threads that a solver starts.
+A solver takes what cores it can get. In an event loop's process its threads would crowd out the loop, the store and whatever
+else is served from there; where the system lets a single thread stand back (Linux), these do, and so do those that they start.
 """
 
 from __future__ import annotations
