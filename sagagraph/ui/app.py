@@ -30,7 +30,7 @@ from sagagraph.ui.door import Door
 from sagagraph.ui.gate import LOOPBACK_NAMES, Gate, Login
 from sagagraph.ui.history import History
 from sagagraph.ui.service import Service, open_service
-from sagagraph.ui.style import CSS
+from sagagraph.ui.style import CSS, HEAD
 from sagagraph.ui.visitors import TOKEN_BYTES
 
 _GRACE_S: Final = 3
@@ -49,6 +49,7 @@ def create_app(service: Service, door: Door) -> Gate:
         path="/",
         theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
         css=CSS,
+        head=HEAD,
         footer_links=[],
         run_history=False,
         show_error=False,

@@ -43,7 +43,7 @@ class History:
     def build(self, tab: gr.Tab) -> None:
         self._opened = gr.State(Opened())
         with gr.Row(elem_classes="sg-tight"):
-            self._pick = gr.Dropdown([], label="Saga", scale=5, min_width=220, elem_id="pick", filterable=False)
+            self._pick = gr.Dropdown([], label="Saga", scale=5, min_width=300, elem_id="pick", filterable=False)
             self._refresh = gr.Button("Refresh", scale=1, min_width=90, elem_id="refresh")
         self._list = gr.HTML(elem_id="saga-list")
         with gr.Column(visible=False, elem_id="record") as self._record:

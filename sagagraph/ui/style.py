@@ -40,11 +40,19 @@ CSS: Final = """
 .sg-lines small { display: block; opacity: .8; }
 footer { display: none !important; }
 @media (max-width: 640px) {
-  .gradio-container { padding: 0 !important; } .main.fillable { padding: 8px !important; }
   .sg-card { margin-inline: 0; }
   #chat { min-height: 260px; }
+  .sg-scroll, #version, #files { max-width: calc(100vw - 56px); }
   #pictures .tab-container button { padding-inline: 8px !important; }
   #wishes .sg-wish { min-height: 40px; }
   #wishes > div:last-child { max-height: 190px; overflow-y: auto; }
 }
 """
+
+HEAD: Final = """<style>
+@media (max-width: 640px) {
+  .gradio-container.gradio-container { padding: 0 !important; }
+  .gradio-container .main.fillable.app { padding: 8px !important; }
+}
+</style>"""
+"""For what stands around Gradio's own page: it lets `CSS` reach only what is inside."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Protocol
 
 from sagagraph.domains.reunion.actions import reunion_actions
@@ -16,6 +15,7 @@ from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.validator import ReunionValidator
 from sagagraph.domains.reunion.validator import shown as shown_to_validators
 from sagagraph.domains.reunion.workflow import day_workflow, revised_workflow
+from sagagraph.planning.background import in_background
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.saga.action import Action
 from sagagraph.saga.model import Saga
@@ -59,7 +59,7 @@ class Reunion:
         if wanted.events:  # nothing was told to anybody, so nothing but the clock binds
             repaired = await self._repaired(wanted, ReunionPlan(problem=wanted.problem.name, actions=()))
             return repaired if isinstance(repaired, Infeasible) else (repaired,)
-        planned = await asyncio.to_thread(self._planner.plan, wanted.problem)
+        planned = await in_background(self._planner.plan, wanted.problem)
         return planned if isinstance(planned, Infeasible) else tuple(_proposal(each, wanted) for each in planned)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
@@ -71,7 +71,7 @@ class Reunion:
 
     async def _repaired(self, wanted: ReunionRequest, plan: ReunionPlan) -> Proposal | Infeasible:
         events = tuple(sorted(wanted.events, key=lambda event: event.at))
-        repaired = await asyncio.to_thread(self._planner.repair, wanted.problem, plan, events)
+        repaired = await in_background(self._planner.repair, wanted.problem, plan, events)
         return repaired if isinstance(repaired, Infeasible) else _proposal(repaired, wanted)
 
     async def evidence(self, saga: Saga) -> Any:

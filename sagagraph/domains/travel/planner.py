@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from sagagraph.domains.travel.market import Market, gather
 from sagagraph.domains.travel.measures import measures
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.search import best_path
+from sagagraph.planning.background import in_background
 
 if TYPE_CHECKING:
     from sagagraph.domains.travel.problem import TripRequest
@@ -43,9 +43,9 @@ async def propose(request: TripRequest, provider: ReservationProvider, *, limit:
         ProviderError: the offers could not be read.
     """
     market = (await gather(request, provider)).with_trains_first(request)
-    proposals: Proposals | None = await asyncio.to_thread(_with_good_trains, request, market)
+    proposals: Proposals | None = await in_background(_with_good_trains, request, market)
     if proposals is None:
-        proposals = await asyncio.to_thread(choose, request, await gather(request, provider, widely=True))
+        proposals = await in_background(choose, request, await gather(request, provider, widely=True))
     return proposals if isinstance(proposals, Infeasible) else proposals[:limit]
 
 

@@ -1,0 +1,45 @@
+"""Planners think beside the event loop, and stand back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+
+import pytest
+
+from sagagraph.planning.background import in_background
+
+
+async def test_what_it_returns_or_raises_comes_back_and_the_loop_goes_on_meanwhile() -> None:
+    gate = threading.Event()
+    thinking = asyncio.create_task(in_background(gate.wait, 10))
+    await asyncio.sleep(0)
+    assert not thinking.done()
+    gate.set()
+    assert await thinking is True
+    with pytest.raises(ZeroDivisionError):
+        await in_background(lambda: 1 // 0)
+
+
+async def test_many_think_at_once() -> None:
+    everybody = threading.Barrier(20)
+    assert sorted(await asyncio.gather(*(in_background(everybody.wait, 10) for _person in range(20)))) == list(range(20))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere niceness is the whole process's")
+async def test_its_threads_and_those_that_they_start_stand_back_and_the_caller_does_not() -> None:
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    def of_a_child() -> int:
+        found: list[int] = []
+        child = threading.Thread(target=lambda: found.append(niceness()))
+        child.start()
+        child.join()
+        return found[0]
+
+    before = niceness()
+    assert await in_background(niceness) == await in_background(of_a_child) == min(before + 10, 19)
+    assert niceness() == before
