@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from sagagraph.errors import ProviderError
 from sagagraph.planning import checking
 from sagagraph.planning.checking import judged_plan, over_budget
 from sagagraph.validators.verdict import Verdict, VerdictStatus
-from tests.planning.faults import travel
+from tests.planning.faults import reunion, travel
 from tests.planning.faults.table import Table
 
-TABLES: dict[str, Table] = {"travel": travel.table()}
+TABLES: dict[str, Table] = {"travel": travel.table(), "reunion": reunion.table(Path(tempfile.mkdtemp()))}
 LEAST_FAULTS = 20
 
 

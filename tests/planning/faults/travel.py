@@ -16,10 +16,19 @@ from sagagraph.domains.travel.evidence import Evidence
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.receipts import ProviderGuarantees
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.operation import OperationSpec
 from tests.domains.travel.test_validator import valid_plans
 from tests.domains.travel.world import GAZETTEER, NOW, RATES, OfferBook
 from tests.planning.faults.table import Case, Fault, Specs, Table
+from tests.planning.faults.workflows import (
+    again,
+    circle,
+    first_input,
+    first_of,
+    plan_fault,
+    same_resource,
+    second_pivot,
+    workflow_fault,
+)
 
 PLANS = ("the sample trip", "one way", "open jaw", "a single stop", "a party with rooms", "a change of trains on the way")
 
@@ -157,20 +166,6 @@ def _has_return(case: Case) -> bool:
 # -- in the workflow ---------------------------------------------------------------------------------------------------
 
 
-def _spec(of: ActionKind, /, **changes: Any) -> Callable[[Specs], Specs]:
-    """Changes the first operation of a kind."""
-
-    def change(specs: Specs) -> Specs:
-        place = next(n for n, spec in enumerate(specs) if spec.kind is of)
-        return [structs.replace(spec, **changes) if n == place else spec for n, spec in enumerate(specs)]
-
-    return change
-
-
-def _circle(specs: Specs) -> Specs:
-    return [structs.replace(specs[0], depends_on=(specs[-1].id,)), *specs[1:]]
-
-
 def _precedence(specs: Specs) -> Specs:
     """The payment before the last booking."""
     pay = next(spec for spec in specs if spec.kind is ActionKind.PIVOT)
@@ -180,74 +175,40 @@ def _precedence(specs: Specs) -> Specs:
     return [pay_early if spec is pay else book_late if spec is last else spec for spec in specs]
 
 
-def _same_resource(specs: Specs) -> Specs:
-    one, other = [spec for spec in specs if spec.resources][:2]
-    return [structs.replace(spec, resources=one.resources) if spec is other else spec for spec in specs]
-
-
-def _input(name: str, value: Any) -> Callable[[Specs], Specs]:
-    def change(specs: Specs) -> Specs:
-        place = next(n for n, spec in enumerate(specs) if spec.kind is ActionKind.COMPENSATABLE)
-        inputs = {**specs[place].inputs, name: value}
-        if value is None:
-            del inputs[name]
-        return [structs.replace(spec, inputs=inputs) if n == place else spec for n, spec in enumerate(specs)]
-
-    return change
-
-
-def _again(specs: Specs) -> Specs:
-    return [*specs, specs[0]]
-
-
-def _second_pivot(specs: Specs) -> Specs:
-    pay = next(spec for spec in specs if spec.kind is ActionKind.PIVOT)
-    again: OperationSpec = structs.replace(pay, id="payment-2")
-    return [*specs, again]
-
-
-def _plan_fault(change: Callable[[Case], None], *codes: str, needs: Callable[[Case], bool] | None = None) -> Fault:
-    return Fault(frozenset(codes), in_plan=change, **({} if needs is None else {"needs": needs}))
-
-
-def _workflow_fault(change: Callable[[Specs], Specs], code: str) -> Fault:
-    return Fault(frozenset({code}), in_workflow=change)
-
-
 FAULTS: dict[str, Fault] = {
-    "precedence swapped: the last leg first": _plan_fault(_swap, "ROUTE"),
-    "precedence swapped: a booking behind the payment": _workflow_fault(_precedence, "STRUCTURE"),
-    "resource double-booked: two beds for one night": _plan_fault(_book_twice, "DATE_OVERLAP"),
-    "resource double-booked: two operations take the same": _workflow_fault(_same_resource, "DOUBLE_BOOKED"),
-    "capacity overflow: a seat too few": _plan_fault(_sold_out, "UNAVAILABLE"),
-    "capacity overflow: a room too few": _plan_fault(_room_too_few, "PARTY"),
-    "deadline missed: back after the window": _plan_fault(_miss_the_deadline, "WINDOW"),
-    "deadline missed: it has left already": _plan_fault(_in_the_past, "DATE_PAST"),
-    "budget exceeded": _plan_fault(_too_dear, "BUDGET"),
-    "cyclic dependency": _workflow_fault(_circle, "STRUCTURE"),
-    "hallucinated action": _workflow_fault(_spec(ActionKind.COMPENSATABLE, action="book_rocket"), "UNKNOWN_ACTION"),
-    "hallucinated version of an action": _workflow_fault(_spec(ActionKind.PIVOT, action_version=9), "UNKNOWN_ACTION"),
-    "hallucinated offer": _plan_fault(_invent, "UNAVAILABLE"),
-    "wrong type: a total in words": _plan_fault(_set(total="a lot"), "MALFORMED"),
-    "wrong type: no legs but a sentence": _plan_fault(_set(legs="fly there and back"), "MALFORMED"),
-    "wrong type: how many, in words": _workflow_fault(_input("quantity", "two"), "WRONG_TYPE"),
-    "missing input": _workflow_fault(_input("offer_id", None), "WRONG_TYPE"),
-    "missing field": _plan_fault(_dropped_field, "MALFORMED"),
-    "dropped constraint: stars and budget forgotten": _plan_fault(_forget_wishes, "STARS"),
-    "dropped leg: a night without a bed": _plan_fault(_without("hotel"), "DATE_GAP", "ROUTE"),
-    "dropped leg: no way home": _plan_fault(_no_home, "ROUTE", needs=_has_return),
-    "a price that nobody quotes": _plan_fault(_understate, "PRICE"),
-    "a total that does not add up": _plan_fault(_set(total="1.00"), "PRICE"),
-    "another currency": _plan_fault(_set(currency="EUR"), "PRICE"),
-    "no number: NaN as a total": _plan_fault(_set(total="NaN"), "PRICE", "MALFORMED"),
-    "clock of another place": _plan_fault(_first("journey", departs="2025-06-10T20:25:00+09:00"), "TIMEZONE"),
-    "another city": _plan_fault(_first("hotel", city="Rome"), "ROUTE"),
-    "fees that nobody charges": _plan_fault(_set(fees="25.00"), "FEES"),
-    "wrong kind: a payment that can be undone": _workflow_fault(
-        _spec(ActionKind.PIVOT, kind=ActionKind.COMPENSATABLE), "WRONG_KIND"
+    "precedence swapped: the last leg first": plan_fault(_swap, "ROUTE"),
+    "precedence swapped: a booking behind the payment": workflow_fault(_precedence, "STRUCTURE"),
+    "resource double-booked: two beds for one night": plan_fault(_book_twice, "DATE_OVERLAP"),
+    "resource double-booked: two operations take the same": workflow_fault(same_resource, "DOUBLE_BOOKED"),
+    "capacity overflow: a seat too few": plan_fault(_sold_out, "UNAVAILABLE"),
+    "capacity overflow: a room too few": plan_fault(_room_too_few, "PARTY"),
+    "deadline missed: back after the window": plan_fault(_miss_the_deadline, "WINDOW"),
+    "deadline missed: it has left already": plan_fault(_in_the_past, "DATE_PAST"),
+    "budget exceeded": plan_fault(_too_dear, "BUDGET"),
+    "cyclic dependency": workflow_fault(circle, "STRUCTURE"),
+    "hallucinated action": workflow_fault(first_of(ActionKind.COMPENSATABLE, action="book_rocket"), "UNKNOWN_ACTION"),
+    "hallucinated version of an action": workflow_fault(first_of(ActionKind.PIVOT, action_version=9), "UNKNOWN_ACTION"),
+    "hallucinated offer": plan_fault(_invent, "UNAVAILABLE"),
+    "wrong type: a total in words": plan_fault(_set(total="a lot"), "MALFORMED"),
+    "wrong type: no legs but a sentence": plan_fault(_set(legs="fly there and back"), "MALFORMED"),
+    "wrong type: how many, in words": workflow_fault(first_input("quantity", "two"), "WRONG_TYPE"),
+    "missing input": workflow_fault(first_input("offer_id", None), "WRONG_TYPE"),
+    "missing field": plan_fault(_dropped_field, "MALFORMED"),
+    "dropped constraint: stars and budget forgotten": plan_fault(_forget_wishes, "STARS"),
+    "dropped leg: a night without a bed": plan_fault(_without("hotel"), "DATE_GAP", "ROUTE"),
+    "dropped leg: no way home": plan_fault(_no_home, "ROUTE", needs=_has_return),
+    "a price that nobody quotes": plan_fault(_understate, "PRICE"),
+    "a total that does not add up": plan_fault(_set(total="1.00"), "PRICE"),
+    "another currency": plan_fault(_set(currency="EUR"), "PRICE"),
+    "no number: NaN as a total": plan_fault(_set(total="NaN"), "PRICE", "MALFORMED"),
+    "clock of another place": plan_fault(_first("journey", departs="2025-06-10T20:25:00+09:00"), "TIMEZONE"),
+    "another city": plan_fault(_first("hotel", city="Rome"), "ROUTE"),
+    "fees that nobody charges": plan_fault(_set(fees="25.00"), "FEES"),
+    "wrong kind: a payment that can be undone": workflow_fault(
+        first_of(ActionKind.PIVOT, kind=ActionKind.COMPENSATABLE), "WRONG_KIND"
     ),
-    "two points of no return": _workflow_fault(_second_pivot, "STRUCTURE"),
-    "one operation twice": _workflow_fault(_again, "STRUCTURE"),
-    "a prerequisite that is not there": _workflow_fault(_spec(ActionKind.COMPENSATABLE, depends_on=("blessing",)), "STRUCTURE"),
-    "an outcome used without waiting for it": _workflow_fault(_spec(ActionKind.PIVOT, depends_on=()), "STRUCTURE"),
+    "two points of no return": workflow_fault(second_pivot, "STRUCTURE"),
+    "one operation twice": workflow_fault(again, "STRUCTURE"),
+    "a prerequisite that is not there": workflow_fault(first_of(ActionKind.COMPENSATABLE, depends_on=("blessing",)), "STRUCTURE"),
+    "an outcome used without waiting for it": workflow_fault(first_of(ActionKind.PIVOT, depends_on=()), "STRUCTURE"),
 }
