@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from sagagraph.context.selector import Need, context_of
@@ -17,17 +17,22 @@ from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.operation import resolve
 
 
-def shown_with(saga: Saga, operation: Operation, validator: Validator) -> ContextSlice:
+def shown_with(saga: Saga, operation: Operation, action: Action, validator: Validator) -> ContextSlice:
     """The slice that goes with an output of `operation`. Raises `ContextBudgetError` if what is critical does not fit.
 
     A validator that declares what it `reads` of the request gets that, and outputs as far back as they have room; any other one
-    gets the inputs and the outputs of what the operation depends on directly.
+    gets the inputs and the outputs of what the operation depends on directly. A node of a graph is given all of its state,
+    whatever it reads of it: each part of that is a fact by itself, and those that do not fit stay away.
     """
     reads: tuple[str, ...] | None = getattr(validator, "reads", None)
     if reads is not None:
         return context_of(SagaGround(saga), operation.id, Need(wishes=reads))
     outputs = saga.outputs
-    facts = [Fact("inputs", resolve(operation.spec.inputs, outputs), critical=True)]
+    inputs = resolve(operation.spec.inputs, outputs)
+    if action.needs_body and isinstance(inputs, Mapping):
+        facts = [Fact(f"state: {name}", value) for name, value in inputs.items()]
+    else:
+        facts = [Fact("inputs", inputs, critical=True)]
     facts += [Fact(f"output of {name}", outputs.get(name), priority=1) for name in operation.spec.depends_on]
     return select(facts)
 
@@ -37,12 +42,12 @@ Ask = Callable[[Validator, Any, ContextSlice], Awaitable[Verdict]]
 
 async def judged_output(saga: Saga, operation: Operation, action: Action, output: Any, ask: Ask = judge) -> tuple[Verdict, ...]:
     """One verdict for each of the action's validators, in their order."""
-    return tuple([await _verdict_of(validator, saga, operation, output, ask) for validator in action.validators])
+    return tuple([await _verdict_of(validator, saga, operation, action, output, ask) for validator in action.validators])
 
 
-async def _verdict_of(validator: Validator, saga: Saga, operation: Operation, output: Any, ask: Ask) -> Verdict:
+async def _verdict_of(validator: Validator, saga: Saga, operation: Operation, action: Action, output: Any, ask: Ask) -> Verdict:
     try:
-        context = shown_with(saga, operation, validator)
+        context = shown_with(saga, operation, action, validator)
     except ContextBudgetError as exc:
         return Verdict.unknown(f"{validator.name} could not judge: {exc}")
     return await ask(validator, output, context)

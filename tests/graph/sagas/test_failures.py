@@ -14,7 +14,20 @@ from langgraph.errors import GraphRecursionError
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import CachePolicy, Command, RetryPolicy
 
-from sagagraph import Backoff, Engine, Policy, Refused, Retry, SagaGraph, Verdict, Violation, action, current_call, current_saga
+from sagagraph import (
+    Backoff,
+    ContextSlice,
+    Engine,
+    Policy,
+    Refused,
+    Retry,
+    SagaGraph,
+    Verdict,
+    Violation,
+    action,
+    current_call,
+    current_saga,
+)
 from sagagraph.errors import InvalidInputError, OperationFailedError, OperationHeldError, SagaClosedError, UnknownOperationError
 from tests.graph.world import QUICK, effect, statuses, thread
 from tests.saga.ledger import Ledger
@@ -310,6 +323,30 @@ async def test_an_output_that_a_validator_rejects_is_undone(engine: Engine, ledg
     with pytest.raises(OperationFailedError, match="not flight"):
         await app.ainvoke({"log": []}, thread("t"))
     assert (ledger.calls("do flight"), ledger.live()) == (1, {})
+
+
+async def test_a_validator_of_a_node_is_shown_what_fits_of_a_large_state(engine: Engine, ledger: Ledger) -> None:
+    shown: list[ContextSlice] = []
+
+    class Looks:
+        name, version = "looks", 1
+
+        def validate(self, artifact: Any, context: ContextSlice) -> Verdict:
+            shown.append(context)
+            return Verdict.of([])
+
+    class Large(State, total=False):
+        wish: str
+        history: str
+
+    node, told = effect(ledger, "flight")
+    graph = SagaGraph(Large).add_node("flight", node, validators=[Looks()], **told).add_edge(START, "flight")
+    await graph.compile(engine=engine).ainvoke({"log": [], "wish": "the sea", "history": "x" * 50_000}, thread("t"))
+    (context,) = shown
+    assert context.facts["state: wish"] == "the sea"
+    assert context.dropped == ("state: history",)
+    assert context.tokens <= 1000
+    assert list(ledger.live()) != []
 
 
 async def test_a_cancel_from_outside_stops_a_running_thread_and_undoes_it(store_url: str, ledger: Ledger) -> None:
