@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sagagraph.saga import events as e
+from sagagraph.saga.model import Saga
 from sagagraph.saga.projections.step import Step
 
 PLANNER, VALIDATOR, BODY, ENGINE = "planner", "validator", "body", "engine"
@@ -31,10 +32,20 @@ class Decision:
 
 def decision_in(step: Step) -> Decision | None:
     """The decision that this entry records, if any."""
-    event, saga = step.entry.event, step.after
-    plan = saga.plan.hash or ""
+    event, told = step.entry.event, _Telling(step)
+    return _about_plan(event, told) or _about_operation(event, told) or _about_saga(event, told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    step: Step
+
+    @property
+    def saga(self) -> Saga:
+        return self.step.after
 
     def decided(
+        self,
         subject_type: str,
         subject: str,
         decision: str,
@@ -44,9 +55,9 @@ def decision_in(step: Step) -> Decision | None:
         **detail: Any,
     ) -> Decision:
         return Decision(
-            saga_id=saga.id,
-            journal_version=step.entry.version,
-            at=step.entry.at,
+            saga_id=self.saga.id,
+            journal_version=self.step.entry.version,
+            at=self.step.entry.at,
             subject_type=subject_type,
             subject=subject,
             decision=decision,
@@ -56,66 +67,87 @@ def decision_in(step: Step) -> Decision | None:
             detail=detail,
         )
 
+
+def _about_plan(event: e.Event, told: _Telling) -> Decision | None:
+    plan = told.saga.plan.hash or ""
     match event:
         case e.PlanProposed():
             alternatives = event.alternatives
-            return decided(
+            return told.decided(
                 "plan", event.plan_hash, "proposed", PLANNER, *event.reasons, alternatives=alternatives, cost=event.cost
             )
         case e.PlanFoundInfeasible():
-            return decided("plan", plan, "found infeasible", PLANNER, *event.reasons)
+            return told.decided("plan", plan, "found infeasible", PLANNER, *event.reasons)
         case e.PlanApproved():
-            return decided("plan", event.plan_hash, "approved", event.by)
+            return told.decided("plan", event.plan_hash, "approved", event.by)
         case e.PlanRejected():
-            return decided("plan", event.plan_hash, "rejected", event.by, event.reason)
+            return told.decided("plan", event.plan_hash, "rejected", event.by, event.reason)
         case e.PlanAccepted():
             added = [each.id for each in event.operations]
             removed = list(event.removed)
-            return decided("plan", plan, "accepted", ENGINE, plan_version=event.plan_version, added=added, removed=removed)
-        case e.RequestChanged():
-            return decided("saga", saga.id, "request changed", event.by)
+            return told.decided("plan", plan, "accepted", ENGINE, plan_version=event.plan_version, added=added, removed=removed)
         case e.PlanDisrupted():
-            return decided("plan", plan, "disrupted", ENGINE, event.cause)
+            return told.decided("plan", plan, "disrupted", ENGINE, event.cause)
         case e.RepairGivenUp():
-            return decided("plan", plan, "repair given up", PLANNER, *event.reasons)
+            return told.decided("plan", plan, "repair given up", PLANNER, *event.reasons)
+        case _:
+            return None
+
+
+def _about_operation(event: e.Event, told: _Telling) -> Decision | None:
+    match event:
         case e.OperationRejected():
-            return decided("operation", event.operation, "output rejected", VALIDATOR, event.fault.message, code=event.fault.code)
+            return told.decided(
+                "operation", event.operation, "output rejected", VALIDATOR, event.fault.message, code=event.fault.code
+            )
         case e.OperationGivenUp():
-            return decided("operation", event.operation, "given up", ENGINE, event.reason)
+            return told.decided("operation", event.operation, "given up", ENGINE, event.reason)
         case e.OperationHeld():
-            return decided("operation", event.operation, "held", ENGINE, event.reason)
+            return told.decided("operation", event.operation, "held", ENGINE, event.reason)
         case e.OperationSkipped():
-            return decided("operation", event.operation, "skipped", ENGINE, event.reason)
+            return told.decided("operation", event.operation, "skipped", ENGINE, event.reason)
         case e.CompensationFailed():
-            return decided("operation", event.operation, "stuck", ENGINE, event.fault.message, code=event.fault.code)
+            return told.decided("operation", event.operation, "stuck", ENGINE, event.fault.message, code=event.fault.code)
         case e.OperationResolved():
-            return decided("operation", event.operation, f"resolved as {event.resolution.value}", event.by, output=event.output)
+            return told.decided(
+                "operation", event.operation, f"resolved as {event.resolution.value}", event.by, output=event.output
+            )
+        case _:
+            return None
+
+
+def _about_saga(event: e.Event, told: _Telling) -> Decision | None:
+    match event:
+        case e.RequestChanged():
+            return told.decided("saga", told.saga.id, "request changed", event.by)
         case e.CancelRequested():
-            return decided("saga", saga.id, "cancel asked for", event.by)
+            return told.decided("saga", told.saga.id, "cancel asked for", event.by)
         case e.CancelRefused():
-            return decided("saga", saga.id, "cancel refused", ENGINE, event.reason)
+            return told.decided("saga", told.saga.id, "cancel refused", ENGINE, event.reason)
         case e.RequestRefused():
-            return decided("saga", saga.id, "request refused", ENGINE, event.reason, request=event.request)
+            return told.decided("saga", told.saga.id, "request refused", ENGINE, event.reason, request=event.request)
         case e.SagaTurnedBack():
-            return decided("saga", saga.id, "turned back", ENGINE, event.cause)
+            return told.decided("saga", told.saga.id, "turned back", ENGINE, event.cause)
         case e.BodyCompleted():
-            return decided("saga", saga.id, "body completed", BODY, removed=list(event.removed))
+            return told.decided("saga", told.saga.id, "body completed", BODY, removed=list(event.removed))
         case e.BodyFailed():
-            return decided("saga", saga.id, "body failed", BODY, event.fault.message, code=event.fault.code)
+            return told.decided("saga", told.saga.id, "body failed", BODY, event.fault.message, code=event.fault.code)
         case e.ReversalBegun():
-            return decided("saga", saga.id, "reversal begun", ENGINE, reversal=event.saga)
+            return told.decided("saga", told.saga.id, "reversal begun", ENGINE, reversal=event.saga)
         case e.ReversalHeld():
-            return decided("saga", saga.id, "reversal held", ENGINE, event.reason)
+            return told.decided("saga", told.saga.id, "reversal held", ENGINE, event.reason)
         case e.SagaCommitted() | e.SagaCompensated():
             ended = "committed" if isinstance(event, e.SagaCommitted) else "compensated"
-            return decided("saga", saga.id, ended, ENGINE, unverified=list(event.unverified))
+            return told.decided("saga", told.saga.id, ended, ENGINE, unverified=list(event.unverified))
         case e.SagaReversed():
-            return decided("saga", saga.id, "reversed", ENGINE, residue=list(event.residue))
+            return told.decided("saga", told.saga.id, "reversed", ENGINE, residue=list(event.residue))
         case e.AmendmentBegun():
-            return decided("saga", saga.id, "amendment begun", event.by, amendment=event.saga)
+            return told.decided("saga", told.saga.id, "amendment begun", event.by, amendment=event.saga)
         case e.AmendmentEnded():
-            return decided("saga", saga.id, "amendment ended without effect", ENGINE, event.reason, amendment=event.saga)
+            return told.decided(
+                "saga", told.saga.id, "amendment ended without effect", ENGINE, event.reason, amendment=event.saga
+            )
         case e.SagaAmended():
-            return decided("saga", saga.id, "amended", ENGINE, amendment=event.saga, plan_version=event.plan_version)
+            return told.decided("saga", told.saga.id, "amended", ENGINE, amendment=event.saga, plan_version=event.plan_version)
         case _:
             return None
