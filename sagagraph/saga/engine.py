@@ -43,6 +43,7 @@ from sagagraph.saga.amendment import (
     why_not_cancelled,
 )
 from sagagraph.saga.body import BodySaga
+from sagagraph.saga.cancelling import check_cancellable, check_not_redacted
 from sagagraph.saga.coordinator import Coordinator, Observer
 from sagagraph.saga.effects import AroundCall, Effects
 from sagagraph.saga.events import Driver, Entry, Resolution, SagaBegun
@@ -58,11 +59,11 @@ from sagagraph.saga.retention import Retirement, retire, unfinished
 from sagagraph.saga.reversal import REVERSAL, original_id, plan_reversal, reversal_id, reversing_action
 from sagagraph.saga.settle import waits_for_answer
 from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.telemetry.holding import Telemetry
 from sagagraph.saga.view import Account, SagaView, view_of
 
 if TYPE_CHECKING:
+    from sagagraph.saga.opening import EngineOpening
     from sagagraph.saga.projections import Projection
 
 LEASE_TTL_S = 4.0
@@ -114,6 +115,8 @@ class Engine:
 
         Raises `InvalidInputError` for a URL that it does not know, `StoreError` for a store that can not be opened.
         """
+        from sagagraph.saga.opening import EngineOpening
+
         return EngineOpening(store_url, options)
 
     async def drain(self, within_s: float = DRAIN_S) -> None:
@@ -399,39 +402,16 @@ class Engine:
         Raises `NotAllowedError`, naming the residue, for a saga whose pivot has landed and can not be reversed.
         """
         saga = await self.load(saga_id)
-        self._check_not_redacted(saga)
+        check_not_redacted(saga)
         if preview:
             return await preview_cancel(saga, self.find)
-        self._check_cancellable(saga)
+        check_cancellable(saga, self.find)
         if status_of(saga) in (SagaStatus.COMPENSATED, SagaStatus.REJECTED, SagaStatus.INFEASIBLE):
             return await self.status(saga_id)
         request = await self.store.ask(saga_id, RequestKind.CANCEL, by, None)
         await self._see_to(saga_id, request.number)
         await self.conclude_amendment(saga_id)
         return await self.status(saga_id)
-
-    def _check_not_redacted(self, saga: Saga) -> None:
-        if saga.redacted and saga.stage is Stage.COMMITTED:
-            raise NotAllowedError(
-                f"saga {saga.id!r} can not be cancelled: what undoing it would need is redacted ({', '.join(saga.redacted)}); "
-                "undo it with the provider",
-                saga_id=saga.id,
-            )
-
-    def _check_cancellable(self, saga: Saga) -> None:
-        if saga.driver is Driver.REVERSAL:
-            raise NotAllowedError(
-                f"saga {saga.id!r} undoes another one, and can only go on: resume it, or resolve what is held", saga_id=saga.id
-            )
-        if why := why_not_cancelled(saga):
-            raise NotAllowedError(f"saga {saga.id!r} can not be cancelled: {why}", saga_id=saga.id)
-        if saga.pivot_has_landed and not plan_reversal(saga, self.find).is_possible:
-            left = ", ".join(plan_reversal(saga, self.find).lasting)
-            raise NotAllowedError(
-                f"saga {saga.id!r} can not be cancelled: its pivot {saga.pivot!r} has landed; {left} would remain",
-                saga_id=saga.id,
-                operation_id=saga.pivot,
-            )
 
     async def resolve(
         self, saga_id: str, operation_id: str, resolution: Resolution | str, *, output: Any = None, by: str = "user"
@@ -520,30 +500,3 @@ class Engine:
 
 def _has_seen_to(saga: Saga, request: int) -> bool:
     return saga.last_request >= request and is_quiet(saga)
-
-
-class EngineOpening:
-    """What `Engine.open` returns: enter it with `async with`, or with `with` from code without an event loop."""
-
-    def __init__(self, store_url: str, options: dict[str, Any]) -> None:
-        self._url = store_url
-        self._options = options
-        self._engine: Engine | None = None
-        self._sync: Any = None
-
-    async def __aenter__(self) -> Engine:
-        self._engine = Engine(await open_store(self._url), **self._options)
-        return self._engine
-
-    async def __aexit__(self, *_exc: object) -> None:
-        if self._engine is not None:
-            await self._engine.close()
-
-    def __enter__(self) -> Any:
-        from sagagraph.saga.synchronous import SyncEngine
-
-        self._sync = SyncEngine(self)
-        return self._sync
-
-    def __exit__(self, *_exc: object) -> None:
-        self._sync.close()

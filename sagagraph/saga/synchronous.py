@@ -13,8 +13,9 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from sagagraph.saga.action import Action
 from sagagraph.saga.body import BodySaga
-from sagagraph.saga.engine import Engine, EngineOpening
+from sagagraph.saga.engine import Engine
 from sagagraph.saga.events import Resolution
+from sagagraph.saga.opening import EngineOpening
 from sagagraph.saga.preview import CancelPreview
 from sagagraph.saga.replay import Replay
 from sagagraph.saga.retention import Retirement
