@@ -18,7 +18,7 @@ from sagagraph.context.slice import Fact, select
 from sagagraph.errors import ModelError, UnusableAnswerError
 from sagagraph.planning.assignment import Assigning, Assignment
 from sagagraph.planning.domain import Infeasible, Proposal
-from sagagraph.planning.rounds import Round, reasoning_line
+from sagagraph.planning.rounds import Round, reasoning_line, rounds_in
 from sagagraph.saga.model import Saga
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 
@@ -79,7 +79,7 @@ class ModelPlanner:
         if isinstance(assignment, Infeasible):
             return assignment
         objection, rounds = _standing_objection(saga), list[Round]()
-        for number in range(saga.plan.proposals + 1, ROUNDS + 1):
+        for number in range(self._rounds_spent(saga) + 1, ROUNDS + 1):
             found = await self._round(number, saga, assignment, objection, rounds)
             if isinstance(found, Proposal):
                 others = [each for each in assignment.solved if each.plan_hash != found.plan_hash]
@@ -123,8 +123,18 @@ class ModelPlanner:
             message = f"{exc}; saga {saga.id!r} waits in planning: resume it"
             raise ModelError(message, saga_id=saga.id) from None  # its cause is not told either
 
+    @property
+    def _given_up(self) -> str:
+        return f"{self._model.name} proposed nothing that holds in {ROUNDS} rounds: planned without it"
+
+    def _rounds_spent(self, saga: Saga) -> int:
+        """By what the latest proposal tells of them: several may have led to it."""
+        if self._given_up in saga.plan.reasons:
+            return ROUNDS
+        return max((each.number for each in rounds_in(saga.plan.reasons)), default=saga.plan.proposals)
+
     def _without_model(self, saga: Saga, solved: tuple[Proposal, ...], rounds: Sequence[Round]) -> tuple[Proposal, ...]:
-        told = f"{self._model.name} proposed nothing that holds in {ROUNDS} rounds: planned without it"
+        told = self._given_up
         lines = tuple(each.line for each in rounds)
         left = [each for each in solved if each.plan_hash != saga.plan.hash]
         return tuple(replace(each, reasons=(*each.reasons, told, *lines)) for each in left or solved)

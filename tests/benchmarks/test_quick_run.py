@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,16 +12,16 @@ from benchmarks.__main__ import main
 from benchmarks.field import Contender, ContenderError
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("report")
-    main(["--quick", "--only", "cost", "growth", "--stores", "sqlite", "--folder", str(folder), "--out", str(folder / "out")])
-    assert [each.name for each in folder.iterdir()] == ["out"], "databases are removed"
-    return folder / "out"
+def test_the_quick_form_measures_everybody_and_writes_its_report(tmp_path: Path) -> None:
+    main(["--quick", "--only", "cost", "growth", "--stores", "sqlite", "--folder", str(tmp_path), "--out", str(tmp_path / "out")])
+    assert [each.name for each in tmp_path.iterdir()] == ["out"], "databases are removed"
+    found = json.loads((tmp_path / "out" / "results.json").read_text())
+    check_everybody_took_part(found)
+    check_every_saga_came_to_its_end(found)
+    check_the_report_has_its_figures_and_plots(tmp_path / "out")
 
 
-def test_everybody_took_part(report: Path) -> None:
-    found = json.loads((report / "results.json").read_text())
+def check_everybody_took_part(found: dict[str, Any]) -> None:
     assert found["skipped"] == []
     seen = found["cost"]["stores"]["sqlite"]
     names = {"shared", "alone", "parallel", "langgraph", "langgraph-parallel", "dbos", "dbos-async", "dbos-parallel"}
@@ -29,12 +30,11 @@ def test_everybody_took_part(report: Path) -> None:
     assert all(figure > 0 for case in seen.values() for figures in case.values() for figure in figures)
 
 
-def test_every_saga_came_to_its_end(report: Path) -> None:
-    growth = json.loads((report / "results.json").read_text())["growth"]
-    assert [(each["asked"], each["done"]) for each in growth["sagagraph"]] == [(20, 20), (100, 100)]
+def check_every_saga_came_to_its_end(found: dict[str, Any]) -> None:
+    assert [(each["asked"], each["done"]) for each in found["growth"]["sagagraph"]] == [(20, 20), (100, 100)]
 
 
-def test_the_report_has_its_figures_and_plots(report: Path) -> None:
+def check_the_report_has_its_figures_and_plots(report: Path) -> None:
     text = (report / "README.md").read_text()
     assert "| k, in parallel | SQLite | ≤ 0.25 |" in text
     for name in ("cost.svg", "growth.svg"):

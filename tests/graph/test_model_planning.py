@@ -123,8 +123,9 @@ async def test_an_invalid_choice_is_journalled_and_objected_to_and_another_one_i
     [
         [pick(1, without="hotel"), pick(2, without="hotel"), pick(1, without="train")],
         [Say({"offers": ["flight.to.the.moon"], "reasoning": "", "considered": []}), Refuse(), Text("Sure!")],
+        [Text("Sure!"), pick(1, without="hotel"), pick(2, without="hotel")],
     ],
-    ids=["always invalid", "invented, refused, prose"],
+    ids=["always invalid", "invented, refused, prose", "prose, then invalid"],
 )
 async def test_a_model_that_never_converges_leaves_the_trip_to_the_solver(open_worker: OpenWorker, script: list[Step]) -> None:
     with scripted(*script, pick(1)) as (model, server):
