@@ -15,7 +15,6 @@ from typing import Any
 from sagagraph.bootstrap import DOMAINS, Settings, model_of, open_engine
 from sagagraph.context.model import Model
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError
-from sagagraph.graph.checkpointer import open_checkpointer
 from sagagraph.graph.planning import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
 from sagagraph.saga.agenda import status_of
@@ -93,12 +92,11 @@ class Service:
 
     # -- beginning and settling ----------------------------------------------------------------------------------------
 
-    async def begin(self, visitor: Visitor, domain: str, request: Any, saga_id: str | None = None) -> str:
-        """Begins to plan, and returns the saga's id at once. The same id with the same request is the same saga."""
+    async def begin(self, visitor: Visitor, domain: str, request: Any) -> str:
+        """Begins to plan, and returns the saga's id at once."""
         if domain not in self.subjects:
             raise InvalidInputError(f"there are {', '.join(self.subjects)}, not {domain!r}", field="domain")
-        name = saga_id or visitor.new_id(domain, uuid.uuid4().hex[:8])
-        visitor.check_owns(name)
+        name = visitor.new_id(domain, uuid.uuid4().hex[:8])
         self._start(name, ("begin",), self._graphs[domain].start(name, request))
         await self._until_there(name)
         return name
@@ -302,8 +300,6 @@ class Service:
             if not self.is_busy(saga_id):
                 raise NotAllowedError(self.problem(saga_id) or f"saga {saga_id!r} could not begin", saga_id=saga_id)
             await asyncio.wait([job.task for job in self._jobs[saga_id]], timeout=0.01)
-        if problem := self.problem(saga_id):
-            raise ConflictError(problem, saga_id=saga_id)
 
     async def _stop(self, saga_id: str) -> None:
         await self._end(self._jobs.get(saga_id, ()))
@@ -332,17 +328,20 @@ def _is_decided(saga: Saga, plan_hash: str, *, approved: bool) -> bool:
 
 @asynccontextmanager
 async def open_service(settings: Settings) -> AsyncIterator[Service]:
-    """On the settings' store and provider, with every domain that there are pages for."""
+    """On the settings' store and provider, with every domain that there are pages for.
+
+    Without checkpoints: the journal has all that they hold, and planning that is given up in the middle of writing one would
+    leave the store's file locked.
+    """
     bell, model = Bell(), model_of(settings)
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(settings, [bell]))
-        saver = await stack.enter_async_context(open_checkpointer(settings.store_url))
         subjects: dict[str, Subject] = {}
         graphs: dict[str, PlanningGraph] = {}
         for name in SUBJECTS:
             domain = await stack.enter_async_context(DOMAINS[name](settings))
             subjects[name] = SUBJECTS[name](domain, model)
-            graphs[name] = planning_graph(domain=domain, engine=engine, checkpointer=saver, model=model)
+            graphs[name] = planning_graph(domain=domain, engine=engine, model=model)
         service = Service(engine, subjects, graphs, bell)
         stack.push_async_callback(service.close)
         yield service

@@ -39,8 +39,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Not for the whole session: while it is open its event loop runs in this thread, and asynchronous tests can not."""
     playwright = pytest.importorskip("playwright.sync_api", reason="the playwright package is not installed")
     executable = chromium()
     if executable is None:
