@@ -16,7 +16,8 @@ import pytest
 
 from sagagraph import Call, Engine, action
 from sagagraph.cli import sagas
-from sagagraph.cli.door import Door, cancel, resume, resume_all
+from sagagraph.cli.door import Door
+from sagagraph.cli.sagas import cancel, resume, resume_all
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldError, SagaClosedError
 from sagagraph.saga.commands import CallKind
 from sagagraph.saga.events import CancelRequested, Driver, Entry, SagaBegun, SagaCommitted, SagaTurnedBack

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sagagraph.cli.output import entry_json
 from sagagraph.errors import JournalError
 from sagagraph.saga import events as e
 from sagagraph.saga.codec import Record, decode, encode
+from sagagraph.saga.document import entry_json
 from sagagraph.saga.evolve import fold
 from tests.saga.journals import EXAMPLES, JOURNALS, Journal
 
