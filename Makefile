@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 MODELS := .venv/.models
-WORKERS ?= 2
+# Most tests wait for somebody: three at once keep two cores busy.
+WORKERS ?= 3
 # Of samples and storms; what is drawn is printed.
 SEED := $(or $(SEED),$(shell date +%j%H%M))
 SWEEP_SAMPLE ?= 3

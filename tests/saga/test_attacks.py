@@ -385,7 +385,7 @@ async def test_whoever_interrupts_a_command_is_told_how_to_go_on(
     async def interrupted(*_arguments: Any) -> str:
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(sagas, "_domain_of", interrupted)
+    monkeypatch.setattr(sagas, "domain_of", interrupted)
     options = {"wait": True} if command is resume else {"preview": False}
     with pytest.raises(asyncio.CancelledError):
         await command(Door("memory:", "", as_json=False), "trip", **options)

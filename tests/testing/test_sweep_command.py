@@ -41,10 +41,10 @@ def sweep(*words: str, path: Path = ROOT) -> Ended:
 
 
 def test_the_sample_trip_survives_being_killed() -> None:
-    told = sweep("--sample", "2", "--json")
+    told = sweep("--sample", "1", "--json")
     assert told.code == 0, told.err
     assert {case["scenario"] for case in told.cases} == {each.name for each in SCENARIOS}
-    assert len(told.cases) == 2 * len(SCENARIOS)
+    assert len(told.cases) == len(SCENARIOS)
     assert all(case["judgement"]["faults"] == [] for case in told.cases)
     ends = {case["judgement"]["outcome"] for case in told.cases}
     assert ends <= {"committed", "compensated", "never began", "changed"}
