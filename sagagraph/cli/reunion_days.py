@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sagagraph.bootstrap import open_engine, open_outbox
+from sagagraph.bootstrap import model_of, open_engine, open_outbox
 from sagagraph.cli import output, sagas
 from sagagraph.cli import reunion as places
 from sagagraph.cli.approval import approved_or_not
 from sagagraph.cli.door import EXIT, PERSON, Door, acting, asked, checked_id, domain_of, interruptible
 from sagagraph.cli.files import json_file
 from sagagraph.cli.reunion import Json, reunion
+from sagagraph.context.model import Model
 from sagagraph.domains.reunion.checks.case import Case
 from sagagraph.domains.reunion.circumstances import Circumstances
 from sagagraph.domains.reunion.common_sense import accept, suggestions
@@ -31,6 +32,7 @@ from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, par
 from sagagraph.domains.reunion.problem import ReunionProblem
 from sagagraph.domains.reunion.reading.partial import PartialProblem
 from sagagraph.domains.reunion.reading.reader import read_reunion
+from sagagraph.domains.reunion.reading.rewording import reworded
 from sagagraph.domains.reunion.realm import read_realm
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.times import text_of
@@ -90,11 +92,11 @@ def read(
     text: Text = None,
     problem: Problem = None,
     common_sense: CommonSense = NONE,
-    _store: Store = "",
+    store: Store = "",
     as_json: Json = False,
 ) -> None:
     """What sentences (or a file) say of a reunion, as a problem; what is missing is asked for."""
-    said, partial = asyncio.run(_said(Source(text, problem, None, common_sense)))
+    said, partial = asyncio.run(_said(Source(text, problem, None, common_sense), model_of(Door(store, "", as_json).settings)))
     document = {
         "problem": _json(_with_common_sense(said, common_sense)),
         "notes": partial.notes if partial else (),
@@ -177,7 +179,7 @@ async def _begin(door: Door, source: Source, saga_id: str | None, on: date | Non
     name = f"reunion-{uuid.uuid4().hex[:8]}" if saga_id is None else checked_id(saga_id)
     if saga_id is not None and not source.is_named:
         return await sagas.resume(door, saga_id, wait=True)
-    said, partial = await _said(source)
+    said, partial = await _said(source, model_of(door.settings))
     wanted = _with_common_sense(said, source.common_sense)
     if not door.as_json:
         _tell_beside(partial.notes if partial else (), partial)
@@ -268,8 +270,8 @@ async def _messages(door: Door, saga_id: str) -> int:
 # -- the problem -----------------------------------------------------------------------------------------------------
 
 
-async def _said(source: Source) -> tuple[ReunionProblem, PartialProblem | None]:
-    """The problem as it was said, and how sentences were understood."""
+async def _said(source: Source, model: Model | None) -> tuple[ReunionProblem, PartialProblem | None]:
+    """The problem as it was said, and how the rules understood sentences. What they can not read is shown to a model."""
     given = [each for each in (source.text, source.problem, source.shipped) if each is not None]
     if len(given) != 1:
         raise InvalidInputError("say it in sentences, or give --problem FILE.json or --shipped NAME: one of them", field="TEXT")
@@ -278,6 +280,11 @@ async def _said(source: Source) -> tuple[ReunionProblem, PartialProblem | None]:
     if source.shipped is not None:
         return shipped(source.shipped), None
     partial = read_reunion(source.text or "")
+    if model is not None and (partial.unread or partial.missing()):
+        plainer = await reworded(source.text or "", model=model)
+        if plainer is not None:
+            output.stderr.print(f"put in plain words by {model.name}", markup=False)
+        partial = plainer or partial
     while (questions := partial.missing()) and sys.stdin.isatty() and sys.stdout.isatty():
         answer = await asked(f"{questions[0].text} ")
         if answer is None:

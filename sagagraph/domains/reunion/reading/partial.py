@@ -40,6 +40,11 @@ class PartialProblem:
         """What was taken for granted: to be shown."""
         return self._assembly.notes
 
+    @property
+    def problem(self) -> dict[str, Any]:
+        """As far as it is known, in the shape of a problem's file."""
+        return self._assembly.problem
+
     def missing(self) -> tuple[Question, ...]:
         """Everything that has to be answered before `complete`."""
         return tuple(self._questions())
