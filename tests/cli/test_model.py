@@ -11,6 +11,8 @@ import pytest
 
 from sagagraph.testing.models import Asked, ModelServer, Say, Status
 from tests.cli.commands import CommandLine, Ended
+from tests.domains.reunion.reading.test_rewording import PLAIN as PLAIN_REUNION
+from tests.domains.reunion.reading.test_rewording import TEXT as MUDDLED_REUNION
 
 pytestmark = pytest.mark.skipif(find_spec("langchain_openai") is None, reason="the optional extra 'llm' is not installed")
 
@@ -51,6 +53,22 @@ def test_a_sentence_in_a_muddle_is_put_in_order_and_a_trip_is_chosen_by_the_mode
     assert server.asked[0].user.splitlines()[1] == json.dumps({"text": MUDDLED})
     (proposed,) = [each for each in command.journal("trip") if each["type"] == "PlanProposed"]
     assert any(each.startswith("round 1 of anthropic:m: ") for each in proposed["data"]["reasons"])
+
+
+def test_a_reunion_in_a_muddle_is_put_in_order(command: CommandLine, serve: Serve) -> None:
+    serve(Say({"sentences": PLAIN_REUNION}))
+    told = command("reunion", "read", MUDDLED_REUNION, "--json")
+    assert (told.code, told.json["unread"]) == (0, [])
+    assert "put in plain words by openai:m" in told.err
+    assert [each["name"] for each in told.json["problem"]["people"]] == ["Sarah", "Emily", "Michael"]
+
+
+def test_a_reunion_whose_model_can_not_be_asked_is_exit_3_without_its_key(command: CommandLine, serve: Serve) -> None:
+    serve(Status(401))
+    told = command("reunion", "read", MUDDLED_REUNION, "--json")
+    assert told.code == 3
+    assert "the key in OPENAI_API_KEY is refused" in told.json["error"]["message"]
+    assert_key_is_nowhere(command, told)
 
 
 def test_a_model_that_makes_something_up_is_not_listened_to(command: CommandLine, serve: Serve) -> None:
