@@ -154,6 +154,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
     def _add_compensation(self, on_failure: str) -> None:
         """Once, however often the graph is compiled; the newest `on_failure` counts."""
         self.nodes.pop(COMPENSATE, None)
+        self.compiled = False  # LangGraph warns of nodes that are added after a compile, and this one belongs to each
         goto = END if on_failure == RAISE else on_failure
 
         async def compensate(state: Any, config: RunnableConfig) -> Command[Any]:

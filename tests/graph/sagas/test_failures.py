@@ -310,6 +310,18 @@ async def test_what_langgraph_itself_refuses_compensates(engine: Engine, ledger:
     assert ledger.live() == {}
 
 
+async def test_a_graph_is_compiled_as_often_as_one_likes_and_nobody_is_warned(
+    engine: Engine, ledger: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    graph = fan(ledger, "flight", then=refuse)
+    for name in ("t", "u"):
+        app = graph.compile(engine=engine, name=name)
+        with pytest.raises(OperationFailedError):
+            await app.ainvoke({"log": []}, thread(name))
+    assert (ledger.calls("do flight"), ledger.live()) == (2, {})
+    assert [each.message for each in caplog.records if each.levelname == "WARNING"] == []
+
+
 async def test_an_output_that_a_validator_rejects_is_undone(engine: Engine, ledger: Ledger) -> None:
     class NoFlights:
         name, version = "no flights", 1
