@@ -14,7 +14,7 @@ from typing import Self
 import uvicorn
 from fastapi import FastAPI
 
-from sagagraph.errors import InvalidInputError
+from sagagraph.listening import listen, url_of
 from sagagraph.sandbox import clock
 from sagagraph.sandbox.app import create_app
 from sagagraph.sandbox.settings import SandboxSettings
@@ -43,11 +43,11 @@ def serve(
     Raises:
         InvalidInputError: the port, the database or the faults file is not usable.
     """
-    with _listen(host, port) as listener:
+    with listen(host, port) as listener:
         server = _Server(create_app(settings))
         with _stopped_by_signals(server):
             if on_ready is not None:
-                on_ready(_url(listener))
+                on_ready(url_of(listener))
             server.run(sockets=[listener])
 
 
@@ -70,8 +70,8 @@ class EmbeddedSandbox:
         """
         self._server = _Server(create_app(self._settings, real_now=self._real_now))
         # Callers need not wait for the thread: what connects from now on is kept until it is up.
-        listener = _listen(_LOOPBACK, 0)
-        self.url = _url(listener)
+        listener = listen(_LOOPBACK, 0)
+        self.url = url_of(listener)
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [listener]}, name="sandbox-server", daemon=True
         )
@@ -122,22 +122,3 @@ def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    # The protocol by its name: asyncio sends answers without delay only on sockets that say that they are TCP.
-    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        # A restart on the same port need not wait for the connections of the last run to be forgotten.
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen()
-    except (OSError, OverflowError) as exc:
-        listener.close()
-        raise InvalidInputError(f"can not listen on {host}:{port}: {exc}", field="--port") from exc
-    return listener
-
-
-def _url(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -22,7 +22,7 @@ from fastapi import FastAPI
 
 from sagagraph import __version__
 from sagagraph.bootstrap import Settings
-from sagagraph.errors import InvalidInputError
+from sagagraph.listening import listen, url_of
 from sagagraph.ui.api import add_api
 from sagagraph.ui.chat import Chat
 from sagagraph.ui.conversation import Conversations
@@ -80,10 +80,10 @@ async def serve(settings: Settings, door: Door, on_ready: Callable[[str], None])
     """
     # Solvers, searches and the store's reads each take a thread: by default there are so few that people would wait in line.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="sagagraph-work"))
-    with _listen(door) as listener:
+    with listen(door.host, door.port) as listener:
         async with open_service(settings) as service:
             await service.pick_up()
-            server = _Server(_config(create_app(service, door)), lambda: on_ready(_url(listener)))
+            server = _Server(_config(create_app(service, door)), lambda: on_ready(url_of(listener)))
             await server.serve(sockets=[listener])
 
 
@@ -116,20 +116,3 @@ def _config(app: Gate) -> uvicorn.Config:
     return uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_S, ws="none", server_header=False
     )
-
-
-def _listen(door: Door) -> socket.socket:
-    listener = socket.socket(socket.AF_INET6 if ":" in door.host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((door.host, door.port))
-        listener.listen()
-    except (OSError, OverflowError) as exc:
-        listener.close()
-        raise InvalidInputError(f"can not listen on {door.host}:{door.port}: {exc}", field="--port") from exc
-    return listener
-
-
-def _url(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import plotly.graph_objects as go
 
-from sagagraph.ui.pictures.palette import GRID, INK, OTHER_KIND, ROW_PX, figure, shown
-from sagagraph.ui.pictures.timeline import row_name
+from sagagraph.ui.pictures.palette import INK, OTHER_KIND, shown
+from sagagraph.ui.pictures.timeline import bars_over_time
 from sagagraph.ui.subject import Bar, Line
 
 
@@ -31,21 +31,7 @@ def changes(before: Sequence[Line], after: Sequence[Line]) -> tuple[Change, ...]
 
 def comparison(before: Sequence[Bar], after: Sequence[Bar]) -> go.Figure:
     rows = list(dict.fromkeys(bar.row for bar in (*after, *before)))
-    return figure(
-        [_outlines(before), _filled(after, set(before))],
-        height_px=90 + ROW_PX * len(rows),
-        barmode="overlay",
-        bargap=0.55,
-        annotations=[row_name(row) for row in rows],
-        xaxis={"type": "date", "gridcolor": GRID, "fixedrange": True, "nticks": 6},
-        yaxis={
-            "categoryorder": "array",
-            "categoryarray": rows[::-1],
-            "showticklabels": False,
-            "showgrid": False,
-            "fixedrange": True,
-        },
-    )
+    return bars_over_time([_outlines(before), _filled(after, set(before))], rows, bargap=0.55)
 
 
 def _outlines(bars: Sequence[Bar]) -> go.Bar:

@@ -14,16 +14,24 @@ from sagagraph.ui.subject import Bar
 _SHORTEST_SHARE: Final = 0.012
 """Of the whole time: what takes less is still drawn so wide that it can be seen."""
 
+_AROUND_PX: Final = 90
+"""Legend and dates."""
+
 
 def timeline(bars: Sequence[Bar]) -> go.Figure:
     rows = list(dict.fromkeys(bar.row for bar in bars))
     least = _least(bars)
     traces = [_trace([bar for bar in bars if bar.kind == kind], kind, least) for kind in dict.fromkeys(bar.kind for bar in bars)]
+    return bars_over_time(traces, rows, bargap=0.62)
+
+
+def bars_over_time(traces: list[Any], rows: list[str], *, bargap: float) -> go.Figure:
+    """One below the other, the first row on top, each with its name above it."""
     return figure(
         traces,
-        height_px=80 + ROW_PX * len(rows),
+        height_px=_AROUND_PX + ROW_PX * len(rows),
         barmode="overlay",
-        bargap=0.62,
+        bargap=bargap,
         annotations=[row_name(row) for row in rows],
         xaxis={"type": "date", "gridcolor": GRID, "fixedrange": True, "nticks": 6},
         yaxis={

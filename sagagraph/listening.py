@@ -1,0 +1,27 @@
+"""A listening socket for a server of ours: taken before anything else is begun, so that a port in use is said at once."""
+
+from __future__ import annotations
+
+import socket
+
+from sagagraph.errors import InvalidInputError
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Raises `InvalidInputError` where nobody can listen there. Port 0: any that is free."""
+    # The protocol by its name: asyncio sends answers without delay only on sockets that say that they are TCP.
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        # A restart on the same port need not wait for the connections of the last run to be forgotten.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen()
+    except (OSError, OverflowError) as exc:
+        listener.close()
+        raise InvalidInputError(f"can not listen on {host}:{port}: {exc}", field="--port") from exc
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
