@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import httpx2
@@ -10,7 +11,7 @@ import httpx2
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.ui.conftest import OpenVisit
 from tests.ui.page import SAMPLE, THANKSGIVING, Visit
-from tests.ui.server import Server
+from tests.ui.server import PATIENCE_S, Server
 
 
 def operations(visit: Visit) -> list[tuple[str, str, int]]:
@@ -18,6 +19,13 @@ def operations(visit: Visit) -> list[tuple[str, str, int]]:
     answer = visit.page.request.get(f"{visit.url}/api/v1/sagas/{visit.saga_id}")
     assert answer.ok, answer.text()
     return [(each["id"], each["status"], each["attempts"]) for each in answer.json()["operations"]]
+
+
+def until_landed(sandbox: EmbeddedSandbox, *, reservations: int) -> None:
+    give_up_at = time.monotonic() + PATIENCE_S
+    while len(httpx2.get(f"{sandbox.url}/ledger").json()["reservations"]) < reservations:
+        assert time.monotonic() < give_up_at, "the call that hung never landed"
+        time.sleep(0.1)
 
 
 def test_the_sample_trip_is_planned_approved_and_booked_and_nothing_is_fetched_from_elsewhere(
@@ -86,7 +94,7 @@ def test_two_browsers_at_once_do_not_mix(server: Server, visit: OpenVisit) -> No
 
 def test_a_server_that_was_killed_in_the_middle_of_booking_goes_on_where_it_was(store: Path, visit: OpenVisit) -> None:
     faults = store.with_name("faults.json")
-    faults.write_text(json.dumps([{"kind": "hotel", "call": "book", "nth": 1, "fault": "hang", "seconds": 12}]))
+    faults.write_text(json.dumps([{"kind": "hotel", "call": "book", "nth": 1, "fault": "hang", "seconds": 8}]))
     settings = SandboxSettings(store.with_name("sandbox.db"), faults)
     with EmbeddedSandbox(settings) as sandbox:
         first = Server(store, "--provider", sandbox.url)
@@ -96,6 +104,7 @@ def test_a_server_that_was_killed_in_the_middle_of_booking_goes_on_where_it_was(
         person.click("approve")
         person.page.locator("#status").get_by_text("5 of 8 steps done").wait_for()
         first.kill()
+        until_landed(sandbox, reservations=5)  # the call that the dead server made; before that it would be another hotel's turn
         second = Server(store, "--provider", sandbox.url)
         again = visit(second.url, storage_state=person.page.context.storage_state())
         again.until("committed")
