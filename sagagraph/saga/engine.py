@@ -53,7 +53,8 @@ from sagagraph.saga.model import FINAL, Saga, Stage
 from sagagraph.saga.owner import this_owner
 from sagagraph.saga.ports import Headline, Lease, RequestKind, SagaStore
 from sagagraph.saga.preview import CancelPreview, preview_cancel
-from sagagraph.saga.redaction import checked_fields, is_redacted, redaction_of
+from sagagraph.saga.redacting import redact_journals
+from sagagraph.saga.redaction import checked_fields, is_redacted
 from sagagraph.saga.replay import JudgePlan, Replay, replay
 from sagagraph.saga.retention import Retirement, retire, unfinished
 from sagagraph.saga.reversal import REVERSAL, original_id, plan_reversal, reversal_id, reversing_action
@@ -322,16 +323,7 @@ class Engine:
             raise NotAllowedError(f"saga {saga_id!r} can not be redacted: {why}, and that needs its data", saga_id=saga_id)
         beside = [*saga.amendments, *([saga.reversal] if saga.reversal else [])]
         together = [saga, *[await self.load(each) for each in beside]]
-        journals = [(each, await self.store.read(each.id), await self._rows_beside(each.id)) for each in together]
-        redaction = redaction_of(
-            names,
-            (entry.event for _saga, entries, _rows in journals for entry in entries),
-            (row for _saga, _entries, rows in journals for row in rows),
-        )
-        for each, entries, _rows in journals:
-            at = max(self._clock(), each.last_at)
-            recorded = Entry(len(entries) + 1, each.epoch, at, e.FieldsRedacted(names, by))
-            await self.store.rewrite(each.id, recorded, redaction.event, redaction.payload)
+        await redact_journals(self.store, together, names, by=by, now=self._clock())
         await self._withdraw([each.id for each in together])
         return await self.status(saga_id)
 
@@ -345,10 +337,6 @@ class Engine:
                 await projector.forget(saga_id)
         finally:
             projector.close()
-
-    async def _rows_beside(self, saga_id: str) -> list[Any]:
-        requests = await self.store.requests({saga_id: 0})
-        return [*(each.data for each in requests), *(each.output for each in await self.store.notes(saga_id))]
 
     async def load(self, saga_id: str) -> Saga:
         """The saga's state now, folded from its journal."""
