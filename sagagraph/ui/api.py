@@ -131,7 +131,7 @@ async def show(
 
 @router.get("/sagas/{saga_id}/plan", summary="The plan that is shown, and the alternatives to it")
 async def plans(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
-    saga = await service.saga(visitor, saga_id)
+    saga = await service.shown(await service.saga(visitor, saga_id))
     plan = saga.plan
     shown = {"plan_hash": plan.hash, "plan": plan.content, "cost": plan.cost, "reasons": plan.reasons, "verdict": plan.verdict}
     return {"saga_id": saga_id, "status": status_of(saga).value, "shown": shown, "alternatives": plan.alternatives}

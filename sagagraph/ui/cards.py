@@ -65,8 +65,7 @@ def plan_card(saga: Saga, subject: Subject) -> Html:
     plan = saga.plan
     verdict = str((plan.verdict or {}).get("verdict", "not judged yet"))
     name = element("small", f"plan {plan.hash} · validators: {verdict}", class_="sg-muted")
-    reasons = () if saga.amendments else plan.reasons  # those were for the plan before its amendment
-    return _card(money(plan.cost), subject.lines(plan.content), reasons, name, plan_hash=str(plan.hash))
+    return _card(money(plan.cost), subject.lines(plan.content), plan.reasons, name, plan_hash=str(plan.hash))
 
 
 def alternative_card(offered: Mapping[str, Any], subject: Subject) -> Html:

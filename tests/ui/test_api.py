@@ -100,6 +100,24 @@ async def test_other_wishes_lead_to_another_plan_and_a_rejected_one_is_over(ann:
     assert (await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": second})).status_code == 409
 
 
+async def test_what_replaces_a_lost_booking_is_shown_approved_and_explained(ann: httpx2.AsyncClient) -> None:
+    saga_id, plan_hash = await planned(ann)
+    before = (await ann.get(f"/sagas/{saga_id}/plan")).json()["shown"]
+    await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": plan_hash})
+    await followed(ann, saga_id)
+    await ann.post(f"/sagas/{saga_id}/change", json={"lost": ["T2"]})
+    await followed(ann, saga_id)
+    asked = (await ann.get(f"/sagas/{saga_id}")).json()
+    shown = (await ann.get(f"/sagas/{saga_id}/plan")).json()["shown"]
+    assert (asked["status"], asked["plan_hash"] != plan_hash) == ("awaiting_approval", True)
+    assert shown["plan_hash"] == asked["plan_hash"]
+    await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": asked["plan_hash"]})
+    await followed(ann, saga_id)
+    after = (await ann.get(f"/sagas/{saga_id}/plan")).json()
+    assert (after["status"], after["shown"]["plan_hash"]) == ("committed", asked["plan_hash"])
+    assert after["shown"]["reasons"] == shown["reasons"] != before["reasons"]
+
+
 async def test_nobody_sees_or_settles_what_belongs_to_another_visitor(app: Any, ann: httpx2.AsyncClient) -> None:
     saga_id, plan_hash = await planned(ann)
     async with browser_on(app) as bob:
