@@ -169,6 +169,34 @@ async def test_a_saga_that_there_is_not_and_bodies_that_are_none_are_told(ann: h
     assert (await ann.post("/sagas", json={"text": "x" * 5000})).status_code == 422
 
 
+async def test_words_that_were_not_understood_are_named_although_there_is_a_plan(ann: httpx2.AsyncClient) -> None:
+    begun = await ann.post("/sagas", json={"text": f"{SENTENCE}, with a trampoline"})
+    assert (begun.status_code, begun.json()["not_understood"]) == (202, ["trampoline"])
+    understood = await ann.post("/sagas", json={"text": SENTENCE})
+    assert understood.json()["not_understood"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (rb'{"text": "Boston to \ud800"}', "body"),
+        (rb'{"request": {"origin": "\udfff"}}', "body"),
+        (b'{"text": 3}', "text"),
+        (b'{"text": "Boston", "colour": "red"}', "colour"),
+        (b"{", "1"),
+    ],
+)
+async def test_a_body_that_does_not_fit_is_answered_briefly_and_not_repeated(
+    ann: httpx2.AsyncClient, body: bytes, field: str
+) -> None:
+    answer = await ann.post("/sagas", content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["field"]) == (422, field)
+    assert len(answer.content) < 200
+    long = b'{"text": "%s"}' % (b"x" * 900_000)
+    told = await ann.post("/sagas", content=long, headers={"content-type": "application/json"})
+    assert (told.status_code, len(told.content) < 200) == (422, True)
+
+
 async def test_the_interface_describes_itself_without_anything_from_elsewhere(app: Any) -> None:
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost") as browser:
         described = (await browser.get("/openapi.json")).json()["paths"]
