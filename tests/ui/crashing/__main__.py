@@ -29,9 +29,7 @@ def main() -> int:
     parser.add_argument("--visitors", type=int, default=5)
     parser.add_argument("--acts", type=int, default=25, help="of each visitor")
     parser.add_argument("--store", default="sqlite", help="sqlite, postgresql, or the URL of a PostgreSQL server")
-    parser.add_argument(
-        "--seed", type=int, default=None, help="draws everything but the machine's own timing; by default a new one"
-    )
+    parser.add_argument("--seed", type=int, default=None, help="draws all but the machine's own timing; by default a new one")
     asked = parser.parse_args()
     seed = SystemRandom().randrange(10**6) if asked.seed is None else asked.seed
     rounds: list[Round] = []

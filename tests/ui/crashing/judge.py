@@ -13,7 +13,6 @@ from typing import Any, Final
 from tests.ui.crashing.visitor import NAMED_BUDGETS, Person, Told
 
 AT_REST: Final = frozenset({"awaiting_approval", "committed", "compensated", "rejected", "infeasible", "held", "stuck"})
-_NOTHING_STANDS: Final = frozenset({"awaiting_approval", "compensated", "rejected", "infeasible"})
 
 Row = dict[str, Any]
 
@@ -62,9 +61,10 @@ class Books:
 
 def judge(person: Person, families: list[Family], books: Books) -> list[str]:
     by_id = {saga_id: family for family in families for saga_id in family.journals}
-    faults = [f"{each.act} of {each.saga_id} was answered with 202, and the saga is lost" for each in person.told
-              if each.saga_id not in by_id]  # fmt: skip
-    faults += [f"{_named(each)}: {why}" for each in person.told if each.saga_id in by_id if (why := _broken(each, by_id))]
+    faults: list[str] = []
+    for each in person.told:
+        why = _broken(each, by_id[each.saga_id]) if each.saga_id in by_id else "the saga is lost"
+        faults += [f"{_named(each)}: {why}"] if why else []
     for family in families:
         found = [*_approvals(person, family), *_repeated(family, books), *_standing(person, family, books)]
         faults += [f"{family.saga_id} ({family.status}): {each}" for each in found]
@@ -79,9 +79,8 @@ def _named(told: Told) -> str:
 # -- what was told ---------------------------------------------------------------------------------------------------------
 
 
-def _broken(told: Told, by_id: dict[str, Family]) -> str:
+def _broken(told: Told, family: Family) -> str:
     """Why it is not so; empty where it is."""
-    family = by_id[told.saga_id]
     match told.act:
         case "approve" | "reject":
             kind = "PlanApproved" if told.act == "approve" else "PlanRejected"
@@ -138,9 +137,7 @@ def _repeated(family: Family, books: Books) -> Iterator[str]:
     for what, times in Counter((each["operation_id"], each["saga_id"]) for each in books.of(family, "payments")).items():
         if times > 1:
             yield f"{what} was paid {times} times"
-    withdrawn = {each["withdraws"] for each in books.of(family, "outbox")}
-    told = [each for each in books.of(family, "outbox") if each["kind"] == "invitation" and each["key"] not in withdrawn]
-    for who, times in Counter(each["person"] for each in told).items():
+    for who, times in Counter(each["person"] for each in _invitations(family, books)).items():
         if times > 1:
             yield f"{who} has {times} invitations that hold"
 
@@ -151,27 +148,28 @@ def _standing(person: Person, family: Family, books: Books) -> Iterator[str]:
     captured = [each for each in books.of(family, "payments") if each["state"] == "captured"]
     if unplanned := [each["operation_id"] for each in reserved if not _is_approved(each, family)]:
         yield f"{unplanned} were reserved, and no approved plan has them at that price"
-    if family.status == "held" or family.status == "stuck":
+    if family.status in ("held", "stuck"):
         return
     if family.standing["domain"] == "reunion":
         yield from _parts(family, books)
-    elif family.status == "committed" or (family.status == "awaiting_approval" and family.standing["amendment"]):
+    elif family.status == "committed":
         yield from _as_planned(person, family, confirmed, captured)
-    elif (family.status in _NOTHING_STANDS and not family.standing["plan_version"] and (confirmed or captured)) or (
-        family.status in ("compensated", "rejected", "infeasible") and (confirmed or captured)
-    ):
-        yield f"{len(confirmed)} reservations and {len(captured)} payments stand"
     elif family.status not in AT_REST:
         yield "it did not come to rest"
+    elif not _is_under_way(family) and (confirmed or captured):
+        yield f"{len(confirmed)} reservations and {len(captured)} payments stand"
+
+
+def _is_under_way(family: Family) -> bool:
+    """It has booked something, and waits for another plan to be approved."""
+    return family.status == "awaiting_approval" and (family.standing["plan_version"] or family.standing["amendment"])
 
 
 def _is_approved(reservation: Row, family: Family) -> bool:
     approved = {each["plan_hash"] for each in family.events("PlanApproved")}
     plans = [each["plan"] for each in family.events("PlanProposed") if each["plan_hash"] in approved]
-    wanted = (reservation["operation_id"], reservation["kind"], float(reservation["price"]))
-    return any(
-        (leg["label"], leg["offer"]["kind"], float(leg["offer"]["price"])) == wanted for plan in plans for leg in plan["legs"]
-    )
+    legs = {(leg["label"], leg["offer"]["kind"], float(leg["offer"]["price"])) for plan in plans for leg in plan["legs"]}
+    return (reservation["operation_id"], reservation["kind"], float(reservation["price"])) in legs
 
 
 def _as_planned(person: Person, family: Family, confirmed: list[Row], captured: list[Row]) -> Iterator[str]:
@@ -180,9 +178,9 @@ def _as_planned(person: Person, family: Family, confirmed: list[Row], captured: 
     planned = {leg["label"] for leg in plans[-1]["legs"]} if plans else set()
     there = {each["operation_id"] for each in confirmed}
     taken = {operation for saga_id, operation in person.withdrawn if saga_id == family.saga_id}
-    if family.status == "committed" and (there - planned or planned - there - taken):
+    if there - planned or planned - there - taken:
         yield f"{sorted(planned)} are planned, and {sorted(there)} confirmed"
-    if family.status == "committed" and len(captured) != 1:
+    if len(captured) != 1:
         yield f"{len(captured)} payments are captured"
 
 
@@ -201,13 +199,16 @@ def _accepted_hash(family: Family) -> str:
 
 
 def _parts(family: Family, books: Books) -> Iterator[str]:
-    withdrawn = {each["withdraws"] for each in books.of(family, "outbox")}
-    hold = [
-        each["person"] for each in books.of(family, "outbox") if each["kind"] == "invitation" and each["key"] not in withdrawn
-    ]
+    hold = [each["person"] for each in _invitations(family, books)]
     if family.status in ("compensated", "rejected", "infeasible") and hold:
         yield f"{hold} have invitations that hold"
     if family.status == "running" and not hold:
         yield "nobody was told their part"
     if family.status not in AT_REST | {"running"}:
         yield "it did not come to rest"
+
+
+def _invitations(family: Family, books: Books) -> list[Row]:
+    """That hold."""
+    withdrawn = {each["withdraws"] for each in books.of(family, "outbox")}
+    return [each for each in books.of(family, "outbox") if each["kind"] == "invitation" and each["key"] not in withdrawn]

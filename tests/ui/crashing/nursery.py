@@ -1,6 +1,6 @@
 """Makes servers of the app quickly: a process that has imported everything, and forks one whenever it is asked to.
 
-What a server of ours is otherwise told on the command line comes as a line of JSON; it answers with its process id and its address.
+What a server is otherwise told on the command line comes as a line of JSON; the answers are its process id and its address.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -147,16 +148,19 @@ class Victim:
 
     async def listens(self, within_s: float = PATIENCE_S) -> bool:
         """False if it died first, or is frozen, as one that is harmed early may."""
-        give_up_at = time.monotonic() + within_s
-        while not self.url and self.is_alive and time.monotonic() < give_up_at:
-            await asyncio.sleep(0.02)
+        await _until(lambda: bool(self.url) or not self.is_alive, within_s)
         return bool(self.url)
 
     async def ends(self, within_s: float = PATIENCE_S) -> bool:
-        give_up_at = time.monotonic() + within_s
-        while self.is_alive and time.monotonic() < give_up_at:
-            await asyncio.sleep(0.01)
+        await _until(lambda: not self.is_alive, within_s)
         return not self.is_alive
+
+
+async def _until(is_reached: Callable[[], bool], within_s: float) -> None:
+    """Of a process that is not ours to wait for."""
+    give_up_at = time.monotonic() + within_s
+    while not is_reached() and time.monotonic() < give_up_at:  # noqa: ASYNC110 - it tells nobody when it ends
+        await asyncio.sleep(0.02)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One visitor who does everything that there is to do over REST, with servers that die under them, and keeps what they were told."""
+"""A visitor who does everything that there is to do over REST, with servers that die, and remembers what they were told."""
 
 from __future__ import annotations
 
