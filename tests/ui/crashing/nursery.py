@@ -6,6 +6,7 @@ What a server is otherwise told on the command line comes as a line of JSON; the
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import logging
 import os
@@ -16,7 +17,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sagagraph import bootstrap
 from sagagraph.bootstrap import Settings
@@ -24,12 +25,20 @@ from sagagraph.saga.stores.opening import open_store
 from sagagraph.testing.crash import CrashPoint, freeze
 from tests.ui.server import PATIENCE_S
 
+_NEEDED: Final = (
+    "httpcore2",
+    "ortools.sat.python.cp_model",
+    "sagagraph.domains.reunion.solver",
+    "sagagraph.saga.stores.migration",
+    "sagagraph.saga.stores.postgres",
+    "sagagraph.saga.stores.sqlite",
+    "sagagraph.ui.app",
+)
+
 
 def main() -> None:
-    import sagagraph.domains.reunion.solver
-    import sagagraph.saga.stores.migration
-    import sagagraph.ui.app  # noqa: F401
-
+    for name in _NEEDED:
+        importlib.import_module(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them: who is dead must not look alive
     _tell(number=0)
     for line in sys.stdin:
@@ -61,14 +70,16 @@ def _be_server(asked: dict[str, Any]) -> None:
 
 
 async def _serve(asked: dict[str, Any]) -> None:
-    from sagagraph.ui.app import serve
+    """As `sagagraph ui` does, but without its pages: they take a second to make, and nobody here looks at them."""
+    from sagagraph.ui import app
     from sagagraph.ui.door import Door
 
+    app.add_pages = lambda _api, _service: None
     if asked["harm_at"]:
         _harm_at(asked["harm_at"], Path(asked["log"]).with_suffix(".trace"), freezes=asked["freezes"])
 
     settings = Settings(store=asked["store"], provider_url=asked["provider"])
-    await serve(settings, Door(port=0), lambda url: _tell(number=asked["number"], url=url))
+    await app.serve(settings, Door(port=0), lambda url: _tell(number=asked["number"], url=url))
 
 
 def _harm_at(boundary: int, trace: Path, *, freezes: bool) -> None:

@@ -125,9 +125,14 @@ class Person:
             body: dict[str, Any] = {"domain": "reunion", "request": problem}
         else:
             origin, city, nights = self.random.choice(TRIPS)
-            body = {"text": f"From {origin} to {city} for {nights} nights in June 2025"}
+            body = {"request": _trip(origin, city, nights)}
         answer = await self._post(browser, "begin", "", "/sagas", body)
-        if answer is not None and answer.status_code == httpx2.codes.ACCEPTED and body.get("text") and self.random.random() < 0.5:
+        if (
+            answer is not None
+            and answer.status_code == httpx2.codes.ACCEPTED
+            and "domain" not in body
+            and self.random.random() < 0.5
+        ):
             await self._order_fault(browser, answer.json()["saga_id"])
 
     async def _order_fault(self, browser: httpx2.AsyncClient, saga_id: str) -> None:
@@ -305,6 +310,12 @@ class Person:
         known = (404, 409, 422, 502, 503)
         if said is None or "Traceback" in said or "\n" in said or answer.status_code not in known:
             self.faults.append(f"{self.name}: {act} {path} was answered with {answer.status_code} {answer.text[:300]}")
+
+
+def _trip(origin: str, city: str, nights: int) -> dict[str, Any]:
+    """On one day, so that it is planned quickly."""
+    stops = [{"city": city, "nights": nights}]
+    return {"origin": origin, "stops": stops, "return_to": origin, "depart": "2025-06-04", "budget": 6000, "currency": "USD"}
 
 
 def _output_of(row: dict[str, Any], *, undone: bool) -> dict[str, Any]:
