@@ -125,7 +125,7 @@ class Person:
             body: dict[str, Any] = {"domain": "reunion", "request": problem}
         else:
             origin, city, nights = self.random.choice(TRIPS)
-            body = {"request": _trip(origin, city, nights)}
+            body = {"request": trip(origin, city, nights)}
         answer = await self._post(browser, "begin", "", "/sagas", body)
         if (
             answer is not None
@@ -312,7 +312,7 @@ class Person:
             self.faults.append(f"{self.name}: {act} {path} was answered with {answer.status_code} {answer.text[:300]}")
 
 
-def _trip(origin: str, city: str, nights: int) -> dict[str, Any]:
+def trip(origin: str, city: str, nights: int) -> dict[str, Any]:
     """On one day, so that it is planned quickly."""
     stops = [{"city": city, "nights": nights}]
     return {"origin": origin, "stops": stops, "return_to": origin, "depart": "2025-06-04", "budget": 6000, "currency": "USD"}
