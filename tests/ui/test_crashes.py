@@ -201,3 +201,17 @@ async def test_a_disk_without_space_is_told_in_one_line_and_nothing_is_half_said
         assert [each["saga_id"] for each in listed] == [standing["saga_id"]]
         assert (await browser.post(path, json=body)).status_code == 202
         assert (await until_quiet(browser, standing["saga_id"]))["status"] == "committed"
+
+
+async def test_a_cancel_from_elsewhere_while_it_is_planned_is_no_problem_of_the_plan(place: Place) -> None:
+    """As the command line asks for it beside the app, or a server that died before anybody heard it."""
+    async with place.server() as (_victim, browser):
+        begun = (await browser.post("/sagas", json={"request": trip("Boston", "Lisbon", 5)})).json()
+        store = await open_store(place.store)
+        await store.ask(begun["saga_id"], RequestKind.CANCEL, guest(TOKEN).name, None)
+        await store.close()
+        standing = await until_quiet(browser, begun["saga_id"])
+        if standing["status"] == "awaiting_approval":  # planning was quicker: whoever looks next sees to it
+            await browser.post(f"/sagas/{begun['saga_id']}/resume")
+            standing = await until_quiet(browser, begun["saga_id"])
+        assert (standing["status"], standing["problem"]) == ("compensated", "")

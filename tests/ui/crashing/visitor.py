@@ -117,7 +117,7 @@ class Person:
             "held": (self._settle,),
             "stuck": (self._settle,),
         }
-        await self.random.choice(acts[standing["status"]])(browser, standing)
+        await self.random.choice(acts.get(standing["status"], (self._wait,)))(browser, standing)
 
     async def _begin(self, browser: httpx2.AsyncClient) -> None:
         if self.random.random() < 0.3:

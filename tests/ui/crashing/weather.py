@@ -31,7 +31,8 @@ _STOPPED_S: Final = (0.2, 6.0)
 _MOST_BOUNDARIES: Final = 80
 _CALM_S: Final = 60.0
 _TICK_S: Final = 0.05
-_TRACE: Final = re.compile(r"Traceback|ERROR|CRITICAL|was never (?:awaited|retrieved)")
+_TRACE: Final = re.compile(r"Traceback|ERROR(?!.*timeout graceful shutdown exceeded)|CRITICAL|was never (?:awaited|retrieved)")
+"""Of what servers write. That connections were open when it was told to end is no fault of it."""
 
 
 @dataclass(frozen=True, slots=True)
