@@ -61,6 +61,7 @@ from sagagraph.saga.reversal import REVERSAL, original_id, plan_reversal, revers
 from sagagraph.saga.settle import waits_for_answer
 from sagagraph.saga.status import SagaStatus
 from sagagraph.saga.telemetry.holding import Telemetry
+from sagagraph.saga.unheard import is_unheard, open_sagas
 from sagagraph.saga.view import Account, SagaView, view_of
 
 if TYPE_CHECKING:
@@ -351,6 +352,9 @@ class Engine:
     async def sagas(self) -> tuple[Headline, ...]:
         return await self.store.headlines()
 
+    async def open_sagas(self) -> tuple[Headline, ...]:
+        return await open_sagas(self.store)
+
     async def project(self, saga_id: str) -> Projection:
         """The saga as rows (docs/projections.md); a store in a database has them in its tables when this returns."""
         from sagagraph.saga.stores.projecting import Projector
@@ -371,7 +375,9 @@ class Engine:
         if saga.amending is not None:
             with suppress(UnknownSagaError):  # only its planner can begin it
                 await self.resume(saga.amending.saga, wait=wait)
-        elif not status_of(saga).is_final and not any(waits_for_answer(each) for each in saga.operations.values()):
+        elif (not status_of(saga).is_final or await is_unheard(self.store, saga)) and not any(
+            waits_for_answer(each) for each in saga.operations.values()
+        ):
             async with self.hold(saga_id, wait=wait) as coordinator:
                 await self._without_body(coordinator)
                 await coordinator.until_quiet()

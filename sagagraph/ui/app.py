@@ -43,6 +43,12 @@ def create_app(service: Service, door: Door) -> Gate:
     """The ASGI application; the service belongs to the loop that runs it."""
     api = FastAPI(title="SagaGraph", version=__version__, docs_url=None, redoc_url=None)
     add_api(api, service)
+    add_pages(api, service)
+    hosts = LOOPBACK_NAMES if door.is_loopback else None
+    return Gate(api, login=Login(door.passwords), hosts=hosts, new_token=lambda: secrets.token_urlsafe(TOKEN_BYTES))
+
+
+def add_pages(api: FastAPI, service: Service) -> None:
     gr.mount_gradio_app(
         api,
         _page(service),
@@ -57,8 +63,6 @@ def create_app(service: Service, door: Door) -> Gate:
         enable_monitoring=False,
         max_file_size=_NOTHING_UPLOADED,
     )
-    hosts = LOOPBACK_NAMES if door.is_loopback else None
-    return Gate(api, login=Login(door.passwords), hosts=hosts, new_token=lambda: secrets.token_urlsafe(TOKEN_BYTES))
 
 
 def _page(service: Service) -> gr.Blocks:
