@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.job_shop.bound import makespan_bound
 from sagagraph.domains.job_shop.dispatching import first_schedule
+from sagagraph.domains.job_shop.model import shortest
 from sagagraph.domains.job_shop.tabu import improved
 
 if TYPE_CHECKING:
@@ -48,8 +49,6 @@ def plan(workload: Workload, budget: Budget) -> Planned:
     best, bound = first_schedule(workload, budget), makespan_bound(workload)
     best = improved(workload, best, budget.part(budget.left * _AT_FIRST), bound, rounds=1)
     if workload.ends(best) > bound and len(workload.tasks) <= MOST_MODELLED and budget.left:
-        from sagagraph.domains.job_shop.model import shortest  # only now: OR-Tools takes half a second to load
-
         best, bound = shortest(workload, best, bound, budget.part(budget.left * _MODEL_SHARE))
         best = improved(workload, best, budget, bound)
         best, bound = shortest(workload, best, bound, budget)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.job_shop.bound import makespan_bound
+from sagagraph.domains.job_shop.model import least, modelled
 from sagagraph.domains.job_shop.plan import makespan
 from sagagraph.domains.job_shop.planner import MOST_MODELLED
 from sagagraph.domains.job_shop.planner import plan as plan_anew
@@ -163,8 +164,6 @@ def _neighbourhoods(stands: Standing, waiting: Starts, budget: Budget) -> Iterat
 
 def _best_of(stands: Standing, known: Starts, places: frozenset[int], budget: Budget) -> tuple[Starts, int]:
     """And what nothing in this neighbourhood goes below."""
-    from sagagraph.domains.job_shop.model import least, modelled
-
     workload = stands.workload
     waited = tuple(stands.waiting[task.job, task.step].start for task in workload.tasks)
     latest = workload.ends(waited)
