@@ -19,11 +19,11 @@ _MOMENT: Final = TypeAdapter[int](Moment)
 
 @dataclass(frozen=True, slots=True)
 class Illegible:
-    """A row that can not be read. `of`: the step that it is about, as far as it says so."""
+    """A row that can not be read. `of`: the job and step that it is about, if it says so."""
 
     index: int
     fault: str
-    of: tuple[object, object]
+    of: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,13 @@ def parse_schedule(value: object) -> ParsedSchedule:
             slots[index] = Slot.model_validate(said)
         except ValidationError as exc:
             fault = "; ".join(f"{field}: {message}".removeprefix(": ") for field, message in in_words(exc))
-            of = (said.get("job"), said.get("step")) if isinstance(said, Mapping) else (None, None)
-            illegible.append(Illegible(index, fault, of))
+            illegible.append(Illegible(index, fault, _about(said)))
     return ParsedSchedule(slots, tuple(illegible))
+
+
+def _about(said: object) -> tuple[int, int] | None:
+    job, step = (said.get("job"), said.get("step")) if isinstance(said, Mapping) else (None, None)
+    return (job, step) if type(job) is int and type(step) is int else None
 
 
 def parse_events(problem: JobShop, *files: object) -> tuple[Event, ...]:

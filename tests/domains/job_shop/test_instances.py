@@ -53,7 +53,10 @@ WRONG = {
     "a giant": ("2 2\n0 3 1 2\n1 4 0 9999999999\n", "line 3: job 2, step 2: the duration 9999999999 is more than"),
     "endless digits": (f"1 2\n0 3 1 {'9' * 9000}\n", "is not a whole number"),
     "more jobs than anybody has": ("99999999 2\n0 1\n", "line 1: there are at most"),
-    "machine 0 of Taillard": (TAILLARD.replace("2 1\n", "0 1\n"), "line 8: job 2, step 1: there is no machine 0; there are 1 to 2"),
+    "machine 0 of Taillard": (
+        TAILLARD.replace("2 1\n", "0 1\n"),
+        "line 8: job 2, step 1: there is no machine 0; there are 1 to 2",
+    ),
     "Taillard without machines": (TAILLARD.split("Machines")[0], "line 2: the line 'Machines' does not follow"),
     "Taillard without times": (TAILLARD.replace("Times\n", ""), "the line 'Times' is missing before this one"),
     "Taillard with a time too few": (TAILLARD.replace("4 1\n", "4\n"), "line 8: job 2: 2 machines for the 1 times of line 5"),
