@@ -96,7 +96,6 @@ def _repaired_json(old: Schedule, repaired: Repaired) -> dict[str, Any]:
         **_schedule_json(repaired.schedule, repaired.lower_bound),
         "edit_radius": asdict(repaired.edit_radius),
         "waiting": {"makespan": makespan(waiting), "edit_radius": asdict(edit_radius(old, waiting))},
-        "neighbourhood": repaired.neighbourhood,
         "least": repaired.is_least,
     }
 

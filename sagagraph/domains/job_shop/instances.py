@@ -116,9 +116,8 @@ def _size(line: _Line, *, exactly: bool) -> tuple[int, int]:
 
 def _rows(lines: Sequence[_Line], jobs: int, head: _Line, where: str) -> list[_Line]:
     if len(lines) < jobs:
-        (lines[-1] if lines else head).wrong(
-            f"the jobs {where} end after {len(lines)} of the {jobs} that line {head.number} states"
-        )
+        last = lines[-1] if lines else head
+        last.wrong(f"the jobs {where} end after {len(lines)} of the {jobs} that line {head.number} states")
     if len(lines) > jobs:
         lines[jobs].wrong(f"{where} are more jobs than the {jobs} that line {head.number} states")
     if sum(len(line.words) for line in lines) > 2 * MOST_STEPS:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ortools.sat.python import cp_model
 
@@ -15,6 +15,9 @@ from sagagraph.planning.cp_sat import solver_with
 if TYPE_CHECKING:
     from sagagraph.domains.job_shop.workload import Starts, Workload
     from sagagraph.planning.budget import Budget
+
+_TASKS_A_SECOND: Final = 5_000
+"""Are modelled, about."""
 
 Groups = Mapping[int, Sequence[Sequence[int]]]
 """For each machine its tasks: inside a group in any order, one group after the other."""
@@ -87,9 +90,14 @@ def least(model: Model, aim: cp_model.LinearExprT, known: Starts, budget: Budget
     return Answer(tuple(solver.value(each) for each in model.starts), value, bound)
 
 
+def is_time_for(workload: Workload, budget: Budget) -> bool:
+    """To make a model at all."""
+    return budget.left > len(workload.tasks) / _TASKS_A_SECOND
+
+
 def shortest(workload: Workload, known: Starts, bound: int, budget: Budget) -> tuple[Starts, int]:
     """Never longer than what is known, and what no schedule goes below."""
-    if workload.ends(known) == bound or not budget.left:
+    if workload.ends(known) == bound or not is_time_for(workload, budget):
         return known, bound
     model = modelled(workload, workload.ends(known))
     model.cp.add(model.makespan >= bound)

@@ -2,7 +2,8 @@
 
 What is weighed: how much starts move, in all, and how much later than promised the last step ends, which counts once for every
 step that has not begun (as if each of them were so much later). The last step never ends later than if all simply waited. At
-first machines keep their order; then the tasks around the disruption may change theirs, then ever more, in the end all.
+first machines keep their order, and what is late goes ahead where that helps; then the tasks around the disruption may change
+places in any way, then ever more, in the end all.
 (ALAS 3.3, "Localized Cascading Repair Protocol".)
 """
 
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.job_shop.bound import makespan_bound
-from sagagraph.domains.job_shop.model import least, modelled
+from sagagraph.domains.job_shop.keeping import kept
+from sagagraph.domains.job_shop.model import is_time_for, least, modelled
 from sagagraph.domains.job_shop.plan import makespan
 from sagagraph.domains.job_shop.planner import MOST_MODELLED
 from sagagraph.domains.job_shop.planner import plan as plan_anew
@@ -56,8 +58,6 @@ class Repaired:
     edit_radius: EditRadius
     waiting: Schedule
     """What would have become of the schedule if everything had simply waited."""
-    neighbourhood: int
-    """How many tasks might have changed their order on their machine."""
     is_least: bool
     """Whether it is proven that no repair weighs less."""
 
@@ -73,6 +73,11 @@ class Standing:
     promised_end: int
     begun: Schedule
     waiting: Schedule
+
+    @property
+    def waited(self) -> Starts:
+        """When the tasks of the workload begin if everything simply waits."""
+        return tuple(self.waiting[task.job, task.step].start for task in self.workload.tasks)
 
     def weight(self, starts: Starts) -> int:
         moved = sum(abs(start - was) for start, was in zip(starts, self.promised, strict=True))
@@ -124,18 +129,24 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
     stands = standing(problem, schedule, events, known)
     if isinstance(stands, Stuck):
         return stands
-    best: Starts = tuple(stands.waiting[task.job, task.step].start for task in stands.workload.tasks)
-    least, size = stands.least_weight, 0
+    best, least = stands.waited, stands.least_weight
+    if stands.weight(best) > least:
+        best = _kept(stands, best, budget.part(budget.left * _SHARE))
     if len(best) <= MOST_MODELLED:
-        for places, part in _neighbourhoods(stands, best, budget):
-            if stands.weight(best) == least or not part.left:
+        for places, part in _neighbourhoods(stands, budget):
+            if stands.weight(best) == least or not is_time_for(stands.workload, part):
                 break
             found, bound = _best_of(stands, best, places, part)
-            if stands.weight(found) < stands.weight(best):
-                best, size = found, len(places)
+            best = min(best, found, key=stands.weight)
             if len(places) == len(best):
                 least = max(least, bound)
-    return _told(stands, schedule, best, size, is_least=stands.weight(best) == least)
+    if stands.weight(best) > least:
+        best = _kept(stands, best, budget)
+    return _told(stands, schedule, best, is_least=stands.weight(best) == least)
+
+
+def _kept(stands: Standing, known: Starts, budget: Budget) -> Starts:
+    return kept(stands.workload, stands.promised, known, stands.weight, stands.workload.ends(stands.waited), budget)
 
 
 def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budget: Budget) -> Repaired | Stuck:
@@ -144,14 +155,15 @@ def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], b
     if isinstance(stands, Stuck):
         return stands
     anew = plan_anew(stands.workload, budget)
-    return _told(stands, schedule, anew.starts, len(anew.starts), is_least=False)
+    return _told(stands, schedule, anew.starts, is_least=False)
 
 
 # -- neighbourhoods --------------------------------------------------------------------------------------------------
 
 
-def _neighbourhoods(stands: Standing, waiting: Starts, budget: Budget) -> Iterator[tuple[frozenset[int], Budget]]:
+def _neighbourhoods(stands: Standing, budget: Budget) -> Iterator[tuple[frozenset[int], Budget]]:
     """Tasks around the first that has to move, in the order of time; ever more of them, and for how long to look."""
+    waiting = stands.waited
     in_time = sorted(range(len(waiting)), key=lambda n: (waiting[n], n))
     moved = (place for place, n in enumerate(in_time) if waiting[n] != stands.promised[n])
     first, size = next(moved, 0), _FIRST_NEIGHBOURHOOD
@@ -165,8 +177,7 @@ def _neighbourhoods(stands: Standing, waiting: Starts, budget: Budget) -> Iterat
 def _best_of(stands: Standing, known: Starts, places: frozenset[int], budget: Budget) -> tuple[Starts, int]:
     """And what nothing in this neighbourhood goes below."""
     workload = stands.workload
-    waited = tuple(stands.waiting[task.job, task.step].start for task in workload.tasks)
-    latest = workload.ends(waited)
+    latest = workload.ends(stands.waited)
     model = modelled(workload, latest, _groups(workload, known, places))
     cp, moved = model.cp, []
     for start, was in zip(model.starts, stands.promised, strict=True):
@@ -197,12 +208,12 @@ def _groups(workload: Workload, known: Starts, places: frozenset[int]) -> Groups
 # -- what changed ----------------------------------------------------------------------------------------------------
 
 
-def _told(stands: Standing, schedule: Schedule, starts: Starts, size: int, *, is_least: bool) -> Repaired:
+def _told(stands: Standing, schedule: Schedule, starts: Starts, *, is_least: bool) -> Repaired:
     made = {**stands.begun, **schedule_of(stands.workload, starts)}
     in_file_order = {key: made[key] for key in sorted(made)}
     radius = edit_radius(schedule, in_file_order)
     bound = makespan_bound(stands.workload)
-    return Repaired(in_file_order, makespan(made), bound, radius, stands.waiting, size, is_least)
+    return Repaired(in_file_order, makespan(made), bound, radius, stands.waiting, is_least)
 
 
 def edit_radius(old: Schedule, new: Schedule) -> EditRadius:

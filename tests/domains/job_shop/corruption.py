@@ -40,7 +40,7 @@ def without_a_field(problem: JobShop, rows: list[Json], rng: Random) -> Corrupte
 
 def of_another_type(problem: JobShop, rows: list[Json], rng: Random) -> Corrupted:
     n = rng.randrange(len(rows))
-    rows[n][rng.choice(["job", "step", "machine", "start", "end"])] = rng.choice(["1", 1.5, None, True, [], 10**30, -1.0])
+    rows[n][rng.choice(["job", "step", "machine", "start", "end"])] = rng.choice(["1", 1.5, None, True, [], {}, -1.0])
     return Corrupted(problem, rows, [n])
 
 
