@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING
 from benchmarks.jobshop.cases import instances
 from benchmarks.jobshop.measure import measured
 from benchmarks.jobshop.report import written
-from benchmarks.markdown import prose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,18 +24,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=5.0, help="for each schedule, and for each of the two ways to mend it")
     parser.add_argument("--out", type=Path, default=OUT)
     asked = parser.parse_args(arguments)
-    cases, load = [], [os.getloadavg()[0]]
+    cases = []
     for instance in instances(asked.instances):
         cases.append(measured(instance, asked.seconds))
-        load.append(os.getloadavg()[0])
         sys.stdout.write(json.dumps(cases[-1]) + "\n")
         sys.stdout.flush()
     asked.out.mkdir(parents=True, exist_ok=True)
     (asked.out / "jobshop.json").write_text(json.dumps(cases, indent=1) + "\n")
-    machine = prose(
-        f"Load of the machine (its {os.cpu_count()} cores were shared) while this ran: {min(load):.1f} to {max(load):.1f}."
-    )
-    (asked.out / "jobshop.md").write_text(f"{written(cases, asked.seconds)}\n{machine}\n")
+    (asked.out / "jobshop.md").write_text(written(cases, asked.seconds, only=bool(asked.instances)))
     judged = [verdict for case in cases for verdict in (case["verdict"], case["repair"]["verdict"], case["anew"]["verdict"])]
     return 0 if all(verdict == "VALID" for verdict in judged) else 1
 

@@ -13,24 +13,27 @@ if TYPE_CHECKING:
     Case = dict[str, Any]
 
 
-def written(cases: Sequence[Case], seconds: float) -> str:
-    return "\n\n".join(_parts(cases, seconds)) + "\n"
+def written(cases: Sequence[Case], seconds: float, *, only: bool) -> str:
+    parts = _parts(cases, seconds)
+    if only:
+        names = ", ".join(case["name"] for case in cases)
+        parts.insert(2, f"This run measured a part of them: {names}.")
+    return "\n\n".join(parts) + "\n"
 
 
 def _parts(cases: Sequence[Case], seconds: float) -> list[str]:
     return [
         "# Job shops: how good after a few seconds, and what a repair changes",
         prose(
-            f"`make bench-jobshop` schedules each instance within {seconds:g} s on one core, lets something happen, and repairs",
-            f"the schedule beside scheduling all that has not begun anew, within {seconds:g} s each. The instances are those",
-            "that ALAS evaluates, as far as `SAGAGRAPH_DATA` has them, and REALM-Bench's J3; without it, generated ones. Every",
-            "schedule was judged by the independent validator; what it said stands in the tables.",
+            f"`make bench-jobshop` schedules each instance within {seconds:g} s of one core's time, lets something happen, and",
+            f"repairs the schedule beside scheduling all that has not begun anew, within {seconds:g} s each. The instances are",
+            "those that ALAS evaluates, as far as `SAGAGRAPH_DATA` has them, and REALM-Bench's J3; without it, generated ones.",
+            "Every schedule was judged by the independent validator; what it said stands in the tables.",
         ),
         "## Schedules",
         prose(
             "*Best known*: the least makespan that anybody has published. *Gap*: how far above that, in parts of it; where",
-            "nothing is published, above our own bound. *Bound*: what no schedule goes below, by our own proof. The figures",
-            "depend on how much of the core the run gets: see the load below.",
+            "nothing is published, above our own bound. *Bound*: what no schedule goes below, by our own proof.",
         ),
         table(
             ["instance", "jobs x machines", "steps", "best known", "makespan", "bound", "gap", "seconds", "verdict"],

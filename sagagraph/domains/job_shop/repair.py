@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.job_shop.bound import makespan_bound
-from sagagraph.domains.job_shop.keeping import kept
+from sagagraph.domains.job_shop.dispatching import dispatched
+from sagagraph.domains.job_shop.keeping import Promise, kept
 from sagagraph.domains.job_shop.model import is_time_for, least, modelled
 from sagagraph.domains.job_shop.plan import makespan
 from sagagraph.domains.job_shop.planner import MOST_MODELLED
 from sagagraph.domains.job_shop.planner import plan as plan_anew
 from sagagraph.domains.job_shop.progress import Progress
 from sagagraph.domains.job_shop.shifting import Stuck, shifted
+from sagagraph.domains.job_shop.tabu import improved
 from sagagraph.domains.job_shop.workload import Task, Workload, schedule_of
 
 if TYPE_CHECKING:
@@ -35,8 +37,10 @@ _FIRST_NEIGHBOURHOOD: Final = 20
 _GROWTH: Final = 2
 _BEFORE: Final = 4
 """One in so many tasks of a neighbourhood begins before the first that has to move."""
+_AT_FIRST: Final = 0.1
+_TO_BE_IN_TIME: Final = 0.4
 _SHARE: Final = 0.3
-"""Of the time that is left, for each neighbourhood but the last."""
+"""Of the time that is left, each time; for each neighbourhood but the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,10 @@ class Standing:
     def waited(self) -> Starts:
         """When the tasks of the workload begin if everything simply waits."""
         return tuple(self.waiting[task.job, task.step].start for task in self.workload.tasks)
+
+    @property
+    def promise(self) -> Promise:
+        return Promise(self.workload, self.promised, self.promised_end, self.weight, self.workload.ends(self.waited))
 
     def weight(self, starts: Starts) -> int:
         moved = sum(abs(start - was) for start, was in zip(starts, self.promised, strict=True))
@@ -129,9 +137,7 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
     stands = standing(problem, schedule, events, known)
     if isinstance(stands, Stuck):
         return stands
-    best, least = stands.waited, stands.least_weight
-    if stands.weight(best) > least:
-        best = _kept(stands, best, budget.part(budget.left * _SHARE))
+    best, least = _by_order(stands, budget), stands.least_weight
     if len(best) <= MOST_MODELLED:
         for places, part in _neighbourhoods(stands, budget):
             if stands.weight(best) == least or not is_time_for(stands.workload, part):
@@ -141,12 +147,21 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
             if len(places) == len(best):
                 least = max(least, bound)
     if stands.weight(best) > least:
-        best = _kept(stands, best, budget)
+        best = kept(stands.promise, [best], budget)
     return _told(stands, schedule, best, is_least=stands.weight(best) == least)
 
 
-def _kept(stands: Standing, known: Starts, budget: Budget) -> Starts:
-    return kept(stands.workload, stands.promised, known, stands.weight, stands.workload.ends(stands.waited), budget)
+def _by_order(stands: Standing, budget: Budget) -> Starts:
+    """From all that waits, what is late goes ahead; and where the end is late still, from a schedule that makes up for it."""
+    workload, best = stands.workload, stands.waited
+    if stands.weight(best) == stands.least_weight:
+        return best
+    best = kept(stands.promise, [best, dispatched(workload, stands.promised)], budget.part(budget.left * _AT_FIRST))
+    in_time = max(stands.promised_end, makespan_bound(workload))
+    if workload.ends(best) <= in_time:
+        return best
+    shorter = improved(workload, best, budget.part(budget.left * _TO_BE_IN_TIME), in_time)
+    return kept(stands.promise, [best, shorter], budget.part(budget.left * _SHARE))
 
 
 def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budget: Budget) -> Repaired | Stuck:

@@ -165,7 +165,8 @@ class _Order:
             if ready > at:
                 at = ready
             head[n] = max(at, free)
-        self.ends = max(self._begun_until, max(map(int.__add__, head, duration)))
+        self._longest = max(map(int.__add__, head, duration))
+        self.ends = max(self._begun_until, self._longest)
 
     def _time_tails(self, end: int) -> None:
         tail, duration, after, later = self._tail, self._duration, self._after, self._later
@@ -175,8 +176,7 @@ class _Order:
 
     def _critical_path(self) -> list[int]:
         """Empty where what has begun takes longer than all that has not."""
-        head, tail = self._head, self._tail
-        longest = max(head[n] + tail[n] for n in self._sequence)
+        head, tail, longest = self._head, self._tail, self._longest
         if longest <= self._begun_until:
             return []
         here = next(n for n in self._sequence if head[n] == self._release[n] and head[n] + tail[n] == longest)
