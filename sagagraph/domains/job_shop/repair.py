@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.job_shop.bound import makespan_bound
@@ -66,7 +67,7 @@ class Repaired:
     """Whether it is proven that no repair weighs less."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Standing:
     """Where things are at the latest event."""
 
@@ -78,7 +79,7 @@ class Standing:
     begun: Schedule
     waiting: Schedule
 
-    @property
+    @cached_property
     def waited(self) -> Starts:
         """When the tasks of the workload begin if everything simply waits."""
         return tuple(self.waiting[task.job, task.step].start for task in self.workload.tasks)
@@ -91,7 +92,7 @@ class Standing:
         moved = sum(abs(start - was) for start, was in zip(starts, self.promised, strict=True))
         return moved + len(starts) * max(0, self.workload.ends(starts) - self.promised_end)
 
-    @property
+    @cached_property
     def least_weight(self) -> int:
         """What no repair goes below."""
         moved = sum(max(0, head - was) for head, was in zip(self.workload.heads, self.promised, strict=True))

@@ -152,5 +152,6 @@ def test_neighbourhoods_grow_and_repairs_change_less_than_recomputing() -> None:
         answer = repaired(problem, old, *events, budget=Budget.of(1))
         anew = recompute(problem, old, parse_events(problem, events), Budget.of(0.5))
         assert isinstance(anew, Repaired)
+        assert not validate_schedule(problem, rows(anew.schedule), parse_events(problem, events), against=rows(old)).violations
         assert answer.edit_radius.displacement < anew.edit_radius.displacement
         assert answer.edit_radius.operations < anew.edit_radius.operations
