@@ -154,10 +154,13 @@ class Talk:
     async def _take(self, draft: Draft, saga: Saga | None) -> None:
         before = self.conversation.draft
         self.conversation = replace(self.conversation, draft=draft)
+        for aside in draft.asides:
+            self._answer(aside)
         if draft.not_understood:
             self._answer(f"I did not understand: {', '.join(draft.not_understood)}.")
-        for remark in draft.remarks if draft.remarks != before.remarks else ():
-            self._answer(remark)
+        for remark in draft.remarks:
+            if remark not in before.remarks:
+                self._answer(remark)
         if draft.questions:
             self._answer(draft.questions[0])
         elif saga is None or status_of(saga) in _OVER:

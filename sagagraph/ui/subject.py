@@ -35,6 +35,8 @@ class Draft:
     """JSON, once nothing is missing."""
     remarks: tuple[str, ...] = ()
     """What there is to say of it: what was taken for granted, what is often forgotten."""
+    asides: tuple[str, ...] = ()
+    """What there is to say of this change of it alone."""
 
 
 @dataclass(frozen=True, slots=True)

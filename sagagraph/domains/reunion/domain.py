@@ -116,7 +116,7 @@ def reunion_title(plan: Any) -> str:
 
 def _said_before(saga: Saga, wanted: ReunionRequest) -> bool:
     """Something failed, and nothing new is known: the plan of the day is not what is wrong."""
-    return saga.plan.accepted is not None and parse_request(saga.plan.accepted.request) == wanted
+    return saga.plan.accepted is not None and parse_request(saga.plan.accepted.request).wishes_for_the_same_as(wanted)
 
 
 def _proposal(plan: ReunionPlan, wanted: ReunionRequest) -> Proposal:
