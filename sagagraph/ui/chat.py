@@ -277,8 +277,9 @@ class Chat:
             yield updates
 
     async def _talk(self, visitor: Visitor, shown: Shown, turn: Callable[[Talk], Awaitable[Conversation]]) -> None:
-        talk = Talk(self._service, visitor, self._conversations.of(visitor), shown.plan_hash)
-        self._conversations.keep(visitor, await turn(talk))
+        async with self._conversations.turn(visitor):
+            talk = Talk(self._service, visitor, self._conversations.of(visitor), shown.plan_hash)
+            self._conversations.keep(visitor, await turn(talk))
 
     async def _attempt(self, visitor: Visitor, asked: Awaitable[None]) -> None:
         try:

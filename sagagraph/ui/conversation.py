@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Final, Literal
+from weakref import WeakValueDictionary
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.saga.agenda import status_of
@@ -60,9 +62,14 @@ class Conversations:
     def __init__(self, subject: str) -> None:
         self._subject = subject
         self._kept: OrderedDict[str, Conversation] = OrderedDict()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def of(self, visitor: Visitor) -> Conversation:
         return self._kept.get(visitor.tag) or Conversation(self._subject)
+
+    def turn(self, visitor: Visitor) -> asyncio.Lock:
+        """To be held from `of` to `keep`: what one visitor says is heard one after another, in however many windows."""
+        return self._turns.setdefault(visitor.tag, asyncio.Lock())
 
     def knows(self, visitor: Visitor) -> bool:
         return visitor.tag in self._kept
@@ -99,27 +106,22 @@ class Talk:
         try:
             if saga is None or not await self._settled(text, saga):
                 await self._take(await self._subject.read(text, self.conversation.draft.known), saga)
-        except InvalidInputError as exc:
-            self._answer(str(exc).removeprefix(f"{exc.field}: "))
         except SagaGraphError as exc:
-            self._answer(str(exc))
+            self._answer(_words_of(exc))
         return self.conversation
 
     async def remove(self, key: str) -> Conversation:
-        return await self._edit(self._subject.without(self.conversation.draft.known, key))
+        try:
+            await self._take(self._subject.without(self.conversation.draft.known, key), await self._saga())
+        except SagaGraphError as exc:
+            self._answer(_words_of(exc))
+        return self.conversation
 
     async def reword(self, key: str, text: str) -> Conversation:
         try:
-            return await self._edit(await self._subject.reworded(self.conversation.draft.known, key, text))
+            await self._take(await self._subject.reworded(self.conversation.draft.known, key, text), await self._saga())
         except SagaGraphError as exc:
-            self._answer(str(exc))
-        return self.conversation
-
-    async def _edit(self, draft: Draft) -> Conversation:
-        try:
-            await self._take(draft, await self._saga())
-        except SagaGraphError as exc:
-            self._answer(str(exc))
+            self._answer(_words_of(exc))
         return self.conversation
 
     async def _saga(self) -> Saga | None:
@@ -178,6 +180,11 @@ class Talk:
         except SagaGraphError:
             self.conversation = replace(self.conversation, draft=before)
             raise
+
+
+def _words_of(exc: SagaGraphError) -> str:
+    """Whoever said it in a chat knows no fields."""
+    return str(exc).removeprefix(f"{exc.field}: ") if isinstance(exc, InvalidInputError) else str(exc)
 
 
 def shown_messages(conversation: Conversation, saga: Saga | None, subject: Subject) -> tuple[Message, ...]:

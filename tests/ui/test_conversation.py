@@ -202,6 +202,72 @@ async def test_every_sentence_of_a_reunion_is_a_wish_of_its_own(service: Service
     assert [goal["by"] for goal in later.saga.request["problem"]["goals"]] == ["19:00"]
 
 
+async def test_a_reunion_that_was_told_goes_on_sentence_by_sentence_after_a_restart(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    await chat.say(DAY)
+    shown = await chat.say("add 1")
+    chat.conversations = Conversations("travel")
+    again = await chat.look()
+    assert (again.subject.name, wishes(again), plan_hash(again)) == ("reunion", wishes(shown), plan_hash(shown))
+    assert again.conversation.messages[0].text.startswith("Dinner at 6 pm at home in Boston. Sarah is at home.")
+    assert last_said(await chat.say("Sarah is at home")) == "That changes nothing."
+    later = await chat.reword("sentence:0", "Dinner at 7 pm at home in Boston")
+    assert later.saga is not None
+    assert later.saga.id == (shown.saga and shown.saga.id)
+    assert [goal["by"] for goal in later.saga.request["problem"]["goals"]] == ["19:00"]
+    assert {key for key in wishes(later) if key.startswith("sense:")} == {key for key in wishes(shown) if key.startswith("sense:")}
+
+
+async def test_the_same_wish_in_other_words_is_not_planned_again(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    shown = await chat.say(DAY)
+    same = await chat.reword("sentence:1", "Sarah stays at home")
+    assert last_said(same) == "That changes nothing."
+    assert wishes(same)["sentence:1"] == "Sarah stays at home"
+    assert same.saga is not None
+    assert same.saga.version == (shown.saga and shown.saga.version)
+
+
+async def test_what_is_said_later_takes_the_place_of_what_it_contradicts(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    first = await chat.say(DAY)
+    scene = await chat.say("James lands at 2")
+    assert "James lands at 2 at BOS and rents a car" in wishes(scene).values()
+    assert len(wishes(scene)) == len(wishes(first))
+    assert any(each.text.startswith("Instead of “James lands at 1 pm") for each in scene.conversation.messages)
+    assert scene.saga is not None
+    assert {each["from"] for each in scene.saga.request["problem"]["people"] if each["name"] == "James"} == {"14:00"}
+    assert plan_hash(await chat.say("James lands at 1 pm")) == plan_hash(first)
+
+
+async def test_a_reunion_that_has_a_name_takes_changes_in_sentences(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    named = await chat.say("wedding")
+    assert wishes(named) == {}
+    changed = await chat.say("Everybody must be at the wedding venue by 4 pm")
+    assert wishes(changed) == {"sentence:0": "Everybody must be at the wedding venue by 4 pm"}
+    chat.conversations = Conversations("travel")
+    assert wishes(await chat.look()) == wishes(changed)
+    assert plan_hash(await chat.remove("sentence:0")) == plan_hash(named)
+
+
+async def test_nonsense_is_answered_and_not_listed(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    scene = await chat.say(DAY)
+    assert last_said(await chat.say("The weather is nice")) == "I did not understand: The weather is nice."
+    assert "did not understand" in last_said(await chat.reword("sentence:0", "The weather is nice"))
+    assert "not in the list any more" in last_said(await chat.remove("sentence:99"))
+    assert wishes(await chat.look()) == wishes(scene)
+
+
+async def test_a_telling_that_is_read_otherwise_now_is_taken_up_as_the_problem_that_was_planned(service: Service) -> None:
+    subject = service.subjects["reunion"]
+    request = (await subject.read(DAY, None)).request
+    other = {**request, "told": {"sentences": ["Dinner at 9 pm at home"]}}
+    assert subject.draft_of(other).request["problem"] == request["problem"]
+    assert subject.draft_of(other).wishes == ()
+
+
 @pytest.mark.parametrize(
     ("words", "event"),
     [

@@ -21,7 +21,7 @@ from sagagraph.domains.travel.reading import PartialRequest, read_request
 from sagagraph.domains.travel.reading.rewording import reworded
 from sagagraph.domains.travel.standing import bookings
 from sagagraph.domains.travel.wording import count_text, duration_text
-from sagagraph.errors import InvalidInputError
+from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.saga.model import Saga
 from sagagraph.ui.faults import FaultDesk
 from sagagraph.ui.subject import Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route
@@ -59,10 +59,14 @@ class TravelSubject:
     async def read(self, text: str, known: Any | None) -> Draft:
         """By the rules; a first sentence that they can not read whole is shown to the model, where there is one."""
         partial = await self._read(text, known)
-        if self._model is not None and known is None and partial.missing():
-            today = (await self.domain.provider.now()).date()
-            partial = await reworded(text, model=self._model, cities=self.domain.cities, today=today) or partial
-        return self._draft(partial)
+        if self._model is None or known is not None or not partial.missing():
+            return self._draft(partial)
+        today = (await self.domain.provider.now()).date()
+        try:
+            plainer = await reworded(text, model=self._model, cities=self.domain.cities, today=today)
+        except ModelError as exc:
+            return self._draft(partial, f"The model could not be asked, so I went on without it: {exc}.")
+        return self._draft(plainer or partial)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
         today = (await self.domain.provider.now()).date()
@@ -90,10 +94,10 @@ class TravelSubject:
         stops = tuple(alone[0] if n == int(place[1]) else stop for n, stop in enumerate(known.stops))
         return self._draft(known.model_copy(update={"stops": stops, "unread": ()}))
 
-    def _draft(self, partial: PartialRequest) -> Draft:
+    def _draft(self, partial: PartialRequest, *asides: str) -> Draft:
         questions = tuple(each.text for each in partial.missing())
         request = None if questions else partial.complete().model_dump(mode="json")
-        return Draft(partial, tuple(wishes_of(partial)), questions, partial.unread, request)
+        return Draft(partial, tuple(wishes_of(partial)), questions, partial.unread, request, asides=asides)
 
     def on_top(self, request: Any, saga: Saga) -> Any:  # noqa: ARG002 - all of a trip's request is wishes
         return request
