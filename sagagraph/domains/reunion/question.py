@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sagagraph.domains.reunion.aims import Aims
+from sagagraph.domains.reunion.company import keep_company
 from sagagraph.domains.reunion.keeping import Keeping, slack_of
 from sagagraph.domains.reunion.presence import Presence
 from sagagraph.domains.reunion.sequence import Sequence
@@ -42,7 +43,9 @@ class Question:
         situation = self.outlook(journeys)
         slacks = [slack_of(situation, action) or 0 for action in self.planned.values()]
         sequence = Sequence(situation, journeys + len(situation.tasks), longer=max(slacks, default=0))
-        aims = Aims(sequence, Presence(sequence))
+        presence = Presence(sequence)
+        keep_company(sequence, presence)
+        aims = Aims(sequence, presence)
         objectives = [aims.expression(each) for each in situation.objectives]
         if self.bound and objectives:
             sequence.model.add(objectives[0] >= self.bound)
