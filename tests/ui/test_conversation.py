@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
+from sagagraph.bootstrap import Settings
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.model import Saga
+from sagagraph.testing.models.script import Say, Status, Step, Text
+from sagagraph.testing.models.server import ModelServer
 from sagagraph.ui.conversation import Conversation, Conversations, Talk
 from sagagraph.ui.scene import Scene, scene_of
-from sagagraph.ui.service import Service
+from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import Visitor, guest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -215,7 +222,9 @@ async def test_a_reunion_that_was_told_goes_on_sentence_by_sentence_after_a_rest
     assert later.saga is not None
     assert later.saga.id == (shown.saga and shown.saga.id)
     assert [goal["by"] for goal in later.saga.request["problem"]["goals"]] == ["19:00"]
-    assert {key for key in wishes(later) if key.startswith("sense:")} == {key for key in wishes(shown) if key.startswith("sense:")}
+    assert [key for key in wishes(later) if key.startswith("sense:")] == [
+        key for key in wishes(shown) if key.startswith("sense:")
+    ]
 
 
 async def test_the_same_wish_in_other_words_is_not_planned_again(service: Service) -> None:
@@ -266,6 +275,68 @@ async def test_a_telling_that_is_read_otherwise_now_is_taken_up_as_the_problem_t
     other = {**request, "told": {"sentences": ["Dinner at 9 pm at home"]}}
     assert subject.draft_of(other).request["problem"] == request["problem"]
     assert subject.draft_of(other).wishes == ()
+
+
+MUDDLE = "By the way, the plane that our dear James is on is now expected on the ground at 2 pm"
+PLAIN = Say({"sentences": ["James lands at BOS at 2 pm."]})
+
+
+@asynccontextmanager
+async def with_model(folder: Path, *script: Step) -> AsyncIterator[tuple[Service, ModelServer]]:
+    settings = Settings(store=f"sqlite:///{folder / 'saga.db'}", model="openai:m", model_time_limit_s=20)
+    with ModelServer(script) as server, pytest.MonkeyPatch.context() as patched:
+        for name, value in server.environment("a-secret-key").items():
+            patched.setenv(name, value)
+        async with open_service(settings) as opened:
+            yield opened, server
+
+
+async def test_what_the_rules_can_not_read_is_put_in_plainer_words_that_are_shown(tmp_path: Path) -> None:
+    async with with_model(tmp_path, PLAIN) as (service, server):
+        chat = Chat(service, "reunion")
+        first = await chat.say(DAY)
+        assert server.asked == []
+        changed = await chat.say(MUDDLE)
+        assert "James lands at 2 pm at BOS and rents a car" in wishes(changed).values()
+        told = [each.text for each in changed.conversation.messages]
+        assert any("In plainer words, by openai:m: James lands at BOS at 2 pm." in each for each in told)
+        assert not any("did not understand" in each for each in told)
+        assert plan_hash(changed) != plan_hash(first)
+
+
+@pytest.mark.parametrize("step", [Status(503, "down"), Text("As you like!"), Say({"sentences": ["Bob lands at BOS at 2 pm."]})])
+async def test_a_model_that_is_down_or_says_nonsense_loses_nothing_that_was_said(tmp_path: Path, step: Step) -> None:
+    async with with_model(tmp_path, step) as (service, server):
+        chat = Chat(service, "reunion")
+        first = await chat.say(f"{DAY}. {MUDDLE}")
+        assert len(server.asked) == 1
+        assert status(first) == "awaiting_approval"
+        assert len(wishes(first)) == 5
+        told = [each.text for each in first.conversation.messages]
+        assert sum(each.startswith(("The model could not", "I did not understand: By the way")) for each in told) == 2
+        assert not any("a-secret-key" in each for each in told)
+
+
+async def test_a_trip_is_understood_by_the_rules_when_the_model_is_down(tmp_path: Path) -> None:
+    async with with_model(tmp_path, Status(503, "down")) as (service, _server):
+        scene = await Chat(service).say("From Boston to Lisbon for 5 nights")
+        told = [each.text for each in scene.conversation.messages]
+        assert told[1].startswith("The model could not be asked, so I went on without it: openai:m: ")
+        assert told[-1].startswith("When do you want to travel")
+        assert "stops[0]" in wishes(scene)
+
+
+async def test_what_one_visitor_says_is_heard_one_after_another(service: Service) -> None:
+    conversations, visitor = Conversations("reunion"), guest("a token for two windows of one browser")
+
+    async def in_a_window(text: str) -> None:
+        async with conversations.turn(visitor):
+            talk = Talk(service, visitor, conversations.of(visitor), None)
+            await asyncio.sleep(0)
+            conversations.keep(visitor, await talk.say(text))
+
+    await asyncio.gather(*(in_a_window(f"Guest{number} is at home") for number in range(5)))
+    assert len(conversations.of(visitor).draft.wishes) == 5
 
 
 @pytest.mark.parametrize(

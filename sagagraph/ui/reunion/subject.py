@@ -20,6 +20,7 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.saga.model import Saga
 from sagagraph.ui.reunion.disruptions import disruption_in, disruptions
 from sagagraph.ui.reunion.plainer import in_plainer_words
+from sagagraph.ui.reunion.preferences import preferred
 from sagagraph.ui.reunion.schedule import bars_of, lines_of, route_of
 from sagagraph.ui.subject import Bar, Disruption, Download, Draft, Line, Preference, Route, Wish
 
@@ -118,8 +119,8 @@ class ReunionSubject:
         wanted = parse_request({**request, **kept})
         return saga.request if wanted.wishes_for_the_same_as(before) else as_json(wanted)
 
-    async def preferred(self, text: str, saga: Saga) -> Preference | None:  # noqa: ARG002 - its plans have no prices to compare
-        return None
+    async def preferred(self, text: str, saga: Saga) -> Preference | None:
+        return preferred(text, saga)
 
     def sentence(self, request: Any) -> str:
         wanted = parse_request(request)

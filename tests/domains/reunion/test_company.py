@@ -61,7 +61,12 @@ JUDGED: dict[str, tuple[list[Json], list[tuple[str, str, str, str]]]] = {
         [("Bob", "S", "10:39", "10:40")],
     ),
     "whoever works is no less there": (
-        [meet("10:40"), task("tickets", "Cleo", "10:10", "10:40"), travel("taxi", None, "S-H", "10:40", "11:00", "Cleo"), *HOME_AGAIN],
+        [
+            meet("10:40"),
+            task("tickets", "Cleo", "10:10", "10:40"),
+            travel("taxi", None, "S-H", "10:40", "11:00", "Cleo"),
+            *HOME_AGAIN,
+        ],
         [],
     ),
     "at work they do not wait": (

@@ -15,7 +15,7 @@ from typing import Any, Final
 from sagagraph.domains.reunion.common_sense import accept, suggestions
 from sagagraph.domains.reunion.problem import ReunionProblem
 from sagagraph.domains.reunion.reading.clauses import sentences, tidy
-from sagagraph.domains.reunion.reading.facts import Fact, GoalFact, HoursFact, ObjectiveFact, RoadFact
+from sagagraph.domains.reunion.reading.facts import CompanyFact, Fact, GoalFact, HoursFact, ObjectiveFact, RoadFact
 from sagagraph.domains.reunion.reading.partial import PartialProblem, Question
 from sagagraph.domains.reunion.reading.reader import read_reunion
 from sagagraph.domains.reunion.reading.upon import upon
@@ -215,7 +215,7 @@ def _topics(sentence: str) -> frozenset[tuple[str, str]]:
 
 def _topic(fact: Fact) -> tuple[str, str]:
     match fact:
-        case RoadFact() | ObjectiveFact():
+        case RoadFact() | ObjectiveFact() | CompanyFact():
             about = ""
         case GoalFact():
             about = ", ".join(sorted(fact.people))

@@ -11,6 +11,7 @@ from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.problem import ReunionProblem
 from sagagraph.domains.reunion.reading.assembly import SEATS
 from sagagraph.domains.reunion.reading.facts import (
+    CompanyFact,
     Fact,
     GoalFact,
     HoursFact,
@@ -56,6 +57,10 @@ def _apply(fact: Fact, problem: Row) -> None:
             _goal(fact, problem)
         case RoadFact():
             _road(fact, problem)
+        case CompanyFact():
+            for person in problem["people"]:
+                if not fact.people or any(_plain(name) == _plain(person["name"]) for name in fact.people):
+                    person["never_alone"] = fact.is_wanted
         case ObjectiveFact():
             problem["objectives"] = [fact.objective]
 
