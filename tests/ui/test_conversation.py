@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from sagagraph.bootstrap import Settings
 from sagagraph.saga.agenda import status_of
@@ -250,14 +251,14 @@ async def test_what_is_said_later_takes_the_place_of_what_it_contradicts(service
 
 
 async def test_a_reunion_that_has_a_name_takes_changes_in_sentences(service: Service) -> None:
-    chat = Chat(service, "reunion")
-    named = await chat.say("wedding")
-    assert wishes(named) == {}
-    changed = await chat.say("Everybody must be at the wedding venue by 4 pm")
-    assert wishes(changed) == {"sentence:0": "Everybody must be at the wedding venue by 4 pm"}
-    chat.conversations = Conversations("travel")
-    assert wishes(await chat.look()) == wishes(changed)
-    assert plan_hash(await chat.remove("sentence:0")) == plan_hash(named)
+    subject = service.subjects["reunion"]
+    named = await subject.read("wedding", None)
+    assert (named.wishes, "told" in named.request) == ((), False)
+    changed = await subject.read("Everybody must be at the wedding venue by 4 pm", named.known)
+    assert [goal["by"] for goal in changed.request["problem"]["goals"]] == ["16:00"]
+    again = subject.draft_of(changed.request)
+    assert [wish.text for wish in again.wishes] == ["Everybody must be at the wedding venue by 4 pm"]
+    assert subject.without(again.known, "sentence:0").request == named.request
 
 
 async def test_nonsense_is_answered_and_not_listed(service: Service) -> None:
@@ -363,6 +364,50 @@ async def test_what_is_no_news_is_taken_for_a_wish(service: Service) -> None:
     saga = await day_of(service)
     for words in ("Dinner at 7 pm", "Sarah cooks", "make it 4 stars"):
         assert service.subjects["reunion"].disruption_in(words, saga) is None
+
+
+def with_alternatives(saga: Saga) -> Saga:
+    """One ends earlier, and somebody waits for it; in the other nobody fetches Grandma."""
+    plan = saga.plan.content["plan"]
+    *rest, last = sorted(plan["actions"], key=lambda act: act["end"])
+    hurried = [*({**act, "start": "11:00", "end": "12:00"} for act in rest), {**last, "start": "13:00", "end": "13:30"}]
+    offered = [
+        {"plan": {**saga.plan.content, "plan": {**plan, "actions": acts}}, "plan_hash": name, "cost": {}, "reasons": ()}
+        for name, acts in (("hurried", hurried), ("short", rest))
+    ]
+    return structs.replace(saga, plan=structs.replace(saga.plan, alternatives=tuple(offered)))
+
+
+@pytest.mark.parametrize(
+    ("words", "meant", "said"),
+    [
+        ("make it cheaper", "short", "less driving: "),
+        ("I want less driving, please", "short", "less driving: "),
+        ("can we be home sooner?", "hurried", "an earlier end: 13:30 instead of "),
+        ("is there a fairer one?", "short", "fairer shares: 0 min instead of "),
+    ],
+)
+async def test_what_is_preferred_is_chosen_by_figures_and_what_it_costs_is_said(
+    service: Service, words: str, meant: str | None, said: str
+) -> None:
+    saga = with_alternatives(await day_of(service))
+    found = await service.subjects["reunion"].preferred(words, saga)
+    assert found is not None
+    assert found.plan_hash == meant
+    assert said in found.said
+
+
+async def test_the_best_that_there_is_is_said_to_be_that(service: Service) -> None:
+    found = await service.subjects["reunion"].preferred("make it cheaper", await day_of(service))
+    assert found is not None
+    assert (found.plan_hash, found.draft) == (None, None)
+    assert "this one has the least driving" in found.said
+
+
+async def test_what_names_a_time_or_a_person_is_no_choice_among_plans(service: Service) -> None:
+    saga = with_alternatives(await day_of(service))
+    for words in ("Dinner earlier, at 5 pm", "James comes earlier", "Emily should not wait alone", "the weather is nice"):
+        assert await service.subjects["reunion"].preferred(words, saga) is None
 
 
 _days: dict[int, Saga] = {}

@@ -26,6 +26,7 @@ class _Aim:
     best: str
     better: str
     shown: Callable[[float], str]
+    of: str = ""
 
 
 def duration(minutes: float) -> str:
@@ -56,7 +57,8 @@ _AIMS: Final = (
         lambda each: each.spread,
         "the fairest shares",
         "fairer shares",
-        lambda value: f"{duration(value)} between the most and the least that anybody does",
+        duration,
+        " between who does most and who does least",
     ),
     _Aim(
         _words(r"earli(?:er|est)|soon(?:er|est)|fast(?:er|est)|quick(?:er|est)|(?:be |finish |end )early"),
@@ -97,7 +99,7 @@ def preferred(text: str, saga: Saga) -> Preference | None:
     found, plan_hash = min(offered, key=lambda each: aim.figure(each[0]), default=(shown, ""))
     if aim.figure(found) >= aim.figure(shown):
         return Preference(said=f"Of all plans that I have found for your wishes, this one has {aim.best}: change one of them.")
-    gain = f"{aim.shown(aim.figure(found))} instead of {aim.shown(aim.figure(shown))}"
+    gain = f"{aim.shown(aim.figure(found))} instead of {aim.shown(aim.figure(shown))}{aim.of}"
     prices = "; ".join(_prices(shown, found))
     return Preference(
         plan_hash, said=f"This one has {aim.better}: {gain}. {f'In exchange: {prices}.' if prices else ''}".rstrip()
