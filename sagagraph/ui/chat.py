@@ -23,7 +23,7 @@ from sagagraph.ui.service import Service
 from sagagraph.ui.trouble import Trouble
 from sagagraph.ui.visitors import Visitor
 
-_MOST_WISHES: Final = 12
+_MOST_WISHES: Final = 24
 _MOST_ALTERNATIVES: Final = 3
 _BREATH_S: Final = 0.25
 """Between two updates of a page: many events at once are shown together."""
@@ -323,7 +323,8 @@ class Chat:
         }
 
     def _wishes_of(self, scene: Scene) -> Updates:
-        wishes = scene.conversation.draft.wishes
+        happened = scene.subject.happened(scene.saga.request) if scene.saga is not None else ()
+        wishes = (*scene.conversation.draft.wishes, *happened)
         updates: Updates = {self._wish_box: gr.update(visible=bool(wishes))}
         for number, (row, text, drop, key) in enumerate(self._wishes):
             wish = wishes[number] if number < len(wishes) else None

@@ -157,6 +157,10 @@ class Subject(Protocol):
         """One wish replaced by what `text` says."""
         ...
 
+    def happened(self, request: Any) -> tuple[Wish, ...]:
+        """What has become known since, and holds beside the wishes; nobody can take it back."""
+        ...
+
     def on_top(self, request: Any, saga: Saga) -> Any:
         """The request as a change of the saga's: what is no wish stays."""
         ...

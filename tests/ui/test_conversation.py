@@ -28,6 +28,7 @@ DAY = (
     "Dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Grandma needs a pick-up. "
     "Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30"
 )
+DINNER = "Dinner at 6 pm at home in Boston"
 _numbers = itertools.count()
 
 
@@ -75,6 +76,10 @@ def last_said(scene: Scene) -> str:
 def plan_hash(scene: Scene) -> str | None:
     assert scene.shown is not None
     return scene.shown.plan.hash
+
+
+def key_of(scene: Scene, text: str) -> str:
+    return next(wish.key for wish in scene.conversation.draft.wishes if wish.text == text)
 
 
 def wishes(scene: Scene) -> dict[str, str]:
@@ -181,6 +186,8 @@ async def test_a_day_is_planned_told_delayed_repaired_and_ended(service: Service
     assert status(delayed) == "awaiting_approval"
     assert delayed.saga is not None
     assert delayed.saga.request["events"] == [{"at": "13:00", "event": "delayed", "person": "James", "from": "14:00"}]
+    (known,) = delayed.subject.happened(delayed.saga.request)
+    assert (known.text, known.removable) == ("Known at 13:00: James is delayed until 14:00", False)
     changed = {line.key for line in delayed.subject.lines(delayed.saga.plan.content)} - {
         line.key
         for line in delayed.subject.lines(delayed.plan_before)
@@ -205,7 +212,7 @@ async def test_every_sentence_of_a_reunion_is_a_wish_of_its_own(service: Service
     chat = Chat(service, "reunion")
     scene = await chat.say(DAY)
     assert list(wishes(scene).values())[:2] == ["Dinner at 6 pm at home in Boston", "Sarah is at home"]
-    later = await chat.reword("sentence:0", "Dinner at 7 pm at home in Boston")
+    later = await chat.reword(key_of(scene, DINNER), "Dinner at 7 pm at home in Boston")
     assert later.saga is not None
     assert [goal["by"] for goal in later.saga.request["problem"]["goals"]] == ["19:00"]
 
@@ -219,7 +226,7 @@ async def test_a_reunion_that_was_told_goes_on_sentence_by_sentence_after_a_rest
     assert (again.subject.name, wishes(again), plan_hash(again)) == ("reunion", wishes(shown), plan_hash(shown))
     assert again.conversation.messages[0].text.startswith("Dinner at 6 pm at home in Boston. Sarah is at home.")
     assert last_said(await chat.say("Sarah is at home")) == "That changes nothing."
-    later = await chat.reword("sentence:0", "Dinner at 7 pm at home in Boston")
+    later = await chat.reword(key_of(again, DINNER), "Dinner at 7 pm at home in Boston")
     assert later.saga is not None
     assert later.saga.id == (shown.saga and shown.saga.id)
     assert [goal["by"] for goal in later.saga.request["problem"]["goals"]] == ["19:00"]
@@ -231,9 +238,9 @@ async def test_a_reunion_that_was_told_goes_on_sentence_by_sentence_after_a_rest
 async def test_the_same_wish_in_other_words_is_not_planned_again(service: Service) -> None:
     chat = Chat(service, "reunion")
     shown = await chat.say(DAY)
-    same = await chat.reword("sentence:1", "Sarah stays at home")
+    same = await chat.reword(key_of(shown, "Sarah is at home"), "Sarah stays at home")
     assert last_said(same) == "That changes nothing."
-    assert wishes(same)["sentence:1"] == "Sarah stays at home"
+    assert "Sarah stays at home" in wishes(same).values()
     assert same.saga is not None
     assert same.saga.version == (shown.saga and shown.saga.version)
 
@@ -258,15 +265,15 @@ async def test_a_reunion_that_has_a_name_takes_changes_in_sentences(service: Ser
     assert [goal["by"] for goal in changed.request["problem"]["goals"]] == ["16:00"]
     again = subject.draft_of(changed.request)
     assert [wish.text for wish in again.wishes] == ["Everybody must be at the wedding venue by 4 pm"]
-    assert subject.without(again.known, "sentence:0").request == named.request
+    assert subject.without(again.known, again.wishes[0].key).request == named.request
 
 
 async def test_nonsense_is_answered_and_not_listed(service: Service) -> None:
     chat = Chat(service, "reunion")
     scene = await chat.say(DAY)
     assert last_said(await chat.say("The weather is nice")) == "I did not understand: The weather is nice."
-    assert "did not understand" in last_said(await chat.reword("sentence:0", "The weather is nice"))
-    assert "not in the list any more" in last_said(await chat.remove("sentence:99"))
+    assert "did not understand" in last_said(await chat.reword(key_of(scene, DINNER), "The weather is nice"))
+    assert last_said(await chat.remove("sentence:an old one")) == "this is not in the list any more: look at what it says now"
     assert wishes(await chat.look()) == wishes(scene)
 
 
@@ -427,6 +434,9 @@ async def test_every_disruption_that_is_offered_can_be_told_to_the_saga(service:
     assert len(offered) >= 3
     for each in offered:
         assert await service.subjects["reunion"].checked(each.request) == each.request
+    told = [wish.text for each in offered for wish in service.subjects["reunion"].happened(each.request)]
+    assert len(told) == len(offered) - 1  # that the day is over is no news
+    assert "Known at 13:00: everything at BOS airport takes 3 times as long" in told
 
 
 async def test_a_long_talk_is_kept_within_bounds() -> None:

@@ -24,7 +24,7 @@ from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.saga.model import Saga
 from sagagraph.ui.faults import FaultDesk
-from sagagraph.ui.subject import Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route
+from sagagraph.ui.subject import Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route, Wish
 from sagagraph.ui.travel.disruptions import disruption_in, disruptions
 from sagagraph.ui.travel.wishes import STOP, wishes_of, without
 
@@ -98,6 +98,9 @@ class TravelSubject:
         questions = tuple(each.text for each in partial.missing())
         request = None if questions else partial.complete().model_dump(mode="json")
         return Draft(partial, tuple(wishes_of(partial)), questions, partial.unread, request, asides=asides)
+
+    def happened(self, request: Any) -> tuple[Wish, ...]:  # noqa: ARG002 - what falls through is replaced, and nothing else
+        return ()
 
     def on_top(self, request: Any, saga: Saga) -> Any:  # noqa: ARG002 - all of a trip's request is wishes
         return request
