@@ -338,7 +338,8 @@ class Chat:
         saga, shown = scene.saga, scene.shown
         status = None if shown is None else status_of(shown)
         is_open = saga is not None and saga.stage not in FINAL
-        is_asking = status is SagaStatus.AWAITING_APPROVAL and not scene.is_busy
+        has_question = bool(scene.conversation.draft.questions)  # then the plan does not keep all that was said
+        is_asking = status is SagaStatus.AWAITING_APPROVAL and not scene.is_busy and not has_question
         plan = cards.plan_card(shown, scene.subject) if shown is not None and shown.plan.content is not None else ""
         updates: Updates = {
             self._plan: gr.update(visible=bool(plan), value=plan),

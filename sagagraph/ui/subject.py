@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from sagagraph.planning.domain import Domain
 from sagagraph.saga.model import Saga
@@ -114,6 +114,10 @@ class Preference:
     plan_hash: str | None = None
     draft: Draft | None = None
     said: str = ""
+
+
+ALONE: Final = "There is no other plan to compare this one with. Change one of your wishes, and I shall plan again."
+"""What is said to a preference where nothing is offered beside the plan that is shown."""
 
 
 class Subject(Protocol):

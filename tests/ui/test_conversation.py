@@ -16,7 +16,7 @@ from sagagraph.saga.agenda import status_of
 from sagagraph.saga.model import Saga
 from sagagraph.testing.models.script import Say, Status, Step, Text
 from sagagraph.testing.models.server import ModelServer
-from sagagraph.ui.conversation import Conversation, Conversations, Talk
+from sagagraph.ui.conversation import Conversation, Conversations, Talk, shown_messages
 from sagagraph.ui.scene import Scene, scene_of
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import Visitor, guest
@@ -351,6 +351,8 @@ async def test_what_one_visitor_says_is_heard_one_after_another(service: Service
     ("words", "event"),
     [
         ("James is delayed by two hours", {"event": "delayed", "person": "James", "from": "15:00"}),
+        ("James's flight is 2 hours late", {"event": "delayed", "person": "James", "from": "15:00"}),
+        ("James has half an hour delay", {"event": "delayed", "person": "James", "from": "13:30"}),
         (
             "there is an accident at the airport, everything takes three times as long",
             {"event": "travel_factor", "place": "BOS", "factor": 3.0},
@@ -405,10 +407,63 @@ async def test_what_is_preferred_is_chosen_by_figures_and_what_it_costs_is_said(
 
 
 async def test_the_best_that_there_is_is_said_to_be_that(service: Service) -> None:
-    found = await service.subjects["reunion"].preferred("make it cheaper", await day_of(service))
+    saga = with_alternatives(await day_of(service))
+    found = await service.subjects["reunion"].preferred("less waiting, please", saga)
     assert found is not None
-    assert (found.plan_hash, found.draft) == (None, None)
-    assert "this one has the least driving" in found.said
+    assert found.plan_hash is None
+    assert "this one has the least waiting" in found.said
+    alone = structs.replace(saga, plan=structs.replace(saga.plan, alternatives=()))
+    found = await service.subjects["reunion"].preferred("less waiting, please", alone)
+    assert found is not None
+    assert (found.plan_hash, found.said[:22]) == (None, "There is no other plan")
+
+
+async def test_a_preference_that_comes_with_a_wish_is_no_choice_among_plans(service: Service) -> None:
+    saga = with_alternatives(await day_of(service))
+    assert await service.subjects["reunion"].preferred("make it cheaper, nobody should wait alone", saga) is None
+    chat = Chat(service)
+    shown = await chat.say(TRIP)
+    assert shown.saga is not None
+    travel = service.subjects["travel"]
+    for words in ("make it cheaper", "a nicer hotel, please", "can it be faster?"):
+        assert await travel.preferred(words, shown.saga) is not None
+    for words in (
+        "a nicer hotel, please, and not on a Monday",
+        "cheaper, but 5 star hotels",
+        "add Porto for 2 nights and make it cheaper",
+    ):
+        assert await travel.preferred(words, shown.saga) is None
+
+
+async def test_an_open_question_comes_before_an_approval(service: Service) -> None:
+    chat = Chat(service)
+    shown = await chat.say(TRIP)
+    asking = await chat.say("and Porto as well")
+    assert last_said(asking).startswith("How many nights")
+    assert shown_messages(asking.conversation, asking.shown, asking.subject)[-1].text == last_said(asking)
+    refused = await chat.say("book it")
+    assert last_said(refused).startswith("First, because the plan does not keep all that you have said: How many nights")
+    assert (status(refused), plan_hash(refused)) == ("awaiting_approval", plan_hash(shown))
+
+
+async def test_a_question_about_news_can_be_answered(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    await told_day(chat)
+    assert last_said(await chat.say("James is late")) == "Until when is James delayed?"
+    answered = await chat.say("2 pm")
+    assert answered.saga is not None
+    assert answered.saga.request["events"] == [{"at": "13:00", "event": "delayed", "person": "James", "from": "14:00"}]
+    assert "Known at 13:00: James is delayed until 14:00." in [each.text for each in answered.conversation.messages]
+    assert last_said(await chat.say("there is an accident")).startswith("Where is that")
+    assert last_said(await chat.say("The weather is nice")) == "I did not understand: The weather is nice."
+    assert last_said(await chat.say("2 pm")).startswith("I did not understand")
+
+
+async def test_a_reunion_that_was_told_is_not_thrown_away_for_one_that_has_a_name(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    scene = await chat.say("Dinner at 6 pm at home. Sarah is at home")
+    assert "begin anew" in last_said(await chat.say("wedding"))
+    assert wishes(await chat.look()) == wishes(scene)
 
 
 async def test_what_names_a_time_or_a_person_is_no_choice_among_plans(service: Service) -> None:

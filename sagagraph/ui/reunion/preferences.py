@@ -12,7 +12,7 @@ from sagagraph.domains.reunion.problem import ReunionProblem
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.tradeoffs import Tradeoffs, tradeoffs
 from sagagraph.saga.model import Saga
-from sagagraph.ui.subject import Preference
+from sagagraph.ui.subject import ALONE, Preference
 
 _HOUR: Final = 60
 
@@ -95,8 +95,10 @@ def preferred(text: str, saga: Saga) -> Preference | None:
     if problem.distance_km and _CHEAPER.search(text):
         aim = _KILOMETRES
     shown = _figures(problem, saga.plan.content)
+    if not saga.plan.alternatives:
+        return Preference(said=ALONE)
     offered = [(_figures(problem, each["plan"]), str(each["plan_hash"])) for each in saga.plan.alternatives]
-    found, plan_hash = min(offered, key=lambda each: aim.figure(each[0]), default=(shown, ""))
+    found, plan_hash = min(offered, key=lambda each: aim.figure(each[0]))
     if aim.figure(found) >= aim.figure(shown):
         return Preference(said=f"Of all plans that I have found for your wishes, this one has {aim.best}: change one of them.")
     gain = f"{aim.shown(aim.figure(found))} instead of {aim.shown(aim.figure(shown))}{aim.of}"

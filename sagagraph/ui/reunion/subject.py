@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
@@ -59,8 +60,12 @@ class ReunionSubject:
     async def read(self, text: str, known: Any | None) -> Draft:
         """By the rules; what they can not read is put in plainer words by the model, where there is one."""
         telling: Telling = known or Telling()
-        if text.strip().casefold().replace(" ", "_") in SHIPPED:
-            return self._draft(Heard(Telling(base=shipped(text.strip().casefold().replace(" ", "_")))))
+        if (name := text.strip().casefold().replace(" ", "_")) in SHIPPED:
+            if telling.sentences:
+                raise InvalidInputError(
+                    f"{text.strip()} is another reunion, that comes as a whole: begin anew for that", field="text"
+                )
+            return self._draft(Heard(Telling(base=shipped(name))))
         if added := _ADD.match(text):
             return self._draft(Heard(_with_added(telling, added)))
         found = heard(telling, text)
@@ -129,6 +134,10 @@ class ReunionSubject:
         return saga.request if wanted.wishes_for_the_same_as(before) else as_json(wanted)
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
+        telling: Telling = self.draft_of(saga.request).known
+        with suppress(InvalidInputError):
+            if heard(telling, text).telling != telling:  # something else is wished, too
+                return None
         return preferred(text, saga)
 
     def sentence(self, request: Any) -> str:
