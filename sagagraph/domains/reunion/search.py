@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Ordered
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
@@ -29,13 +29,15 @@ class Budget:
     deadline: float
     clock: Callable[[], float]
     seed: int = 0
+    effort: float | None = None
+    """At most so much for each aim, in CP-SAT's deterministic time; None: until the deadline."""
 
     @property
     def left(self) -> float:
         return max(0.0, self.deadline - self.clock())
 
     def part(self, seconds: float) -> Budget:
-        return Budget(min(self.deadline, self.clock() + seconds), self.clock, self.seed)
+        return replace(self, deadline=min(self.deadline, self.clock() + seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ def solver_with(budget: Budget) -> cp_model.CpSolver:
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = budget.seed
     solver.parameters.max_time_in_seconds = budget.left
+    if budget.effort is not None:
+        solver.parameters.max_deterministic_time = budget.effort
     return solver
 
 
