@@ -390,10 +390,10 @@ def with_alternatives(saga: Saga) -> Saga:
 @pytest.mark.parametrize(
     ("words", "meant", "said"),
     [
-        ("make it cheaper", "short", "less driving: "),
-        ("I want less driving, please", "short", "less driving: "),
-        ("can we be home sooner?", "hurried", "an earlier end: 13:30 instead of "),
-        ("is there a fairer one?", "short", "fairer shares: 0 min instead of "),
+        ("make it cheaper", "short", "less driving. Against the one before: "),
+        ("I want less driving, please", "short", "less driving. Against the one before: "),
+        ("can we be home sooner?", "hurried", "an earlier end. Against the one before: "),
+        ("is there a fairer one?", "short", "minutes more evenly"),
     ],
 )
 async def test_what_is_preferred_is_chosen_by_figures_and_what_it_costs_is_said(
