@@ -6,7 +6,8 @@ import asyncio
 import sys
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,17 +31,19 @@ from sagagraph.domains.reunion.domain import NAME, accepted_plan
 from sagagraph.domains.reunion.outbox import Message, Outbox
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
 from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.reading.partial import PartialProblem
-from sagagraph.domains.reunion.reading.reader import read_reunion
+from sagagraph.domains.reunion.reading.retelling import heard, meaning_of
 from sagagraph.domains.reunion.reading.rewording import reworded
 from sagagraph.domains.reunion.realm import read_realm
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
+from sagagraph.domains.reunion.telling import Telling
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.whereabouts import in_words, whereabouts
-from sagagraph.errors import InvalidInputError, NotAllowedError
+from sagagraph.errors import InvalidInputError, NotAllowedError, UnknownSagaError
+from sagagraph.saga.events import SagaBegun
 from sagagraph.saga.model import FINAL
 
 if TYPE_CHECKING:
+    from sagagraph.saga.engine import Engine
     from sagagraph.saga.model import Saga
     from sagagraph.saga.view import SagaView
 
@@ -73,6 +76,24 @@ class Source:
         return any(each is not None for each in (self.text, self.problem, self.shipped))
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A problem, and how it was told, where it was told in sentences."""
+
+    problem: ReunionProblem
+    telling: Telling | None = None
+    notes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    def with_common_sense(self, wanted: str) -> Said:
+        if wanted == NONE:
+            return self
+        proposed = [each.id for each in suggestions(self.problem)]
+        ids = proposed if wanted == ALL else [each.strip() for each in wanted.split(",")]
+        telling = self.telling and self.telling.model_copy(update={"added": tuple(ids)})
+        return replace(self, problem=accept(self.problem, ids), telling=telling)
+
+
 @reunion.command()
 def problems(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]")] = None, _store: Store = "", as_json: Json = False
@@ -96,15 +117,15 @@ def read(
     as_json: Json = False,
 ) -> None:
     """What sentences (or a file) say of a reunion, as a problem; what is missing is asked for."""
-    said, partial = asyncio.run(_said(Source(text, problem, None, common_sense), model_of(Door(store, "", as_json).settings)))
+    said = asyncio.run(_said(Source(text, problem, None, common_sense), model_of(Door(store, "", as_json).settings)))
     document = {
-        "problem": _json(_with_common_sense(said, common_sense)),
-        "notes": partial.notes if partial else (),
-        "unread": partial.unread if partial else (),
-        "suggestions": [{"id": each.id, "sentence": each.sentence} for each in suggestions(said)],
+        "problem": _json(said.with_common_sense(common_sense).problem),
+        "notes": said.notes,
+        "unread": said.unread,
+        "suggestions": [{"id": each.id, "sentence": each.sentence} for each in suggestions(said.problem)],
     }
     if not as_json:
-        _tell_beside(document["notes"], partial)
+        _tell_beside(said)
     output.print_json(document if as_json else document["problem"])
 
 
@@ -179,14 +200,14 @@ async def _begin(door: Door, source: Source, saga_id: str | None, on: date | Non
     name = f"reunion-{uuid.uuid4().hex[:8]}" if saga_id is None else checked_id(saga_id)
     if saga_id is not None and not source.is_named:
         return await sagas.resume(door, saga_id, wait=True)
-    said, partial = await _said(source, model_of(door.settings))
-    wanted = _with_common_sense(said, source.common_sense)
+    said = (await _said(source, model_of(door.settings))).with_common_sense(source.common_sense)
     if not door.as_json:
-        _tell_beside(partial.notes if partial else (), partial)
-        _tell_suggestions(wanted)
-    request = {"problem": _json(wanted), "day": (on or _today()).isoformat()}
+        _tell_beside(said)
+        _tell_suggestions(said.problem)
+    wanted = ReunionRequest(problem=said.problem, day=on or _today(), told=said.telling)
     with interruptible(name):
         async with acting(door, NAME) as opened:
+            request = await _as_begun(opened.engine, name, wanted)
             view = await opened.graph.start(name, request, approved_by=f"{PERSON}, --yes" if approved else None)
             view = await approved_or_not(door, opened, view)
     return door.show(view)
@@ -211,6 +232,17 @@ async def _event(door: Door, saga_id: str, files: Sequence[Path], problem: Path 
     return code if is_heard else max(code, 1)
 
 
+async def _as_begun(engine: Engine, saga_id: str, wanted: ReunionRequest) -> Any:
+    """The same wish in other words is no other wish: a saga that began with it goes on."""
+    with suppress(UnknownSagaError):
+        first = (await engine.journal(saga_id))[0].event
+        if isinstance(first, SagaBegun) and isinstance(first.request, dict) and first.domain == NAME:
+            with suppress(InvalidInputError):
+                if parse_request(first.request).wishes_for_the_same_as(wanted):
+                    return first.request
+    return _json(wanted)
+
+
 def _check_open(saga: Saga) -> None:
     if saga.stage in FINAL:
         raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: that day is not open any more", saga_id=saga.id)
@@ -220,6 +252,7 @@ def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path 
     """The request with what has become known; nothing becomes known before what the clock of the day says."""
     before = parse_request(saga.request)
     wished = before.problem if problem is None else parse_problem(json_file(problem, "--problem"))
+    telling = before.told if wished == before.problem else None
     known = [_json(each) for each in before.events]
     events = parse_events(wished, known, *told)
     now = _clock(saga, before, outbox)
@@ -230,7 +263,7 @@ def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path 
                 f"the day is at {text_of(now)}: nothing becomes known at {text_of(each.at)} any more", field="EVENT.json"
             )
     listed = [*known, *(_json(each) for each in fresh)]
-    request: dict[str, Any] = _json(parse_request({**saga.request, "problem": _json(wished), "events": listed}))
+    request: dict[str, Any] = _json(parse_request({**saga.request, "problem": _json(wished), "events": listed, "told": telling}))
     return request
 
 
@@ -270,43 +303,39 @@ async def _messages(door: Door, saga_id: str) -> int:
 # -- the problem -----------------------------------------------------------------------------------------------------
 
 
-async def _said(source: Source, model: Model | None) -> tuple[ReunionProblem, PartialProblem | None]:
-    """The problem as it was said, and how the rules understood sentences. What they can not read is shown to a model."""
+async def _said(source: Source, model: Model | None) -> Said:
+    """What was said, as a problem. What the rules can not read is shown to a model."""
     given = [each for each in (source.text, source.problem, source.shipped) if each is not None]
     if len(given) != 1:
         raise InvalidInputError("say it in sentences, or give --problem FILE.json or --shipped NAME: one of them", field="TEXT")
     if source.problem is not None:
-        return parse_problem(json_file(source.problem, "--problem")), None
+        return Said(parse_problem(json_file(source.problem, "--problem")))
     if source.shipped is not None:
-        return shipped(source.shipped), None
-    partial = read_reunion(source.text or "")
-    if model is not None and (partial.unread or partial.missing()):
+        return Said(shipped(source.shipped))
+    found = heard(Telling(), source.text or "")
+    meaning = meaning_of(found.telling)
+    if model is not None and (found.unread or meaning.questions):
         plainer = await reworded(source.text or "", model=model)
         if plainer is not None:
             output.stderr.print(f"put in plain words by {model.name}", markup=False)
-        partial = plainer or partial
-    while (questions := partial.missing()) and sys.stdin.isatty() and sys.stdout.isatty():
-        answer = await asked(f"{questions[0].text} ")
+            found = heard(Telling(), ". ".join(plainer))
+            meaning = meaning_of(found.telling)
+    while meaning.questions and sys.stdin.isatty() and sys.stdout.isatty():
+        answer = await asked(f"{meaning.questions[0].text} ")
         if answer is None:
             break
-        partial = read_reunion(answer, partial)
-    if questions:
-        unread = [f"Not understood: {'; '.join(partial.unread)}."] if partial.unread else []
-        raise InvalidInputError(" ".join([*(each.text for each in questions), *unread]), field=questions[0].field)
-    return partial.complete(), partial
+        found = heard(found.telling, answer)
+        meaning = meaning_of(found.telling)
+    if meaning.problem is None:
+        unread = [f"Not understood: {'; '.join(found.unread)}."] if found.unread else []
+        raise InvalidInputError(" ".join([*(each.text for each in meaning.questions), *unread]), field=meaning.questions[0].field)
+    return Said(meaning.problem, found.telling, meaning.notes, found.unread)
 
 
-def _with_common_sense(problem: ReunionProblem, wanted: str) -> ReunionProblem:
-    if wanted == NONE:
-        return problem
-    ids = [each.id for each in suggestions(problem)] if wanted == ALL else [each.strip() for each in wanted.split(",")]
-    return accept(problem, ids)
-
-
-def _tell_beside(notes: Iterable[str], partial: PartialProblem | None) -> None:
-    for note in notes:
+def _tell_beside(said: Said) -> None:
+    for note in said.notes:
         output.stderr.print(f"taken for granted: {note}", markup=False)
-    for each in partial.unread if partial else ():
+    for each in said.unread:
         output.stderr.print(f"not understood: {each}", markup=False)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,8 @@ class Budget:
     deadline: float
     clock: Callable[[], float]
     seed: int = 0
+    effort: float | None = None
+    """At most so much for each aim, in CP-SAT's deterministic time; None: until the deadline."""
 
     @classmethod
     def of(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Budget:
@@ -25,4 +27,4 @@ class Budget:
         return max(0.0, self.deadline - self.clock())
 
     def part(self, seconds: float) -> Budget:
-        return Budget(min(self.deadline, self.clock() + seconds), self.clock, self.seed)
+        return replace(self, deadline=min(self.deadline, self.clock() + seconds))

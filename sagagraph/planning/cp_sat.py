@@ -16,4 +16,6 @@ def solver_with(budget: Budget) -> cp_model.CpSolver:
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = budget.seed
     solver.parameters.max_time_in_seconds = budget.left
+    if budget.effort is not None:
+        solver.parameters.max_deterministic_time = budget.effort
     return solver

@@ -23,7 +23,7 @@ from sagagraph.ui.service import Service
 from sagagraph.ui.trouble import Trouble
 from sagagraph.ui.visitors import Visitor
 
-_MOST_WISHES: Final = 12
+_MOST_WISHES: Final = 24
 _MOST_ALTERNATIVES: Final = 3
 _BREATH_S: Final = 0.25
 """Between two updates of a page: many events at once are shown together."""
@@ -277,8 +277,9 @@ class Chat:
             yield updates
 
     async def _talk(self, visitor: Visitor, shown: Shown, turn: Callable[[Talk], Awaitable[Conversation]]) -> None:
-        talk = Talk(self._service, visitor, self._conversations.of(visitor), shown.plan_hash)
-        self._conversations.keep(visitor, await turn(talk))
+        async with self._conversations.turn(visitor):
+            talk = Talk(self._service, visitor, self._conversations.of(visitor), shown.plan_hash)
+            self._conversations.keep(visitor, await turn(talk))
 
     async def _attempt(self, visitor: Visitor, asked: Awaitable[None]) -> None:
         try:
@@ -322,7 +323,8 @@ class Chat:
         }
 
     def _wishes_of(self, scene: Scene) -> Updates:
-        wishes = scene.conversation.draft.wishes
+        happened = scene.subject.happened(scene.saga.request) if scene.saga is not None else ()
+        wishes = (*scene.conversation.draft.wishes, *happened)
         updates: Updates = {self._wish_box: gr.update(visible=bool(wishes))}
         for number, (row, text, drop, key) in enumerate(self._wishes):
             wish = wishes[number] if number < len(wishes) else None
@@ -336,7 +338,8 @@ class Chat:
         saga, shown = scene.saga, scene.shown
         status = None if shown is None else status_of(shown)
         is_open = saga is not None and saga.stage not in FINAL
-        is_asking = status is SagaStatus.AWAITING_APPROVAL and not scene.is_busy
+        has_question = bool(scene.conversation.draft.questions)  # then the plan does not keep all that was said
+        is_asking = status is SagaStatus.AWAITING_APPROVAL and not scene.is_busy and not has_question
         plan = cards.plan_card(shown, scene.subject) if shown is not None and shown.plan.content is not None else ""
         updates: Updates = {
             self._plan: gr.update(visible=bool(plan), value=plan),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Final, Literal
+from weakref import WeakValueDictionary
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.saga.agenda import status_of
@@ -14,7 +17,7 @@ from sagagraph.saga.model import Saga
 from sagagraph.saga.status import SagaStatus
 from sagagraph.ui.narration import in_retrospect, narrate
 from sagagraph.ui.service import Service
-from sagagraph.ui.subject import NOTHING_KNOWN, Draft, Subject
+from sagagraph.ui.subject import NOTHING_KNOWN, Disruption, Draft, Subject
 from sagagraph.ui.visitors import Visitor
 
 _MOST_KEPT: Final = 1000
@@ -28,6 +31,7 @@ _UNDO: Final = re.compile(
     r"^\W*(?:please )?(?:cancel|undo|call off)(?: (?:it|that|this|everything|all|the (?:trip|plan|whole thing)))*\W*$",
     re.IGNORECASE,
 )
+_JOINTS: Final = ("", "until", "by")
 _OVER: Final = frozenset({SagaStatus.REJECTED, SagaStatus.INFEASIBLE, SagaStatus.COMPENSATED})
 
 
@@ -43,6 +47,8 @@ class Conversation:
     messages: tuple[Message, ...] = ()
     draft: Draft = NOTHING_KNOWN
     saga_id: str | None = None
+    unfinished: str = ""
+    """News that left a question open: what is said next may answer it."""
 
     def heard(self, text: str) -> Conversation:
         return self._with(Message("user", text))
@@ -60,9 +66,14 @@ class Conversations:
     def __init__(self, subject: str) -> None:
         self._subject = subject
         self._kept: OrderedDict[str, Conversation] = OrderedDict()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def of(self, visitor: Visitor) -> Conversation:
         return self._kept.get(visitor.tag) or Conversation(self._subject)
+
+    def turn(self, visitor: Visitor) -> asyncio.Lock:
+        """To be held from `of` to `keep`: what one visitor says is heard one after another, in however many windows."""
+        return self._turns.setdefault(visitor.tag, asyncio.Lock())
 
     def knows(self, visitor: Visitor) -> bool:
         return visitor.tag in self._kept
@@ -99,27 +110,22 @@ class Talk:
         try:
             if saga is None or not await self._settled(text, saga):
                 await self._take(await self._subject.read(text, self.conversation.draft.known), saga)
-        except InvalidInputError as exc:
-            self._answer(str(exc).removeprefix(f"{exc.field}: "))
         except SagaGraphError as exc:
-            self._answer(str(exc))
+            self._answer(_words_of(exc))
         return self.conversation
 
     async def remove(self, key: str) -> Conversation:
-        return await self._edit(self._subject.without(self.conversation.draft.known, key))
+        try:
+            await self._take(self._subject.without(self.conversation.draft.known, key), await self._saga())
+        except SagaGraphError as exc:
+            self._answer(_words_of(exc))
+        return self.conversation
 
     async def reword(self, key: str, text: str) -> Conversation:
         try:
-            return await self._edit(await self._subject.reworded(self.conversation.draft.known, key, text))
+            await self._take(await self._subject.reworded(self.conversation.draft.known, key, text), await self._saga())
         except SagaGraphError as exc:
-            self._answer(str(exc))
-        return self.conversation
-
-    async def _edit(self, draft: Draft) -> Conversation:
-        try:
-            await self._take(draft, await self._saga())
-        except SagaGraphError as exc:
-            self._answer(str(exc))
+            self._answer(_words_of(exc))
         return self.conversation
 
     async def _saga(self) -> Saga | None:
@@ -134,12 +140,16 @@ class Talk:
         if _UNDO.match(text):
             self._answer("Press “Cancel…” to see what that would undo, and what would remain.")
             return True
-        if (disruption := self._subject.disruption_in(text, saga)) is not None:
-            await self._service.disrupt(self._visitor, saga.id, disruption)
+        if (news := self._news(text, saga)) is not None:
+            await self._service.disrupt(self._visitor, saga.id, news)
+            self._confirm(news, saga)
             return True
         shown = await self._service.shown(saga)
         if status_of(shown) is not SagaStatus.AWAITING_APPROVAL:
             return False
+        if _YES.match(text) and self.conversation.draft.questions:
+            self._answer(f"First, because the plan does not keep all that you have said: {self.conversation.draft.questions[0]}")
+            return True
         if _YES.match(text) or _NO.match(text):
             await self._service.decide(self._visitor, saga.id, self._shown_hash or "", approved=bool(_YES.match(text)))
             return True
@@ -151,13 +161,36 @@ class Talk:
             await self._service.choose(self._visitor, saga.id, preference.plan_hash)
         return True
 
+    def _news(self, text: str, saga: Saga) -> Disruption | None:
+        """With what it answers; a question that stays open is remembered."""
+        unfinished = self.conversation.unfinished
+        self.conversation = replace(self.conversation, unfinished="")
+        for answer in (f"{unfinished} {joint} {text}" for joint in _JOINTS if unfinished):
+            with suppress(InvalidInputError):
+                if (told := self._subject.disruption_in(answer, saga)) is not None:
+                    return told
+        try:
+            return self._subject.disruption_in(text, saga)
+        except InvalidInputError:
+            self.conversation = replace(self.conversation, unfinished=text)
+            raise
+
+    def _confirm(self, news: Disruption, saga: Saga) -> None:
+        """What of it was understood: whatever else was said of it was not."""
+        known = len(self._subject.happened(saga.request))
+        for each in self._subject.happened(news.request)[known:] if news.request is not None else ():
+            self._answer(f"{each.text}.")
+
     async def _take(self, draft: Draft, saga: Saga | None) -> None:
         before = self.conversation.draft
         self.conversation = replace(self.conversation, draft=draft)
+        for aside in draft.asides:
+            self._answer(aside)
         if draft.not_understood:
             self._answer(f"I did not understand: {', '.join(draft.not_understood)}.")
-        for remark in draft.remarks if draft.remarks != before.remarks else ():
-            self._answer(remark)
+        for remark in draft.remarks:
+            if remark not in before.remarks:
+                self._answer(remark)
         if draft.questions:
             self._answer(draft.questions[0])
         elif saga is None or status_of(saga) in _OVER:
@@ -177,9 +210,14 @@ class Talk:
             raise
 
 
+def _words_of(exc: SagaGraphError) -> str:
+    """Whoever said it in a chat knows no fields."""
+    return str(exc).removeprefix(f"{exc.field}: ") if isinstance(exc, InvalidInputError) else str(exc)
+
+
 def shown_messages(conversation: Conversation, saga: Saga | None, subject: Subject) -> tuple[Message, ...]:
-    """With what there is to say of the saga as it stands now."""
-    if saga is None:
+    """With what there is to say of the saga as it stands now; an open question is the last word."""
+    if saga is None or (conversation.draft.questions and status_of(saga) is SagaStatus.AWAITING_APPROVAL):
         return conversation.messages
     return (*conversation.messages, Message("assistant", narrate(saga, subject)))
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
+from msgspec import structs
 
+from sagagraph.bootstrap import Settings
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.model import Saga
-from sagagraph.ui.conversation import Conversation, Conversations, Talk
+from sagagraph.testing.models.script import Say, Status, Step, Text
+from sagagraph.testing.models.server import ModelServer
+from sagagraph.ui.conversation import Conversation, Conversations, Talk, shown_messages
 from sagagraph.ui.scene import Scene, scene_of
-from sagagraph.ui.service import Service
+from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import Visitor, guest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -20,6 +28,7 @@ DAY = (
     "Dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Grandma needs a pick-up. "
     "Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30"
 )
+DINNER = "Dinner at 6 pm at home in Boston"
 _numbers = itertools.count()
 
 
@@ -67,6 +76,10 @@ def last_said(scene: Scene) -> str:
 def plan_hash(scene: Scene) -> str | None:
     assert scene.shown is not None
     return scene.shown.plan.hash
+
+
+def key_of(scene: Scene, text: str) -> str:
+    return next(wish.key for wish in scene.conversation.draft.wishes if wish.text == text)
 
 
 def wishes(scene: Scene) -> dict[str, str]:
@@ -173,6 +186,8 @@ async def test_a_day_is_planned_told_delayed_repaired_and_ended(service: Service
     assert status(delayed) == "awaiting_approval"
     assert delayed.saga is not None
     assert delayed.saga.request["events"] == [{"at": "13:00", "event": "delayed", "person": "James", "from": "14:00"}]
+    (known,) = delayed.subject.happened(delayed.saga.request)
+    assert (known.text, known.removable) == ("Known at 13:00: James is delayed until 14:00", False)
     changed = {line.key for line in delayed.subject.lines(delayed.saga.plan.content)} - {
         line.key
         for line in delayed.subject.lines(delayed.plan_before)
@@ -197,15 +212,147 @@ async def test_every_sentence_of_a_reunion_is_a_wish_of_its_own(service: Service
     chat = Chat(service, "reunion")
     scene = await chat.say(DAY)
     assert list(wishes(scene).values())[:2] == ["Dinner at 6 pm at home in Boston", "Sarah is at home"]
-    later = await chat.reword("sentence:0", "Dinner at 7 pm at home in Boston")
+    later = await chat.reword(key_of(scene, DINNER), "Dinner at 7 pm at home in Boston")
     assert later.saga is not None
     assert [goal["by"] for goal in later.saga.request["problem"]["goals"]] == ["19:00"]
+
+
+async def test_a_reunion_that_was_told_goes_on_sentence_by_sentence_after_a_restart(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    await chat.say(DAY)
+    shown = await chat.say("add 1")
+    chat.conversations = Conversations("travel")
+    again = await chat.look()
+    assert (again.subject.name, wishes(again), plan_hash(again)) == ("reunion", wishes(shown), plan_hash(shown))
+    assert again.conversation.messages[0].text.startswith("Dinner at 6 pm at home in Boston. Sarah is at home.")
+    assert last_said(await chat.say("Sarah is at home")) == "That changes nothing."
+    later = await chat.reword(key_of(again, DINNER), "Dinner at 7 pm at home in Boston")
+    assert later.saga is not None
+    assert later.saga.id == (shown.saga and shown.saga.id)
+    assert [goal["by"] for goal in later.saga.request["problem"]["goals"]] == ["19:00"]
+    assert [key for key in wishes(later) if key.startswith("sense:")] == [
+        key for key in wishes(shown) if key.startswith("sense:")
+    ]
+
+
+async def test_the_same_wish_in_other_words_is_not_planned_again(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    shown = await chat.say(DAY)
+    same = await chat.reword(key_of(shown, "Sarah is at home"), "Sarah stays at home")
+    assert last_said(same) == "That changes nothing."
+    assert "Sarah stays at home" in wishes(same).values()
+    assert same.saga is not None
+    assert same.saga.version == (shown.saga and shown.saga.version)
+
+
+async def test_what_is_said_later_takes_the_place_of_what_it_contradicts(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    first = await chat.say(DAY)
+    scene = await chat.say("James lands at 2")
+    assert "James lands at 2 at BOS and rents a car" in wishes(scene).values()
+    assert len(wishes(scene)) == len(wishes(first))
+    assert any(each.text.startswith("Instead of “James lands at 1 pm") for each in scene.conversation.messages)
+    assert scene.saga is not None
+    assert {each["from"] for each in scene.saga.request["problem"]["people"] if each["name"] == "James"} == {"14:00"}
+    assert plan_hash(await chat.say("James lands at 1 pm")) == plan_hash(first)
+
+
+async def test_a_reunion_that_has_a_name_takes_changes_in_sentences(service: Service) -> None:
+    subject = service.subjects["reunion"]
+    named = await subject.read("wedding", None)
+    assert (named.wishes, "told" in named.request) == ((), False)
+    changed = await subject.read("Everybody must be at the wedding venue by 4 pm", named.known)
+    assert [goal["by"] for goal in changed.request["problem"]["goals"]] == ["16:00"]
+    again = subject.draft_of(changed.request)
+    assert [wish.text for wish in again.wishes] == ["Everybody must be at the wedding venue by 4 pm"]
+    assert subject.without(again.known, again.wishes[0].key).request == named.request
+
+
+async def test_nonsense_is_answered_and_not_listed(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    scene = await chat.say(DAY)
+    assert last_said(await chat.say("The weather is nice")) == "I did not understand: The weather is nice."
+    assert "did not understand" in last_said(await chat.reword(key_of(scene, DINNER), "The weather is nice"))
+    assert last_said(await chat.remove("sentence:an old one")) == "this is not in the list any more: look at what it says now"
+    assert wishes(await chat.look()) == wishes(scene)
+
+
+async def test_a_telling_that_is_read_otherwise_now_is_taken_up_as_the_problem_that_was_planned(service: Service) -> None:
+    subject = service.subjects["reunion"]
+    request = (await subject.read(DAY, None)).request
+    other = {**request, "told": {"sentences": ["Dinner at 9 pm at home"]}}
+    assert subject.draft_of(other).request["problem"] == request["problem"]
+    assert subject.draft_of(other).wishes == ()
+
+
+MUDDLE = "By the way, the plane that our dear James is on is now expected on the ground at 2 pm"
+PLAIN = Say({"sentences": ["James lands at BOS at 2 pm."]})
+
+
+@asynccontextmanager
+async def with_model(folder: Path, *script: Step) -> AsyncIterator[tuple[Service, ModelServer]]:
+    settings = Settings(store=f"sqlite:///{folder / 'saga.db'}", model="openai:m", model_time_limit_s=20)
+    with ModelServer(script) as server, pytest.MonkeyPatch.context() as patched:
+        for name, value in server.environment("a-secret-key").items():
+            patched.setenv(name, value)
+        async with open_service(settings) as opened:
+            yield opened, server
+
+
+async def test_what_the_rules_can_not_read_is_put_in_plainer_words_that_are_shown(tmp_path: Path) -> None:
+    async with with_model(tmp_path, PLAIN) as (service, server):
+        chat = Chat(service, "reunion")
+        first = await chat.say(DAY)
+        assert server.asked == []
+        changed = await chat.say(MUDDLE)
+        assert "James lands at 2 pm at BOS and rents a car" in wishes(changed).values()
+        told = [each.text for each in changed.conversation.messages]
+        assert any("In plainer words, by openai:m: James lands at BOS at 2 pm." in each for each in told)
+        assert not any("did not understand" in each for each in told)
+        assert plan_hash(changed) != plan_hash(first)
+
+
+@pytest.mark.parametrize("step", [Status(503, "down"), Text("As you like!"), Say({"sentences": ["Bob lands at BOS at 2 pm."]})])
+async def test_a_model_that_is_down_or_says_nonsense_loses_nothing_that_was_said(tmp_path: Path, step: Step) -> None:
+    async with with_model(tmp_path, step) as (service, server):
+        chat = Chat(service, "reunion")
+        first = await chat.say(f"{DAY}. {MUDDLE}")
+        assert len(server.asked) == 1
+        assert status(first) == "awaiting_approval"
+        assert len(wishes(first)) == 5
+        told = [each.text for each in first.conversation.messages]
+        assert sum(each.startswith(("The model could not", "I did not understand: By the way")) for each in told) == 2
+        assert not any("a-secret-key" in each for each in told)
+
+
+async def test_a_trip_is_understood_by_the_rules_when_the_model_is_down(tmp_path: Path) -> None:
+    async with with_model(tmp_path, Status(503, "down")) as (service, _server):
+        scene = await Chat(service).say("From Boston to Lisbon for 5 nights")
+        told = [each.text for each in scene.conversation.messages]
+        assert told[1].startswith("The model could not be asked, so I went on without it: openai:m: ")
+        assert told[-1].startswith("When do you want to travel")
+        assert "stops[0]" in wishes(scene)
+
+
+async def test_what_one_visitor_says_is_heard_one_after_another(service: Service) -> None:
+    conversations, visitor = Conversations("reunion"), guest("a token for two windows of one browser")
+
+    async def in_a_window(text: str) -> None:
+        async with conversations.turn(visitor):
+            talk = Talk(service, visitor, conversations.of(visitor), None)
+            await asyncio.sleep(0)
+            conversations.keep(visitor, await talk.say(text))
+
+    await asyncio.gather(*(in_a_window(f"Guest{number} is at home") for number in range(5)))
+    assert len(conversations.of(visitor).draft.wishes) == 5
 
 
 @pytest.mark.parametrize(
     ("words", "event"),
     [
         ("James is delayed by two hours", {"event": "delayed", "person": "James", "from": "15:00"}),
+        ("James's flight is 2 hours late", {"event": "delayed", "person": "James", "from": "15:00"}),
+        ("James has half an hour delay", {"event": "delayed", "person": "James", "from": "13:30"}),
         (
             "there is an accident at the airport, everything takes three times as long",
             {"event": "travel_factor", "place": "BOS", "factor": 3.0},
@@ -228,6 +375,103 @@ async def test_what_is_no_news_is_taken_for_a_wish(service: Service) -> None:
         assert service.subjects["reunion"].disruption_in(words, saga) is None
 
 
+def with_alternatives(saga: Saga) -> Saga:
+    """One ends earlier, and somebody waits for it; in the other nobody fetches Grandma."""
+    plan = saga.plan.content["plan"]
+    *rest, last = sorted(plan["actions"], key=lambda act: act["end"])
+    hurried = [*({**act, "start": "11:00", "end": "12:00"} for act in rest), {**last, "start": "13:00", "end": "13:30"}]
+    offered = [
+        {"plan": {**saga.plan.content, "plan": {**plan, "actions": acts}}, "plan_hash": name, "cost": {}, "reasons": ()}
+        for name, acts in (("hurried", hurried), ("short", rest))
+    ]
+    return structs.replace(saga, plan=structs.replace(saga.plan, alternatives=tuple(offered)))
+
+
+@pytest.mark.parametrize(
+    ("words", "meant", "said"),
+    [
+        ("make it cheaper", "short", "less driving. Against the one before: "),
+        ("I want less driving, please", "short", "less driving. Against the one before: "),
+        ("can we be home sooner?", "hurried", "an earlier end. Against the one before: "),
+        ("is there a fairer one?", "short", "minutes more evenly"),
+    ],
+)
+async def test_what_is_preferred_is_chosen_by_figures_and_what_it_costs_is_said(
+    service: Service, words: str, meant: str | None, said: str
+) -> None:
+    saga = with_alternatives(await day_of(service))
+    found = await service.subjects["reunion"].preferred(words, saga)
+    assert found is not None
+    assert found.plan_hash == meant
+    assert said in found.said
+
+
+async def test_the_best_that_there_is_is_said_to_be_that(service: Service) -> None:
+    saga = with_alternatives(await day_of(service))
+    found = await service.subjects["reunion"].preferred("less waiting, please", saga)
+    assert found is not None
+    assert found.plan_hash is None
+    assert "this one has the least waiting" in found.said
+    alone = structs.replace(saga, plan=structs.replace(saga.plan, alternatives=()))
+    found = await service.subjects["reunion"].preferred("less waiting, please", alone)
+    assert found is not None
+    assert (found.plan_hash, found.said[:22]) == (None, "There is no other plan")
+
+
+async def test_a_preference_that_comes_with_a_wish_is_no_choice_among_plans(service: Service) -> None:
+    saga = with_alternatives(await day_of(service))
+    assert await service.subjects["reunion"].preferred("make it cheaper, nobody should wait alone", saga) is None
+    chat = Chat(service)
+    shown = await chat.say(TRIP)
+    assert shown.saga is not None
+    travel = service.subjects["travel"]
+    for words in ("make it cheaper", "a nicer hotel, please", "can it be faster?"):
+        assert await travel.preferred(words, shown.saga) is not None
+    for words in (
+        "a nicer hotel, please, and not on a Monday",
+        "cheaper, but 5 star hotels",
+        "add Porto for 2 nights and make it cheaper",
+    ):
+        assert await travel.preferred(words, shown.saga) is None
+
+
+async def test_an_open_question_comes_before_an_approval(service: Service) -> None:
+    chat = Chat(service)
+    shown = await chat.say(TRIP)
+    asking = await chat.say("and Porto as well")
+    assert last_said(asking).startswith("How many nights")
+    assert shown_messages(asking.conversation, asking.shown, asking.subject)[-1].text == last_said(asking)
+    refused = await chat.say("book it")
+    assert last_said(refused).startswith("First, because the plan does not keep all that you have said: How many nights")
+    assert (status(refused), plan_hash(refused)) == ("awaiting_approval", plan_hash(shown))
+
+
+async def test_a_question_about_news_can_be_answered(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    await told_day(chat)
+    assert last_said(await chat.say("James is late")) == "Until when is James delayed?"
+    answered = await chat.say("2 pm")
+    assert answered.saga is not None
+    assert answered.saga.request["events"] == [{"at": "13:00", "event": "delayed", "person": "James", "from": "14:00"}]
+    assert "Known at 13:00: James is delayed until 14:00." in [each.text for each in answered.conversation.messages]
+    assert last_said(await chat.say("there is an accident")).startswith("Where is that")
+    assert last_said(await chat.say("The weather is nice")) == "I did not understand: The weather is nice."
+    assert last_said(await chat.say("2 pm")).startswith("I did not understand")
+
+
+async def test_a_reunion_that_was_told_is_not_thrown_away_for_one_that_has_a_name(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    scene = await chat.say("Dinner at 6 pm at home. Sarah is at home")
+    assert "begin anew" in last_said(await chat.say("wedding"))
+    assert wishes(await chat.look()) == wishes(scene)
+
+
+async def test_what_names_a_time_or_a_person_is_no_choice_among_plans(service: Service) -> None:
+    saga = with_alternatives(await day_of(service))
+    for words in ("Dinner earlier, at 5 pm", "James comes earlier", "Emily should not wait alone", "the weather is nice"):
+        assert await service.subjects["reunion"].preferred(words, saga) is None
+
+
 _days: dict[int, Saga] = {}
 
 
@@ -245,6 +489,9 @@ async def test_every_disruption_that_is_offered_can_be_told_to_the_saga(service:
     assert len(offered) >= 3
     for each in offered:
         assert await service.subjects["reunion"].checked(each.request) == each.request
+    told = [wish.text for each in offered for wish in service.subjects["reunion"].happened(each.request)]
+    assert len(told) == len(offered) - 1  # that the day is over is no news
+    assert "Known at 13:00: everything at BOS airport takes 3 times as long" in told
 
 
 async def test_a_long_talk_is_kept_within_bounds() -> None:

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sagagraph.context.slice import content_hash
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_events, parse_problem
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.problem import Name, ReunionProblem
+from sagagraph.domains.reunion.telling import Telling
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words
 
@@ -29,6 +30,12 @@ class ReunionRequest(BaseModel):
     events: tuple[Event, ...] = ()
     is_over: bool = False
     """The day has been carried out: nothing of it is planned any more."""
+    told: Telling | None = Field(None, exclude_if=lambda told: told is None)
+    """What was said, where `problem` was made of that; written only where it is there."""
+
+    def wishes_for_the_same_as(self, other: ReunionRequest) -> bool:
+        """In whatever words."""
+        return self.model_copy(update={"told": None}) == other.model_copy(update={"told": None})
 
     @property
     def known_until(self) -> int | None:

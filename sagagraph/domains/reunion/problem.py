@@ -94,6 +94,8 @@ class Person(BaseModel):
     prefers: Annotated[tuple[Name, ...], BeforeValidator(_as_tuple)] = ()
     """Whom they would rather ride with (soft)."""
     goals: tuple[PersonGoal, ...] = ()
+    never_alone: bool = False
+    """Wherever they wait before they are at their last goal, somebody else is there."""
 
     @property
     def available(self) -> int | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sagagraph.domains.reunion.aims import Aims
+from sagagraph.domains.reunion.company import keep_company
 from sagagraph.domains.reunion.keeping import Keeping, slack_of
 from sagagraph.domains.reunion.presence import Presence
 from sagagraph.domains.reunion.sequence import Sequence
@@ -36,19 +37,24 @@ class Question:
     """What the first objective can not go below: spares the search the proof."""
     known: tuple[Roles, ...] = ()
     """Another plan is asked for than any with these roles."""
+    foremost: Callable[[Aims], cp_model.LinearExprT] | None = None
+    """What comes before the objectives."""
 
     def model(self, journeys: int) -> tuple[Sequence, list[cp_model.LinearExprT]]:
         """With the aims in their order: the objectives, what is kept, the soft wishes, and every action as early as possible."""
         situation = self.outlook(journeys)
         slacks = [slack_of(situation, action) or 0 for action in self.planned.values()]
         sequence = Sequence(situation, journeys + len(situation.tasks), longer=max(slacks, default=0))
-        aims = Aims(sequence, Presence(sequence))
+        presence = Presence(sequence)
+        keep_company(sequence, presence)
+        aims = Aims(sequence, presence)
         objectives = [aims.expression(each) for each in situation.objectives]
         if self.bound and objectives:
             sequence.model.add(objectives[0] >= self.bound)
         for roles in self.known:
             _differ(sequence, roles)
-        return sequence, [*objectives, *self._changes(sequence), aims.wishes(), aims.ties()]
+        foremost = [self.foremost(aims)] if self.foremost else []
+        return sequence, [*foremost, *objectives, *self._changes(sequence), aims.wishes(), aims.ties()]
 
     def _changes(self, sequence: Sequence) -> list[cp_model.LinearExprT]:
         if not self.planned:

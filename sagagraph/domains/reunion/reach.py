@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sagagraph.domains.reunion.situation import is_watched
 from sagagraph.domains.reunion.times import whole_minutes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sagagraph.domains.reunion.problem import Task
-    from sagagraph.domains.reunion.situation import Car, Leg, Situation
+    from sagagraph.domains.reunion.situation import Car, Leg, Situation, Traveller
 
 NEVER = 10**9
 
@@ -29,8 +30,10 @@ class Reach:
 
 
 def is_too_late(situation: Situation) -> bool:
-    """Whether some goal or task can not be met in time by anybody."""
+    """Whether some goal or task can not be met in time by anybody, or somebody is alone as soon as they are there."""
     reach = reach_of(situation)
+    if any(_is_left_alone(situation, reach, person) for person in situation.travellers):
+        return True
     for person in situation.travellers:
         if any(max(person.arrives, reach.people[person.name].get(goal.place, NEVER)) > goal.by for goal in person.goals):
             return True
@@ -39,6 +42,23 @@ def is_too_late(situation: Situation) -> bool:
         for task in situation.tasks
         if not task.optional
     )
+
+
+def _is_left_alone(situation: Situation, reach: Reach, person: Traveller) -> bool:
+    """They must not wait alone, and can neither leave nor begin a task nor be met by then."""
+    company, since = person.company, person.free
+    if company is None or company.from_first_action or person.place == company.refuge or since >= company.until:
+        return False
+    others = (places for name, places in reach.people.items() if name != person.name)
+    return not (
+        any(ready(situation, reach, car, person.place) <= since for car in situation.cars)
+        or any(_may_begin(task, person) for task in situation.tasks)
+        or any(places.get(person.place, NEVER) <= since for places in others)
+    )
+
+
+def _may_begin(task: Task, person: Traveller) -> bool:
+    return not is_watched(task) and task.place in (None, person.place) and (task.who is None or person.name in task.who)
 
 
 def reach_of(situation: Situation) -> Reach:

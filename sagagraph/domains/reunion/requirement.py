@@ -72,6 +72,9 @@ def _of_person(person: Person) -> Iterator[Requirement]:
             _earlier(person.from_ or 0, person.name, lambda since: _person(person.name, from_=since), "came"),
         )
     yield from (_of_goal(person.name, number, goal) for number, goal in enumerate(person.goals))
+    if person.never_alone:
+        name = person.name
+        yield Requirement(f"people.{name}.never_alone", f"{name} never waits alone", _person(name, never_alone=False))
 
 
 def _of_goal(name: str, number: int, goal: PersonGoal) -> Requirement:

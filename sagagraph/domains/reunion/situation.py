@@ -18,6 +18,16 @@ MIDNIGHT = 24 * 60
 
 
 @dataclass(frozen=True, slots=True)
+class Company:
+    """Of one who is not to wait alone, before `until` at any place but `refuge`: their last goal."""
+
+    refuge: str
+    until: int
+    from_first_action: bool
+    """They were there from the beginning, and have not acted yet: what comes before their first action is no waiting."""
+
+
+@dataclass(frozen=True, slots=True)
 class Traveller:
     name: str
     place: str
@@ -31,6 +41,8 @@ class Traveller:
     """When their last goal is due: they set out for nowhere from then on. None: they may."""
     worked: int = 0
     """Minutes in actions that have begun before."""
+    company: Company | None = None
+    """None: they may wait alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +146,16 @@ def _traveller(problem: ReunionProblem, person: Person, start: int, *, stay: boo
     goals = (*person.goals, *(goal for goal in problem.goals if goal.people == "all" or person.name in goal.people))
     free = _or(person.available, start)
     last = max((goal.by for goal in goals), default=None)
-    return Traveller(person.name, person.place, free, free, goals, person.prefers, last if stay else None)
+    return Traveller(
+        person.name, person.place, free, free, goals, person.prefers, last if stay else None, company=_company(person, goals)
+    )
+
+
+def _company(person: Person, goals: tuple[PersonGoal, ...]) -> Company | None:
+    if not person.never_alone or not goals:
+        return None
+    last = max(goals, key=lambda goal: goal.by)
+    return Company(last.place, last.by, from_first_action=person.from_ is None)
 
 
 def drivers_of(problem: ReunionProblem, vehicle: str) -> tuple[str, ...] | None:

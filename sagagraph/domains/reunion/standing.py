@@ -170,6 +170,7 @@ def _traveller(stands: Standing, person: Traveller, begun: list[Action]) -> Trav
         arrives=max(person.arrives, journeys[-1].end) if journeys else person.arrives,
         goals=tuple(goal for goal in person.goals if goal.by >= stands.now or not _was_at(person, journeys, goal.place, goal.by)),
         worked=sum(action.end - action.start for action in own),
+        company=replace(person.company, from_first_action=False) if person.company and own else person.company,
     )
 
 

@@ -14,7 +14,7 @@ from sagagraph.domains.reunion.situation import drivers_of, is_watched, roads_of
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Work
-    from sagagraph.domains.reunion.problem import ReunionProblem
+    from sagagraph.domains.reunion.problem import Person, ReunionProblem
 
     Action = Journey | Work
     Node = tuple[str, str]
@@ -82,7 +82,8 @@ def teams_of(problem: ReunionProblem, actions: Iterable[Action] = ()) -> tuple[T
     bonds.add_nodes_from(_nodes(problem))
     known = set(bonds.nodes)
     listed = tuple(actions)
-    for one, other in (*_standing_bonds(problem), *_bonds_of(listed), *_watching(problem, listed)):
+    bound = (*_standing_bonds(problem), *_bonds_of(listed), *_watching(problem, listed), *_accompanying(problem, listed))
+    for one, other in bound:
         if one in known and other in known:
             bonds.add_edge(one, other)
     order = {node: number for number, node in enumerate(_nodes(problem))}
@@ -135,3 +136,22 @@ def _watching(problem: ReunionProblem, actions: tuple[Action, ...]) -> Iterator[
         coming = {name for each in actions if isinstance(each, Journey) for name in each.people if each.to == place}
         there = sitters[:1] or [each.name for each in problem.people if each.place == place or each.name in coming]
         yield from ((("task", action.task), ("person", name)) for name in there)
+
+
+def _accompanying(problem: ReunionProblem, actions: tuple[Action, ...]) -> Iterator[tuple[Node, Node]]:
+    """Who must not wait alone belongs to all whom they may meet where they wait."""
+    for person in problem.people:
+        if person.never_alone:
+            places = _stands_at(person, actions) - _last_goals(problem, person)
+            met = (each for each in problem.people if not places.isdisjoint(_stands_at(each, actions)))
+            yield from ((("person", person.name), ("person", each.name)) for each in met)
+
+
+def _stands_at(person: Person, actions: tuple[Action, ...]) -> set[str]:
+    return {person.place, *(each.to for each in actions if isinstance(each, Journey) and person.name in each.people)}
+
+
+def _last_goals(problem: ReunionProblem, person: Person) -> set[str]:
+    shared = (goal for goal in problem.goals if goal.people == "all" or person.name in goal.people)
+    last = max((*person.goals, *shared), key=lambda goal: goal.by, default=None)
+    return set() if last is None else {last.place}

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sagagraph.context.slice import ContextSlice, Fact, select
 from sagagraph.domains.reunion.checks.case import Case, Check
+from sagagraph.domains.reunion.checks.company import check_company
 from sagagraph.domains.reunion.checks.history import History
 from sagagraph.domains.reunion.checks.names import check_names, check_readable
 from sagagraph.domains.reunion.checks.past import check_past
@@ -39,6 +40,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_order,
     check_workers,
     check_watched,
+    check_company,
     check_missing,
     check_goals,
     check_past,

@@ -4,40 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from sagagraph.context.model import Model
+from sagagraph.context.slice import content_hash
 from sagagraph.domains.reunion.calendar import invitation_ics
-from sagagraph.domains.reunion.common_sense import Suggestion, accept, suggestions
-from sagagraph.domains.reunion.day import DayPlan, as_json, parse_request
+from sagagraph.domains.reunion.common_sense import Suggestion, suggestions
+from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.parts import parts_of
-from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.reading.clauses import sentences, tidy
-from sagagraph.domains.reunion.reading.partial import PartialProblem
-from sagagraph.domains.reunion.reading.reader import read_reunion
+from sagagraph.domains.reunion.reading.retelling import Heard, heard, meaning_of, said_instead, without
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
+from sagagraph.domains.reunion.telling import Telling
 from sagagraph.errors import InvalidInputError
 from sagagraph.saga.model import Saga
 from sagagraph.ui.reunion.disruptions import disruption_in, disruptions
+from sagagraph.ui.reunion.happenings import in_words
+from sagagraph.ui.reunion.plainer import in_plainer_words
+from sagagraph.ui.reunion.preferences import preferred
 from sagagraph.ui.reunion.schedule import bars_of, lines_of, route_of
 from sagagraph.ui.subject import Bar, Disruption, Download, Draft, Line, Preference, Route, Wish
 
 _ADD: Final = re.compile(
     r"^\W*(?:yes,? )?(?:please )?add (?:(?P<all>all|them|them all|everything)|(?P<numbers>[\d ,and]+))\W*$", re.IGNORECASE
 )
-_SENTENCE, _SENSE = "sentence", "sense"
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """`problem`: one that came as a whole, and not in sentences. `sense`: of what people forget, what was added, by id."""
-
-    sentences: tuple[str, ...] = ()
-    sense: tuple[str, ...] = ()
-    problem: ReunionProblem | None = None
+_SENTENCE, _SENSE, _HAPPENED = "sentence", "sense", "happened"
 
 
 class ReunionSubject:
@@ -56,86 +49,101 @@ class ReunionSubject:
     desk = None
 
     def __init__(
-        self, reunion: Reunion, _model: Model | None = None, today: Callable[[], date] = lambda: datetime.now(UTC).date()
+        self, reunion: Reunion, model: Model | None = None, today: Callable[[], date] = lambda: datetime.now(UTC).date()
     ) -> None:
         self.domain = reunion
+        self._model = model
         self._today = today
 
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> Draft:
-        said: Said = known or Said()
-        if text.strip().casefold().replace(" ", "_") in SHIPPED:
-            return self._draft(Said(problem=shipped(text.strip().casefold().replace(" ", "_"))))
+        """By the rules; what they can not read is put in plainer words by the model, where there is one."""
+        telling: Telling = known or Telling()
+        if (name := text.strip().casefold().replace(" ", "_")) in SHIPPED:
+            if telling.sentences:
+                raise InvalidInputError(
+                    f"{text.strip()} is another reunion, that comes as a whole: begin anew for that", field="text"
+                )
+            return self._draft(Heard(Telling(base=shipped(name))))
         if added := _ADD.match(text):
-            return self._draft(self._with_sense(said, added))
-        if said.problem is not None:
-            raise InvalidInputError("This reunion did not come in sentences: tell what happens, or begin anew.", field="text")
-        return self._draft(replace(said, sentences=(*said.sentences, *sentences(tidy(text)))))
-
-    def _with_sense(self, said: Said, added: re.Match[str]) -> Said:
-        proposed = self._left(said)
-        numbers = range(1, len(proposed) + 1) if added["all"] else [int(each) for each in re.findall(r"\d+", added["numbers"])]
-        if any(not 1 <= each <= len(proposed) for each in numbers):
-            raise InvalidInputError(f"There are {len(proposed)} of them.", field="text")
-        return replace(said, sense=(*said.sense, *(proposed[each - 1].id for each in numbers)))
-
-    def _left(self, said: Said) -> tuple[Suggestion, ...]:
-        partial = _partial(said)
-        problem = said.problem if partial is None else None if partial.missing() else partial.complete()
-        return () if problem is None else suggestions(_with_sense(problem, said.sense))
+            return self._draft(Heard(_with_added(telling, added)))
+        found = heard(telling, text)
+        if not found.unread or self._model is None:
+            return self._draft(found)
+        plainer, aside = await in_plainer_words(text, telling, self._model)
+        return self._draft(plainer or found, aside)
 
     async def checked(self, request: Any) -> Any:
         fields = request if "problem" in request else {"problem": request}
         return as_json(parse_request({"day": self._today().isoformat(), **fields}))
 
     def draft_of(self, request: Any) -> Draft:
-        return self._draft(Said(problem=parse_request(request).problem))
+        """As it was told; where another reader understands that otherwise than it was planned, the problem as a whole."""
+        wanted = parse_request(request)
+        told = wanted.told or Telling(base=wanted.problem)
+        try:
+            is_so = meaning_of(told).problem == wanted.problem
+        except InvalidInputError:
+            is_so = False
+        return self._draft(Heard(told if is_so else Telling(base=wanted.problem)))
 
     def without(self, known: Any, key: str) -> Draft:
         kind, _, rest = key.partition(":")
-        said: Said = known
+        telling: Telling = known
         if kind == _SENSE:
-            return self._draft(replace(said, sense=tuple(each for each in said.sense if each != rest)))
-        return self._draft(replace(said, sentences=tuple(each for n, each in enumerate(said.sentences) if str(n) != rest)))
+            left = tuple(each for each in telling.added if each != rest)
+            return self._draft(Heard(telling.model_copy(update={"added": left})))
+        return self._draft(Heard(without(telling, _number(key, telling))))
 
     async def reworded(self, known: Any, key: str, text: str) -> Draft:
-        kind, _, rest = key.partition(":")
+        kind = key.partition(":")[0]
+        if kind == _HAPPENED:
+            raise InvalidInputError("what has happened stays: tell what happens now", field=key)
         if kind != _SENTENCE:
             raise InvalidInputError("this was not said in words: remove it, and say what holds instead", field=key)
-        said: Said = known
-        new = tuple(tidy(text) if str(n) == rest else each for n, each in enumerate(said.sentences))
-        return self._draft(replace(said, sentences=new))
+        telling: Telling = known
+        return self._draft(said_instead(telling, _number(key, telling), text))
 
-    def _draft(self, said: Said) -> Draft:
-        partial = _partial(said)
-        wishes = tuple(Wish(f"{_SENTENCE}:{n}", "Said", each) for n, each in enumerate(said.sentences))
-        questions = tuple(each.text for each in partial.missing()) if partial else ()
-        unread = partial.unread if partial else ()
-        if questions or (partial is None and said.problem is None):
-            return Draft(said, wishes, questions or ("Who takes part, and where are they?",), unread)
-        problem = partial.complete() if partial else said.problem
-        if problem is None:
-            raise AssertionError("there is a problem once nothing is missing")
-        words = {each.id: each.sentence for each in suggestions(problem)}
-        sense = tuple(each for each in said.sense if each in words)
-        wanted = _with_sense(problem, sense)
-        request = as_json(parse_request({"problem": as_json(wanted), "day": self._today().isoformat()}))
-        added = tuple(Wish(f"{_SENSE}:{each}", "Added", words[each]) for each in sense)
-        remarks = (*_notes(partial), *_forgotten(suggestions(wanted)))
-        return Draft(replace(said, sense=sense), (*wishes, *added), (), unread, request, remarks)
+    def _draft(self, found: Heard, *asides: str) -> Draft:
+        telling = found.telling
+        wishes = tuple(Wish(_key(each), "Said", each) for each in telling.sentences)
+        asides = (*asides, *map(_overtaken, found.overtaken))
+        meant = meaning_of(telling)
+        if meant.problem is None:
+            return Draft(telling, wishes, tuple(each.text for each in meant.questions), found.unread, asides=asides)
+        plain = meaning_of(telling.model_copy(update={"added": ()})).problem
+        words = {each.id: each.sentence for each in suggestions(plain)} if plain else {}
+        telling = telling.model_copy(update={"added": tuple(each for each in telling.added if each in words)})
+        told = telling if telling.sentences or telling.added else None
+        request = as_json(ReunionRequest(problem=meant.problem, day=self._today(), told=told))
+        added = tuple(Wish(f"{_SENSE}:{each}", "Added", words[each]) for each in telling.added)
+        remarks = (*_notes(meant.notes), *_forgotten(suggestions(meant.problem)))
+        return Draft(telling, (*wishes, *added), (), found.unread, request, remarks, asides)
+
+    def happened(self, request: Any) -> tuple[Wish, ...]:
+        wanted = parse_request(request)
+        told = (in_words(each, wanted.problem) for each in wanted.events)
+        return tuple(Wish(f"{_HAPPENED}:{number}", "Happened", each, removable=False) for number, each in enumerate(told))
 
     def on_top(self, request: Any, saga: Saga) -> Any:
-        """What has happened has happened, whatever is wished now."""
+        """What has happened has happened, whatever is wished now; the same wish in other words is no other wish."""
         before = parse_request(saga.request)
         kept = {"day": before.day.isoformat(), "events": [as_json(each) for each in before.events]}
-        return as_json(parse_request({**request, **kept}))
+        wanted = parse_request({**request, **kept})
+        return saga.request if wanted.wishes_for_the_same_as(before) else as_json(wanted)
 
-    async def preferred(self, text: str, saga: Saga) -> Preference | None:  # noqa: ARG002 - its plans have no prices to compare
-        return None
+    async def preferred(self, text: str, saga: Saga) -> Preference | None:
+        telling: Telling = self.draft_of(saga.request).known
+        with suppress(InvalidInputError):
+            if heard(telling, text).telling != telling:  # something else is wished, too
+                return None
+        return preferred(text, saga)
 
     def sentence(self, request: Any) -> str:
         wanted = parse_request(request)
+        if wanted.told and wanted.told.base is None:
+            return ". ".join(wanted.told.sentences)
         names = ", ".join(person.name for person in wanted.problem.people)
         return f"A reunion ({wanted.problem.name}) of {names} on {wanted.day.isoformat()}."
 
@@ -170,22 +178,34 @@ class ReunionSubject:
         )
 
 
-def _partial(said: Said) -> PartialProblem | None:
-    """What the sentences say, in their order: an answer is read after the question that it answers."""
-    partial: PartialProblem | None = None
-    unread: list[str] = []
-    for each in said.sentences:
-        partial = read_reunion(each, partial)
-        unread += partial.unread
-    return None if partial is None else replace(partial, unread=tuple(unread))
+def _key(sentence: str) -> str:
+    """Of its text: a page that shows an old list can not change another sentence by its place in the list."""
+    return f"{_SENTENCE}:{content_hash(sentence)[:12]}"
 
 
-def _with_sense(problem: ReunionProblem, ids: tuple[str, ...]) -> ReunionProblem:
-    return accept(problem, [each for each in ids if each in {known.id for known in suggestions(problem)}])
+def _number(key: str, telling: Telling) -> int:
+    for number, each in enumerate(telling.sentences):
+        if _key(each) == key:
+            return number
+    raise InvalidInputError("this is not in the list any more: look at what it says now", field=key)
 
 
-def _notes(partial: PartialProblem | None) -> tuple[str, ...]:
-    return (f"I took for granted: {'; '.join(partial.notes)}.",) if partial and partial.notes else ()
+def _with_added(telling: Telling, said: re.Match[str]) -> Telling:
+    problem = meaning_of(telling).problem if telling.base or telling.sentences else None
+    proposed = () if problem is None else suggestions(problem)
+    numbers = range(1, len(proposed) + 1) if said["all"] else [int(each) for each in re.findall(r"\d+", said["numbers"])]
+    if any(not 1 <= each <= len(proposed) for each in numbers):
+        raise InvalidInputError(f"There are {len(proposed)} of them.", field="text")
+    return telling.model_copy(update={"added": (*telling.added, *(proposed[each - 1].id for each in numbers))})
+
+
+def _overtaken(change: tuple[str, str]) -> str:
+    before, after = change
+    return f"Instead of “{before}”: “{after}”." if after else f"No more: “{before}”."
+
+
+def _notes(notes: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"I took for granted: {'; '.join(notes)}.",) if notes else ()
 
 
 def _forgotten(left: tuple[Suggestion, ...]) -> tuple[str, ...]:

@@ -21,10 +21,10 @@ from sagagraph.domains.travel.reading import PartialRequest, read_request
 from sagagraph.domains.travel.reading.rewording import reworded
 from sagagraph.domains.travel.standing import bookings
 from sagagraph.domains.travel.wording import count_text, duration_text
-from sagagraph.errors import InvalidInputError
+from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.saga.model import Saga
 from sagagraph.ui.faults import FaultDesk
-from sagagraph.ui.subject import Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route
+from sagagraph.ui.subject import ALONE, Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route, Wish
 from sagagraph.ui.travel.disruptions import disruption_in, disruptions
 from sagagraph.ui.travel.wishes import STOP, wishes_of, without
 
@@ -59,10 +59,14 @@ class TravelSubject:
     async def read(self, text: str, known: Any | None) -> Draft:
         """By the rules; a first sentence that they can not read whole is shown to the model, where there is one."""
         partial = await self._read(text, known)
-        if self._model is not None and known is None and partial.missing():
-            today = (await self.domain.provider.now()).date()
-            partial = await reworded(text, model=self._model, cities=self.domain.cities, today=today) or partial
-        return self._draft(partial)
+        if self._model is None or known is not None or not partial.missing():
+            return self._draft(partial)
+        today = (await self.domain.provider.now()).date()
+        try:
+            plainer = await reworded(text, model=self._model, cities=self.domain.cities, today=today)
+        except ModelError as exc:
+            return self._draft(partial, f"The model could not be asked, so I went on without it: {exc}.")
+        return self._draft(plainer or partial)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
         today = (await self.domain.provider.now()).date()
@@ -90,10 +94,13 @@ class TravelSubject:
         stops = tuple(alone[0] if n == int(place[1]) else stop for n, stop in enumerate(known.stops))
         return self._draft(known.model_copy(update={"stops": stops, "unread": ()}))
 
-    def _draft(self, partial: PartialRequest) -> Draft:
+    def _draft(self, partial: PartialRequest, *asides: str) -> Draft:
         questions = tuple(each.text for each in partial.missing())
         request = None if questions else partial.complete().model_dump(mode="json")
-        return Draft(partial, tuple(wishes_of(partial)), questions, partial.unread, request)
+        return Draft(partial, tuple(wishes_of(partial)), questions, partial.unread, request, asides=asides)
+
+    def happened(self, request: Any) -> tuple[Wish, ...]:  # noqa: ARG002 - what falls through is replaced, and nothing else
+        return ()
 
     def on_top(self, request: Any, saga: Saga) -> Any:  # noqa: ARG002 - all of a trip's request is wishes
         return request
@@ -101,6 +108,10 @@ class TravelSubject:
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
         for words, quantity, best in _PREFERENCES:
             if words.search(text):
+                if await self._wishes_for_more(text, saga):
+                    return None
+                if not saga.plan.alternatives:
+                    return Preference(said=ALONE)
                 shown = quantity(Itinerary.model_validate(saga.plan.content))
                 offered = [
                     (quantity(Itinerary.model_validate(each["plan"])), each["plan_hash"]) for each in saga.plan.alternatives
@@ -110,6 +121,12 @@ class TravelSubject:
                     return Preference(said=f"This is {best} of all trips that keep your wishes; change one of them.")
                 return Preference(min(better)[1], said=f"This one is {best} of those that keep your wishes.")
         return None
+
+    async def _wishes_for_more(self, text: str, saga: Saga) -> bool:
+        """`Cheaper, and not on a Monday`"""
+        known = self.draft_of(saga.request).known
+        said = await self._read(text, known)
+        return bool(said.model_copy(update={"unread": known.unread}) != known)
 
     def sentence(self, request: Any) -> str:
         said = [wish.text for wish in self.draft_of(request).wishes]

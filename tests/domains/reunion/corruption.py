@@ -292,6 +292,14 @@ def nobody_beside_it(day: Day, rng: Random) -> Corrupted:
     return Corrupted(problem, plan_of(*actions), [n], ["roast", OVEN])
 
 
+def nobody_beside_the_cook(day: Day, rng: Random) -> Corrupted:
+    """Who must not wait alone does, between the last task and leaving."""
+    problem, actions = _copy(day)
+    actions[-2].update(start="08:30", end=_shifted("08:40", rng.randint(0, 60)))
+    _named(problem, "people", "cook")["never_alone"] = True
+    return Corrupted(problem, plan_of(*actions), [None], ["cook", OVEN])
+
+
 def left_out(day: Day, rng: Random) -> Corrupted:
     problem, actions = _copy(day)
     name = rng.choice(problem["tasks"])["name"]
@@ -356,6 +364,7 @@ OPERATORS: Mapping[str, tuple[Operator, ...]] = {
     "DURATION": (too_short,),
     "ORDER": (out_of_order,),
     "UNATTENDED": (nobody_beside_it,),
+    "ALONE": (nobody_beside_the_cook,),
     "NOT_ALLOWED": (by_somebody_else, by_too_few),
     "MISSING_TASK": (left_out,),
     "GOAL_MISSED": (a_minute_late, elsewhere_in_the_end),

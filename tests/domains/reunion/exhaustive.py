@@ -25,6 +25,8 @@ class State:
     cars: tuple[Body, ...]
     ends: tuple[int | None, ...]
     """Of tasks; None: not begun."""
+    acted: frozenset[int] = frozenset()
+    """Of those who must not wait alone and were there from the beginning: who has been in an action."""
 
 
 class Exhaustive:
@@ -47,9 +49,10 @@ class Exhaustive:
 
     def least_driving(self) -> int | None:
         """None: there is no plan."""
-        people = tuple(Body(each.place, each.available or 0) for each in self._problem.people)
-        cars = tuple(Body(each.place, each.from_ or 0) for each in self._problem.vehicles)
-        begins = min(each.free for each in (*people, *cars))
+        stated = [each.available for each in self._problem.people] + [each.from_ for each in self._problem.vehicles]
+        begins = min(each for each in stated if each is not None)
+        people = tuple(Body(each.place, begins if each.available is None else each.available) for each in self._problem.people)
+        cars = tuple(Body(each.place, begins if each.from_ is None else each.from_) for each in self._problem.vehicles)
         return self._from_minute(begins, State(people, cars, (None,) * len(self._problem.tasks)))
 
     def _from_minute(self, now: int, state: State) -> int | None:
@@ -64,7 +67,7 @@ class Exhaustive:
         key = now, state
         if key not in self._known:
             answers = [cost + rest for cost, after in self._actions(now, state) if (rest := self._least(now, after)) is not None]
-            if self._is_watched(now, state):
+            if self._is_watched(now, state) and not any(self._is_alone(now, state, each) for each in range(len(state.people))):
                 done = all(end is not None or t.optional for end, t in zip(state.ends, self._problem.tasks, strict=True))
                 rest = (0 if done else None) if now >= self._last else self._from_minute(now + 1, _settled(state, now + 1))
                 answers += [] if rest is None else [rest]
@@ -80,6 +83,24 @@ class Exhaustive:
                     return False
         return True
 
+    def _is_alone(self, now: int, state: State, person: int) -> bool:
+        """For the minute that begins now, though they must not be."""
+        body, goals = state.people[person], self._goals[person]
+        if not self._problem.people[person].never_alone or not goals or body.free > now:
+            return False
+        last = max(goals, key=lambda goal: goal.by)
+        has_come = self._problem.people[person].from_ is not None or person in state.acted
+        if body.place == last.place or now >= last.by or not has_come:
+            return False
+        others = (number for number in range(len(state.people)) if number != person)
+        came = [each.available or 0 for each in self._problem.people]
+        there = (o for o in others if state.people[o].place == body.place and came[o] <= now)
+        return all(state.people[o].moves and state.people[o].free > now for o in there)
+
+    def _acting(self, state: State, people: tuple[int, ...]) -> frozenset[int]:
+        told = [n for n in people if self._problem.people[n].never_alone and self._problem.people[n].from_ is None]
+        return state.acted.union(told)
+
     def _actions(self, now: int, state: State) -> Iterator[tuple[int, State]]:
         yield from self._journeys(now, state)
         for number, task in enumerate(self._problem.tasks):
@@ -92,7 +113,9 @@ class Exhaustive:
                 people = list(state.people)
                 for i in who if task.attention is Attention.ACTIVE else ():
                     people[i] = Body(people[i].place, end)
-                yield 0, replace(state, people=tuple(people), ends=(*state.ends[:number], end, *state.ends[number + 1 :]))
+                acted = self._acting(state, who) if task.attention is Attention.ACTIVE else state.acted
+                ends = (*state.ends[:number], end, *state.ends[number + 1 :])
+                yield 0, replace(state, people=tuple(people), ends=ends, acted=acted)
 
     def _journeys(self, now: int, state: State) -> Iterator[tuple[int, State]]:
         for number, car in enumerate(self._problem.vehicles):
@@ -111,10 +134,10 @@ class Exhaustive:
     def _may_leave(self, person: int, now: int) -> bool:
         return not self._stays or not self._goals[person] or now < max(goal.by for goal in self._goals[person])
 
-    @staticmethod
-    def _moved(state: State, car: int, aboard: tuple[int, ...], to: Body) -> State:
+    def _moved(self, state: State, car: int, aboard: tuple[int, ...], to: Body) -> State:
         people = tuple(to if i in aboard else body for i, body in enumerate(state.people))
-        return replace(state, people=people, cars=(*state.cars[:car], to, *state.cars[car + 1 :]))
+        cars = (*state.cars[:car], to, *state.cars[car + 1 :])
+        return replace(state, people=people, cars=cars, acted=self._acting(state, aboard))
 
 
 def _settled(state: State, now: int) -> State:
@@ -175,6 +198,19 @@ def tiny(seed: int) -> ReunionProblem:
             )
         )
     )
+
+
+def in_company(seed: int) -> ReunionProblem:
+    """A tiny problem in which some must not wait alone, a few of them there from the beginning."""
+    random = Random(f"in company {seed}")
+    problem = tiny(seed)
+
+    def changed(number: int) -> dict[str, object]:
+        is_there = number > 0 and random.random() < 0.3
+        return {"never_alone": random.random() < 0.6, **({"from_": None} if is_there else {})}
+
+    people = tuple(each.model_copy(update=changed(number)) for number, each in enumerate(problem.people))
+    return problem.model_copy(update={"people": people})
 
 
 def least_driving(problem: ReunionProblem) -> int | None:

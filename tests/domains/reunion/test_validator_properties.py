@@ -75,4 +75,4 @@ def test_whatever_a_plan_holds_there_is_a_verdict(seed: int, data: st.DataObject
 
 
 def test_every_code_has_an_operator() -> None:
-    assert len(OPERATORS) == 17
+    assert len(OPERATORS) == 18

@@ -128,6 +128,11 @@ def _leave_the_oven(case: Case) -> None:
             act["riders"].append("Sarah")
 
 
+def _wait_in_vain(case: Case) -> None:
+    """James has landed, rented a car, and waits for Emily for an hour."""
+    _named(case, "people", "James")["never_alone"] = True
+
+
 def _wrong_driver(case: Case) -> None:
     journey = _journey(case)
     journey["driver"], journey["riders"] = journey["riders"][0], [journey["driver"], *journey["riders"][1:]]
@@ -161,6 +166,7 @@ FAULTS: dict[str, Fault] = {
     "missing input": workflow_fault(first_input("who", None), "WRONG_TYPE"),
     "missing field": plan_fault(lambda case: _journey(case).pop("to"), "MALFORMED"),
     "dropped constraint: somebody has to watch the oven": plan_fault(_leave_the_oven, "UNATTENDED", needs=_has("turkey")),
+    "dropped constraint: who must not wait alone": plan_fault(_wait_in_vain, "ALONE", needs=_has("turkey")),
     "dropped constraint: who may do it": plan_fault(_somebody_else, "NOT_ALLOWED"),
     "dropped task": plan_fault(_drop_work, "MISSING_TASK"),
     "sixty minutes in ten": plan_fault(lambda case: _journey(case).update(end=_journey(case)["start"]), "TRAVEL_TIME"),

@@ -61,6 +61,13 @@ class Case:
         missing = [task.name for task in self.problem.tasks if not task.optional and task.name not in done]
         return tuple(missing[sum(each.other_tasks for each in self.traces) :])
 
+    @cached_property
+    def changes(self) -> tuple[int, ...]:
+        """When anything may change of who is where, who takes part, and who is at work; in order."""
+        changes = {at for act in self.plan.actions.values() for at in (act.start, act.end)} | set(self.world.moments)
+        changes |= {since for course in self.simulation.courses.values() for since, _ in course.stays}
+        return tuple(sorted(changes | {trace.start for trace in self.traces if trace.start is not None}))
+
     def first_end(self, task: str) -> int | None:
         """When it has been done for the first time; None: not at all."""
         return min((work.end for _, work in self.works if work.task == task), default=None)

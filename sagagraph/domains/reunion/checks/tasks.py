@@ -81,12 +81,8 @@ def check_watched(case: Case) -> Iterator[Violation]:
 
 def _gaps(case: Case, place: str, work: Work) -> Iterator[tuple[int, int]]:
     """Within [start, end), joined where one follows another."""
-    changes = {work.start, *case.world.moments, *(at for _, trip in case.journeys for at in (trip.start, trip.end))}
-    changes |= {since for course in case.simulation.courses.values() for since, _ in course.stays}
-    changes |= {trace.start for trace in case.traces if trace.start is not None}
-    cuts = sorted(at for at in changes if work.start <= at < work.end)
     begins: int | None = None
-    for at in cuts:
+    for at in (at for at in case.changes if work.start <= at < work.end):
         watched = any(case.simulation.may_be_at(name, place, at) for name in case.world.people)
         if watched and begins is not None:
             yield begins, at

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from sagagraph.domains.reunion.reading.facts import (
+    CompanyFact,
     Fact,
     GoalFact,
     HoursFact,
@@ -101,8 +102,13 @@ def _person(name: str, people: list[PersonFact], facts: tuple[Fact, ...], places
         "drives": _last(each.drives for each in said),
         "prefers": _last(each.prefers for each in said),
         "goals": goals or None,
+        "never_alone": _is_accompanied(name, _of(facts, CompanyFact)) or None,
     }
     return {"name": name, **{key: value for key, value in known.items() if value is not None}}
+
+
+def _is_accompanied(name: str, said: list[CompanyFact]) -> bool:
+    return bool(_last(each.is_wanted for each in said if not each.people or name in each.people))
 
 
 def _own_goals(name: str, facts: tuple[Fact, ...], places: Places) -> Iterator[dict[str, Any]]:

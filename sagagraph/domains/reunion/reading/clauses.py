@@ -13,22 +13,23 @@ VERBS: Final = (
     r"|driving"
     r"|leaves?|leaving|sets? off|setting off|is|are|was|has|have|must|can|cannot|can't|can not|could|does|doesn't|do|don't|should"
     r"|waits?|waiting|brings?|takes?|opens?|closes?|prefers?|would|stays?|staying|lives?|to be|with|wants?|starts?|begins?|picks?"
-    r"|hosts?|watch|won't)"
+    r"|hosts?|watch|won't|should(?:n't| not)|mustn't|isn't|may|might|never|hates?|ought)"
 )
 _NAME: Final = r"(?:(?:[Mm]y|[Oo]ur) [a-z]+(?: [A-Z][\w']*)?|[A-Z][\w'-]*(?: [A-Z][\w'-]*)?|[a-z]\d+)"
-_NAMES: Final = rf"{_NAME}(?:(?:\s*,\s*|\s+and\s+|\s*,\s*and\s+){_NAME})*"
+NAMES: Final = rf"{_NAME}(?:(?:\s*,\s*|\s+and\s+|\s*,\s*and\s+){_NAME})*"
 _SOMEBODY: Final = r"(?:[Ss]ome(?:one|body)|[Aa]ny(?:one|body))"
+_NOBODY: Final = r"(?:[Nn]obody|[Nn]o[- ]?one)"
 _EVERYBODY: Final = r"(?:[Ee]very(?:one|body)(?: else)?|[Aa]ll(?: of us| guests)?|[Ww]e(?: all)?)"
 _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
 _CUT: Final = re.compile(
     rf"\s*,\s*(?:and\s+|but\s+|who\s+|so\s+)?|\s+(?:and|but|who|so)\s+"
-    rf"(?={VERBS}\b|it (?:takes|opens|closes)\b|{_SOMEBODY}\b|{_NAMES}\s+{VERBS}\b)"
+    rf"(?={VERBS}\b|it (?:takes|opens|closes)\b|{_SOMEBODY}\b|{_NOBODY}\b|{NAMES}\s+{VERBS}\b)"
     r"|\s+(?=with (?:an?|his|her|their) [\w -]*(?:car|van|bus|seater)\b)"
 )
 _PRONOUN: Final = re.compile(rf"(?:[Ss]he|[Hh]e|[Tt]hey)\s+(?={VERBS}\b)(.*)")
-_SUBJECT: Final = re.compile(rf"({_NAMES})\s+(?={VERBS}\b)(.*)")
-_ALONE: Final = re.compile(_NAMES)
-_NO_NAMES: Final = frozenset(
+_SUBJECT: Final = re.compile(rf"({NAMES})\s+(?={VERBS}\b)(.*)")
+_ALONE: Final = re.compile(NAMES)
+_NONAMES: Final = frozenset(
     {
         "the",
         "a",
@@ -47,6 +48,7 @@ _NO_NAMES: Final = frozenset(
         "she",
     }
     | {"this", "that", "there", "dinner", "lunch", "breakfast", "brunch", "thanksgiving", "wedding", "party", "please", "pick"}
+    | {"nobody", "no", "noone", "no-one", "none", "don't", "do", "never", "keep", "i"}
     | {"collect", "fetch", "buy", "get", "from", "driving", "taxi", "vehicle"}
 )
 
@@ -115,7 +117,7 @@ def _clause(piece: str, before: tuple[str, ...], meant: tuple[str, ...]) -> Clau
 
 
 def _is_no_name(text: str) -> bool:
-    return text.split()[0].lower() in _NO_NAMES
+    return text.split()[0].lower() in _NONAMES
 
 
 def _name(said: str) -> str:

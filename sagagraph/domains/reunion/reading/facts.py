@@ -71,4 +71,12 @@ class ObjectiveFact:
     objective: str
 
 
-Fact = PersonFact | VehicleFact | TaskFact | HoursFact | GoalFact | RoadFact | ObjectiveFact
+@dataclass(frozen=True, slots=True)
+class CompanyFact:
+    """Whether these must not wait alone. `people` empty: nobody must."""
+
+    people: tuple[str, ...] = ()
+    is_wanted: bool = True
+
+
+Fact = PersonFact | VehicleFact | TaskFact | HoursFact | GoalFact | RoadFact | ObjectiveFact | CompanyFact

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from sagagraph.domains.reunion.reading.clauses import LONGEST_TEXT, Clause, clauses, sentences, tidy
+from sagagraph.domains.reunion.reading.company import company, read_company, without_company
 from sagagraph.domains.reunion.reading.errands import read_doing, read_everybody, read_somebody, read_thing
 from sagagraph.domains.reunion.reading.facts import Fact, GoalFact, PersonFact, RoadFact, TaskFact
 from sagagraph.domains.reunion.reading.partial import PartialProblem, Question
@@ -35,7 +37,8 @@ def read_reunion(text: str, known: PartialProblem | None = None) -> PartialProbl
     unread: list[str] = []
     people: tuple[str, ...] = ()
     for sentence in sentences(tidy(text)):
-        answer = _answer(sentence, next(iter(before.missing()), None)) if known else None
+        is_answer = known is not None and not any(read_company(each.people, each.rest) for each in clauses(sentence, people))
+        answer = _answer(sentence, next(iter(before.missing()), None)) if is_answer else None
         if answer:
             facts += answer
             continue
@@ -43,11 +46,21 @@ def read_reunion(text: str, known: PartialProblem | None = None) -> PartialProbl
         facts += roads
         for clause in clauses(rest, people):
             people = clause.people or people
-            read = _read(clause, facts)
+            read = _read_with_company(clause, people, facts)
             facts += read or []
             if not read and not _FILLER.fullmatch(clause.rest):
                 unread.append(_said(clause))
     return before.updated_by(tuple(facts), tuple(unread))
+
+
+def _read_with_company(clause: Clause, people: tuple[str, ...], facts: list[Fact]) -> list[Fact] | None:
+    """`people`: those whom the clause, or one before it, is about."""
+    read = read_company(people, clause.rest)
+    rest, is_wanted = without_company(clause.rest)
+    if read or not is_wanted:
+        return read or _read(clause, facts)
+    before = _read(replace(clause, rest=rest), facts)
+    return before and [*before, *company(() if clause.everybody else clause.people)]
 
 
 def _read(clause: Clause, facts: list[Fact]) -> list[Fact] | None:

@@ -7,7 +7,7 @@ themselves, and if every name and number in it is in them. It can put things in 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -35,7 +35,7 @@ _INSTRUCTIONS: Final = (
     "The data is what somebody wrote about a reunion. Write the same as plain English sentences, each about one thing, like: "
     "Dinner is at 6 pm at home. Emily lands at 2:30 pm at BOS and needs a ride. Michael drives from New York, leaving at 11 am. "
     "The turkey takes 4 hours in the oven and must be watched. Home to BOS takes 60 minutes. Keep all names, places and numbers "
-    "as they were written. Add nothing, and leave nothing out."
+    "as they were written. Add nothing, and leave nothing out. Places that were named before are listed as known."
 )
 
 
@@ -47,22 +47,28 @@ class Rewording(BaseModel):
     sentences: list[str] = Field(min_length=1, max_length=100)
 
 
-async def reworded(text: str, *, model: Model, mint: Callable[[], str] = new_nonce) -> PartialProblem | None:
-    """What the rules understand of the model's words; None where it is of no help. Questions can be left open.
+async def reworded(
+    text: str, *, model: Model, places: Iterable[str] = (), mint: Callable[[], str] = new_nonce
+) -> tuple[str, ...] | None:
+    """The model's sentences; None where it is of no help. Questions can be left open.
+
+    `places`: that were named before, and that the model may name though the text does not.
 
     Raises:
         ModelError: the model can not be asked.
     """
-    quoted = Quoted({"text": text[:LONGEST_TEXT]}, mint())
+    places = tuple(dict.fromkeys(places))
+    quoted = Quoted({"text": text[:LONGEST_TEXT], **({"known places": places} if places else {})}, mint())
     question = Question(f"{_INSTRUCTIONS}\n{quoted.rule}", quoted, Rewording.model_json_schema(), max_tokens=1024)
     try:
         answer = await model.answer(question)
-        said = " ".join(Rewording.model_validate(answer.content).sentences)
-        read = read_reunion(said)
+        said = tuple(Rewording.model_validate(answer.content).sentences)
+        together = " ".join(f"{each.rstrip(' .')}." for each in said)
+        read = read_reunion(together)
     except (UnusableAnswerError, ValidationError, InvalidInputError):
         return None
-    is_taken = not read.unread and keeps(read_reunion(text), read) and is_grounded(said, read, text)
-    return read if is_taken else None
+    is_taken = not read.unread and keeps(read_reunion(text), read) and is_grounded(together, read, text, places)
+    return said if is_taken else None
 
 
 def keeps(understood: PartialProblem, read: PartialProblem) -> bool:
@@ -81,16 +87,17 @@ def _holds(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
     return all(theirs.get(field) == value for field, value in ours.items() if value not in (None, [], ()))
 
 
-def is_grounded(said: str, read: PartialProblem, text: str) -> bool:
-    """Every name and every number of what was `said` is in `text`."""
-    words = {word.casefold() for word in _WORD.findall(text)} | _OURS
-    named = {word.casefold() for name in _names(read.problem) for word in _WORD.findall(name)}
-    return named <= words and _numbers(said) <= _numbers(text)
+def is_grounded(said: str, read: PartialProblem, text: str, places: Iterable[str] = ()) -> bool:
+    """Every name and every number of what was `said` is in `text`; a place may be one of `places` instead."""
+    words = _words(text) | _OURS
+    known = words.union(*map(_words, places))
+    are_named = all(_words(each["name"]) <= words for table in _NAMED for each in read.problem[table])
+    are_places = all(_words(name) <= known for name in read.problem["places"].values())
+    return are_named and are_places and _numbers(said) <= _numbers(text)
 
 
-def _names(problem: Mapping[str, Any]) -> Iterator[str]:
-    yield from problem["places"].values()
-    yield from (each["name"] for table in _NAMED for each in problem[table])
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
 
 
 def _numbers(text: str) -> set[int]:

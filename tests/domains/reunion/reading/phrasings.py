@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sagagraph.domains.reunion.reading.facts import (
+    CompanyFact,
     Fact,
     GoalFact,
     HoursFact,
@@ -54,6 +55,39 @@ PHRASINGS: Final[tuple[tuple[str, tuple[Fact, ...]], ...]] = (
     ("my mother is at her house and needs a ride", (PersonFact("Mother", "Mother's house"), PersonFact("Mother", drives=False))),
     ("Emily is at BOS. She needs a ride.", (PersonFact("Emily", "BOS"), PersonFact("Emily", drives=False))),
     ("Grandma would rather ride with Michael", (PersonFact("Grandma", prefers="Michael"),)),
+    # who must not wait alone
+    ("Emily should not wait alone", (PersonFact("Emily"), CompanyFact(("Emily",)))),
+    ("Emily shouldn't have to wait alone at BOS", (PersonFact("Emily"), CompanyFact(("Emily",)))),
+    ("Emily must never be left alone at the airport", (PersonFact("Emily"), CompanyFact(("Emily",)))),
+    ("Emily must not wait by herself", (PersonFact("Emily"), CompanyFact(("Emily",)))),
+    ("Emily hates waiting alone", (PersonFact("Emily"), CompanyFact(("Emily",)))),
+    ("Emily needs company at the airport", (PersonFact("Emily"), CompanyFact(("Emily",)))),
+    ("I don't want Emily to wait alone", (PersonFact("Emily"), CompanyFact(("Emily",)))),
+    ("Someone must wait with Emily at BOS", (PersonFact("Emily"), CompanyFact(("Emily",)))),
+    ("Please make sure that Emily is not left alone", (PersonFact("Emily"), CompanyFact(("Emily",)))),
+    ("Please don't leave Grandma alone at the airport", (PersonFact("Grandma"), CompanyFact(("Grandma",)))),
+    (
+        "Don't leave Emily and my grandma alone",
+        (PersonFact("Emily"), PersonFact("Grandma"), CompanyFact(("Emily", "Grandma"))),
+    ),
+    (
+        "Emily lands at 2:30 pm at BOS. She should not wait alone there.",
+        (PersonFact("Emily", "BOS", at(14, 30), lands=True), PersonFact("Emily"), CompanyFact(("Emily",))),
+    ),
+    (
+        "Emily is at BOS and needs a ride. Don't leave her alone!",
+        (PersonFact("Emily", "BOS"), PersonFact("Emily", drives=False), PersonFact("Emily"), CompanyFact(("Emily",))),
+    ),
+    (
+        "Emily needs a ride from BOS without waiting alone",
+        (PersonFact("Emily", "BOS", drives=False), PersonFact("Emily"), CompanyFact(("Emily",))),
+    ),
+    ("Nobody should have to wait alone", (CompanyFact(),)),
+    ("No one may be left alone at BOS", (CompanyFact(),)),
+    ("Dinner is at 18:00 at home and nobody should wait alone", (GoalFact((), "home", at(18), "Dinner"), CompanyFact())),
+    ("Emily may wait alone after all", (PersonFact("Emily"), CompanyFact(("Emily",), is_wanted=False))),
+    ("Emily doesn't mind waiting alone", (PersonFact("Emily"), CompanyFact(("Emily",), is_wanted=False))),
+    ("It is fine if Emily waits alone", (PersonFact("Emily"), CompanyFact(("Emily",), is_wanted=False))),
     # cars and who drives
     (
         "Michael drives from New York, leaving at 11",

@@ -119,3 +119,30 @@ def test_a_text_without_end_is_refused() -> None:
 @pytest.mark.parametrize("said", ["", ".", "!!!", "at", "by by by", "\n\n", "and and", "1 2 3", "The", "-", "from to", "é" * 50])
 def test_nonsense_is_asked_about_and_never_a_traceback(said: str) -> None:
     assert read_reunion(said).missing()
+
+
+def test_who_must_not_wait_alone_is_part_of_the_problem_until_it_is_taken_back() -> None:
+    def accompanied(known: PartialProblem) -> list[str]:
+        return [each.name for each in known.complete().people if each.never_alone]
+
+    told = read_reunion(THANKSGIVING)
+    one = read_reunion("Emily should not wait alone.", told)
+    assert (accompanied(told), accompanied(one), one.unread) == ([], ["Emily"], ())
+    nobody = read_reunion("Nobody should wait alone, but James may wait alone.", one)
+    assert (accompanied(nobody), nobody.unread) == (["Sarah", "Emily", "Michael", "Grandma"], ())
+
+
+def test_a_wish_is_no_answer_to_an_open_question() -> None:
+    asked = read_reunion("Dinner at 6 pm at home. Ann needs a ride.")
+    told = read_reunion("Ann should not wait alone", asked)
+    assert [each.text for each in told.missing()] == [each.text for each in asked.missing()]
+    assert told.problem["people"][0]["never_alone"]
+
+
+@pytest.mark.parametrize(
+    "said", ["Emily should not wait alone for more than 30 minutes", "Emily should not wait alone after 3 pm", "Emily is alone"]
+)
+def test_what_is_a_wish_for_something_else_is_not_taken_for_company(said: str) -> None:
+    read = read_reunion(said)
+    assert read.unread == (said,)
+    assert not read.facts

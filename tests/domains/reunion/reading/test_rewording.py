@@ -30,7 +30,8 @@ PLAIN = [
 
 async def read(answer: Any, text: str = TEXT) -> PartialProblem | None:
     said = answer if isinstance(answer, Exception) else {"sentences": answer}
-    return await reworded(text, model=Scripted(said))
+    plainer = await reworded(text, model=Scripted(said))
+    return None if plainer is None else read_reunion(" ".join(plainer))
 
 
 def test_the_rules_alone_do_not_read_all_of_it() -> None:
@@ -77,3 +78,17 @@ async def test_an_answer_that_can_not_be_used_is_of_no_help_and_an_outage_is_tol
     assert await reworded(TEXT, model=Scripted({"sentences": PLAIN, "approve": True})) is None
     with pytest.raises(ModelError, match="down"):
         await read(ModelError("down"))
+
+
+LATER = "By the way, the plane with our Emily in it is now expected on the ground at 3 pm"
+
+
+async def test_places_that_were_named_before_may_be_named_again() -> None:
+    model = Scripted({"sentences": ["Emily lands at BOS at 3 pm"]})
+    assert await reworded(LATER, model=model, places=["BOS", "Home"]) == ("Emily lands at BOS at 3 pm",)
+    assert "Home" in model.asked[0].data.text
+
+
+@pytest.mark.parametrize("said", ["Emily lands at Logan at 3 pm", "Emily lands at BOS at 4 pm", "James lands at BOS at 3 pm"])
+async def test_what_neither_the_text_nor_what_is_known_names_is_not_taken(said: str) -> None:
+    assert await reworded(LATER, model=Scripted({"sentences": [said]}), places=["BOS", "Home"]) is None
