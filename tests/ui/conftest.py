@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
@@ -24,6 +24,7 @@ ARGUMENTS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 OpenVisit = Callable[..., Visit]
+Serve = Callable[..., Server]
 
 
 def chromium() -> str | None:
@@ -33,10 +34,31 @@ def chromium() -> str | None:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    running = Server(tmp_path_factory.mktemp("ui") / "saga.db")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedSandbox]:
+    """The reservation service behind `server`; every test has sagas of its own on it, and orders faults for these alone."""
+    with EmbeddedSandbox(SandboxSettings(tmp_path_factory.mktemp("sandbox") / "sandbox.db")) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, sandbox: EmbeddedSandbox) -> Iterator[Server]:
+    running = Server(tmp_path_factory.mktemp("ui") / "saga.db", "--provider", sandbox.url)
     yield running
     running.stop()
+
+
+@pytest.fixture
+def serve(store: Path) -> Iterator[Serve]:
+    """Starts servers of one's own, on the same store if nothing else is said; none of them outlives its test."""
+    running: list[Server] = []
+
+    def start(*options: str, **more: Any) -> Server:
+        running.append(Server(store, *options, **more))
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.kill()
 
 
 @pytest.fixture(scope="module")

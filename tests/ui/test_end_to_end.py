@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from tests.ui.conftest import OpenVisit
+from tests.ui.conftest import OpenVisit, Serve
 from tests.ui.page import SAMPLE, THANKSGIVING, Visit
 from tests.ui.server import PATIENCE_S, Server
 
@@ -92,12 +92,14 @@ def test_two_browsers_at_once_do_not_mix(server: Server, visit: OpenVisit) -> No
     assert bob.page.request.get(own).json()["status"] == "awaiting_approval"
 
 
-def test_a_server_that_was_killed_in_the_middle_of_booking_goes_on_where_it_was(store: Path, visit: OpenVisit) -> None:
+def test_a_server_that_was_killed_in_the_middle_of_booking_goes_on_where_it_was(
+    store: Path, serve: Serve, visit: OpenVisit
+) -> None:
     faults = store.with_name("faults.json")
     faults.write_text(json.dumps([{"kind": "hotel", "call": "book", "nth": 1, "fault": "hang", "seconds": 8}]))
     settings = SandboxSettings(store.with_name("sandbox.db"), faults)
     with EmbeddedSandbox(settings) as sandbox:
-        first = Server(store, "--provider", sandbox.url)
+        first = serve("--provider", sandbox.url)
         person = visit(first.url)
         person.say(SAMPLE)
         plan_hash = person.until_asked()
@@ -105,7 +107,7 @@ def test_a_server_that_was_killed_in_the_middle_of_booking_goes_on_where_it_was(
         person.page.locator("#status").get_by_text("5 of 8 steps done").wait_for()
         first.kill()
         until_landed(sandbox, reservations=5)  # the call that the dead server made; before that it would be another hotel's turn
-        second = Server(store, "--provider", sandbox.url)
+        second = serve("--provider", sandbox.url)
         again = visit(second.url, storage_state=person.page.context.storage_state())
         again.until("committed")
         assert again.page.locator("#plan [data-plan]").get_attribute("data-plan") == plan_hash
