@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import httpx2
+
 from sagagraph.domains.reunion.generator import generate
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.ui.books import Books, books_of, order
@@ -23,6 +25,8 @@ def test_a_fault_that_is_ordered_on_the_page_is_repaired_and_the_repair_is_shown
     person.page.locator("#trouble button").first.click()
     person.click("order-fault")
     person.page.locator("#trouble-told").get_by_text("Ordered").wait_for()
+    ordered = httpx2.get(f"{sandbox.url}/faults").json()["orders"]
+    assert [each["saga_id"] for each in ordered if each["fault"] == "refuse"] == [person.saga_id]  # nobody else is struck
     person.click("approve")
     person.until_other_plan(first)
     person.tab("Changes")
@@ -103,7 +107,7 @@ def test_what_can_not_be_undone_waits_for_a_person_who_settles_it_on_the_history
     person.until_said("Something needs a person")
     assert books_of(sandbox.url, trip).confirmed > 0
     person.open_record()
-    person.page.get_by_label("compensated").check()
+    person.page.get_by_role("radio", name="compensated").check()
     person.click("resolve")
     person.page.locator("#at-version [data-status=compensated]").wait_for()
     assert person.page.locator("#resolve-box").is_hidden()
@@ -126,11 +130,11 @@ def test_a_booking_of_which_nobody_knows_is_held_until_a_person_says_what_they_f
         person.until("held")
         (held,) = [each["id"] for each in person.told()["operations"] if each["status"] == "held"]
         person.open_record()
-        person.page.get_by_label("landed").check()
+        person.page.get_by_role("radio", name="landed").check()
         person.click("resolve")
         person.page.locator("#told").get_by_text("output").wait_for()  # what landed has returned something
         assert person.told()["status"] == "held"
-        person.page.get_by_label("absent").check()
+        person.page.get_by_role("radio", name="absent").check()
         person.click("resolve")
         person.page.locator("#at-version [data-status=committed]").wait_for()
         assert books_of(sandbox.url, trip) == BOOKED

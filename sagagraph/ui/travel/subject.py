@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from sagagraph.domains.travel.reading import PartialRequest, read_request
 from sagagraph.domains.travel.reading.rewording import reworded
 from sagagraph.domains.travel.standing import bookings
 from sagagraph.domains.travel.wording import count_text, duration_text
-from sagagraph.errors import InvalidInputError
+from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.saga.model import Saga
 from sagagraph.ui.faults import FaultDesk
 from sagagraph.ui.subject import Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route
@@ -61,7 +62,10 @@ class TravelSubject:
         partial = await self._read(text, known)
         if self._model is not None and known is None and partial.missing():
             today = (await self.domain.provider.now()).date()
-            partial = await reworded(text, model=self._model, cities=self.domain.cities, today=today) or partial
+            try:
+                partial = await reworded(text, model=self._model, cities=self.domain.cities, today=today) or partial
+            except ModelError as exc:
+                return replace(self._draft(partial), remarks=(f"I go on without the model. {exc}",))
         return self._draft(partial)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
