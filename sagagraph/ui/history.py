@@ -70,7 +70,7 @@ class History:
             with gr.Row(elem_classes="sg-tight"):
                 self._held = gr.Dropdown([], label="Operation", min_width=160, elem_id="held")
                 ways = [each.value for each in Resolution]
-                self._way = gr.Radio(ways, value=ways[0], label="What a person found out", min_width=200, elem_id="way")
+                self._way = gr.Radio(ways, label="What a person found out", min_width=200, elem_id="way")
                 self._output = gr.Textbox(label="What it returned, as JSON, if it landed", min_width=200, elem_id="output")
             self._resolve = gr.Button("Settle it", size="sm", elem_id="resolve")
         self._told = gr.HTML(padding=False, elem_id="told")
@@ -119,14 +119,14 @@ class History:
                 yield updates
 
     async def _on_resolve(
-        self, saga_id: str, operation: str | None, way: str, output: str, request: gr.Request
+        self, saga_id: str, operation: str | None, way: str | None, output: str, request: gr.Request
     ) -> AsyncIterator[Updates]:
         visitor = visitor_in(request.headers)
         if not saga_id or not operation:
             return
         try:
-            returned = _parsed(output)
-            await self._service.resolve(visitor, saga_id, operation, Resolution(way), returned)
+            said, returned = _found_out(way, output)
+            await self._service.resolve(visitor, saga_id, operation, said, returned)
         except SagaGraphError as exc:
             yield {self._told: cards.problem(str(exc))}
             return
@@ -195,10 +195,14 @@ class History:
         }
 
 
-def _parsed(text: str) -> Any:
-    if not text.strip():
-        return None
+def _found_out(way: str | None, output: str) -> tuple[Resolution, Any]:
+    """What a person says of an operation; what it returned is not made up for them."""
+    if way is None:
+        raise InvalidInputError("say what you found out: it landed, or it is absent, or it is compensated", field="way")
+    said = Resolution(way)
+    if said is Resolution.LANDED and not output.strip():
+        raise InvalidInputError("say what it returned, as JSON: others count on it (null, if it returns nothing)", field="output")
     try:
-        return json.loads(text)
+        return said, json.loads(output) if output.strip() else None
     except ValueError as exc:
         raise InvalidInputError(f"is not JSON: {exc}", field="output") from exc

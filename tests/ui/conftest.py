@@ -17,7 +17,7 @@ from tests.ui.page import Visit
 from tests.ui.server import Server
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, BrowserContext
 
 ARGUMENTS = [
     *("--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -74,17 +74,27 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-@pytest.fixture
-def visit(browser: Browser) -> Iterator[OpenVisit]:
-    """Opens pages, each in a browser profile of its own."""
-    contexts = []
+@pytest.fixture(scope="module")
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    """It keeps the app's scripts from one test to the next: reading them anew would take longer than most tests."""
+    with browser.new_context() as kept:
+        yield kept
 
-    def open_it(url: str, **options: object) -> Visit:
-        contexts.append(browser.new_context(**options))
-        return Visit.to(url, contexts[-1])
+
+@pytest.fixture
+def visit(browser: Browser, profile: BrowserContext) -> Iterator[OpenVisit]:
+    """Opens pages, each as somebody else: the first in the module's profile, without its cookies."""
+    contexts: list[BrowserContext] = []
+
+    def open_it(url: str, **looks: Any) -> Visit:
+        contexts.append(browser.new_context() if contexts else profile)
+        return Visit.to(url, contexts[-1], **looks)
 
     yield open_it
-    for each in contexts:
+    for page in profile.pages:
+        page.close()
+    profile.clear_cookies()
+    for each in contexts[1:]:
         each.close()
 
 

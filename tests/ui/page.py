@@ -17,6 +17,7 @@ THANKSGIVING = (
     "2:30 pm and needs a ride. Michael drives from New York, leaving at 11. Grandma needs a pick-up. Turkey takes 4 hours in the "
     "oven, someone must watch it; sides take 2 hours. Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30, New York-Home 4 hours"
 )
+DESKTOP = {"width": 1280, "height": 800}
 PATIENCE_MS = 60_000
 
 
@@ -30,9 +31,11 @@ class Visit:
     faults: list[str] = field(default_factory=list)
 
     @classmethod
-    def to(cls, url: str, context: BrowserContext) -> Visit:
+    def to(cls, url: str, context: BrowserContext, *, viewport: Any = None, color_scheme: Any = None) -> Visit:
         context.set_default_timeout(PATIENCE_MS)
         visit = cls(context.new_page(), url)
+        visit.page.set_viewport_size(viewport or DESKTOP)
+        visit.page.emulate_media(color_scheme=color_scheme)
         visit.page.on("request", lambda request: visit.asked.append(request.url))
         visit.page.on("pageerror", lambda error: visit.faults.append(str(error)))
         visit.open()

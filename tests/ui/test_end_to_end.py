@@ -90,7 +90,7 @@ def test_a_server_that_was_killed_in_the_middle_of_booking_goes_on_where_it_was(
     first.kill()
     until_confirmed(sandbox.url, person.saga_id, 5)  # the dead server's call; before that it would be another hotel's turn
     second = serve("--provider", sandbox.url)
-    again = visit(second.url, storage_state=person.page.context.storage_state())
+    again = Visit.to(second.url, person.page.context)  # cookies know no ports
     again.until("committed")
     assert again.plan_hash == plan_hash
     assert "4 nights in Berlin" in again.chat

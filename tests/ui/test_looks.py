@@ -72,7 +72,7 @@ def test_on_a_phone_every_tab_fits_and_can_be_read(server: Server, visit: OpenVi
 
     for tab, picture in PICTURES.items():
         person.tab(tab)
-        person.page.locator(f"{picture} svg text").first.wait_for()
+        person.page.locator(f"{picture} .js-plotly-plot").wait_for()
         look(tab)
         assert person.page.evaluate(ON_TOP_OF_EACH_OTHER, picture) == [], tab
     person.tab("Changes")
