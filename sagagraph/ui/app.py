@@ -23,6 +23,7 @@ from fastapi import FastAPI
 from sagagraph import __version__
 from sagagraph.bootstrap import Settings
 from sagagraph.listening import listen, url_of
+from sagagraph.planning.processes import in_processes
 from sagagraph.ui.api import add_api
 from sagagraph.ui.chat import Chat
 from sagagraph.ui.conversation import Conversations
@@ -35,6 +36,8 @@ from sagagraph.ui.visitors import TOKEN_BYTES
 
 _GRACE_S: Final = 3
 _THREADS: Final = 128
+_PLANNERS: Final = ("sagagraph.domains.reunion.solver", "sagagraph.domains.travel.repair")
+"""Modules that planning needs."""
 _NOTHING_UPLOADED: Final = 1
 """Bytes: no component takes files, and the route that would take them is there all the same."""
 
@@ -78,9 +81,9 @@ async def serve(settings: Settings, door: Door, on_ready: Callable[[str], None])
 
     Raises `InvalidInputError` where it can not listen.
     """
-    # Solvers, searches and the store's reads each take a thread: by default there are so few that people would wait in line.
+    # Waiting for planners and the store's reads take a thread each: by default there are so few that people would wait in line.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="sagagraph-work"))
-    with listen(door.host, door.port) as listener:
+    with listen(door.host, door.port) as listener, in_processes(*_PLANNERS):
         async with open_service(settings) as service:
             await service.pick_up()
             server = _Server(_config(create_app(service, door)), lambda: on_ready(url_of(listener)))
