@@ -29,6 +29,7 @@ from sagagraph.ui.chat import Chat
 from sagagraph.ui.conversation import Conversations
 from sagagraph.ui.door import Door
 from sagagraph.ui.gate import LOOPBACK_NAMES, Gate, Login
+from sagagraph.ui.hangup import HangUp
 from sagagraph.ui.history import History
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.style import CSS, HEAD
@@ -86,18 +87,24 @@ async def serve(settings: Settings, door: Door, on_ready: Callable[[str], None])
     with listen(door.host, door.port) as listener, in_processes(*_PLANNERS):
         async with open_service(settings) as service:
             await service.pick_up()
-            server = _Server(_config(create_app(service, door)), lambda: on_ready(url_of(listener)))
+            server = _Server(HangUp(create_app(service, door)), lambda: on_ready(url_of(listener)))
             await server.serve(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
-        super().__init__(config)
+    def __init__(self, app: HangUp, on_ready: Callable[[], None]) -> None:
+        super().__init__(_config(app))
+        self._app = app
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Before the server begins to wait for its clients: those that follow something would keep it.
+        self._app.tell()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -114,7 +121,7 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def _config(app: Gate) -> uvicorn.Config:
+def _config(app: HangUp) -> uvicorn.Config:
     """No access log: an address can hold what a visitor said."""
     return uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_S, ws="none", server_header=False
