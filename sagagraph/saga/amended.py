@@ -17,7 +17,9 @@ def amendment_begun(saga: Saga, event: e.AmendmentBegun, _at: float) -> Saga:
 
 
 def amendment_ended(saga: Saga, event: e.AmendmentEnded, _at: float) -> Saga:
-    return replace(saga, stage=Stage.COMMITTED, amending=None, amendment_note=event.reason)
+    lost = saga.amending.request["lost"] if saga.amending else ()
+    missing = tuple(dict.fromkeys((*saga.missing, *lost)))
+    return replace(saga, stage=Stage.COMMITTED, amending=None, amendment_note=event.reason, missing=missing)
 
 
 def saga_amended(saga: Saga, event: e.SagaAmended, at: float) -> Saga:
@@ -34,7 +36,7 @@ def saga_amended(saga: Saga, event: e.SagaAmended, at: float) -> Saga:
         alternatives=(),
         infeasible=(),
     )
-    saga = replace(saga, stage=Stage.COMMITTED, amending=None, request=event.request, plan=plan)
+    saga = replace(saga, stage=Stage.COMMITTED, amending=None, request=event.request, plan=plan, missing=())
     saga = with_operations(saga, tuple(each.operation for each in event.operations))
     operations = saga.operations
     for name, output in event.outputs.items():

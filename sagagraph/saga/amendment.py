@@ -225,7 +225,7 @@ def outcome_for_parent(child: Saga) -> c.AmendSaga | c.EndAmendment:
     amendment = amendment_of(child)
     if amendment is None or child.stage is not Stage.COMMITTED:
         said = child.turned_back_by or "; ".join(child.plan.infeasible)
-        return c.EndAmendment(child.id, f"{child.id} ended {status_of(child).value}{said and f': {said}'}")
+        return c.EndAmendment(child.id, f"the change ended {status_of(child).value}{said and f': {said}'}")
     undone = [each for each in child.in_order() if is_undoing(each) and each.succeeded and not each.removed]
     return c.AmendSaga(
         child.id,

@@ -444,7 +444,7 @@ class Engine:
         """
         async with self.hold(saga_id) as coordinator:
             saga = coordinator.saga
-            if not lost and wish == saga.request and saga.stage is Stage.COMMITTED and not saga.cancel_by:
+            if not (lost or saga.missing) and wish == saga.request and saga.stage is Stage.COMMITTED and not saga.cancel_by:
                 return
             if saga.pivot_has_landed and not plan_reversal(saga, self.find).is_possible:
                 raise NotAllowedError(

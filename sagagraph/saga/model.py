@@ -255,6 +255,8 @@ class Saga(Struct, frozen=True):
     """All that were ever begun, in this order."""
     amendment_note: str = ""
     """Why the last of them changed nothing."""
+    missing: tuple[str, ...] = ()
+    """Operations that have fallen through outside, as somebody said, and that no amendment has replaced since."""
     unverified: tuple[str, ...] = ()
     residue: tuple[str, ...] = ()
     redacted: tuple[str, ...] = ()

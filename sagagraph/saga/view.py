@@ -92,10 +92,15 @@ def _reason(saga: Saga) -> str:
     if saga.turned_back_by or saga.plan.infeasible:
         return saga.turned_back_by or "; ".join(saga.plan.infeasible)
     if saga.amending or saga.amendment_note:
-        return f"saga {saga.amending.saga!r} changes it" if saga.amending else saga.amendment_note
+        return f"saga {saga.amending.saga!r} changes it" if saga.amending else _in_vain(saga)
     if saga.reversal:
         return saga.reversal_hold or f"saga {saga.reversal!r} {'undid' if saga.stage is Stage.COMPENSATED else 'undoes'} it"
     return saga.body_fault.message if saga.body_fault else saga.plan.disruption
+
+
+def _in_vain(saga: Saga) -> str:
+    lacking = f"; {', '.join(saga.missing)} fell through, and nothing has taken its place" if saga.missing else ""
+    return saga.amendment_note + lacking
 
 
 def _operation_view(saga: Saga, operation: Operation) -> OperationView:

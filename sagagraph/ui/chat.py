@@ -17,7 +17,7 @@ from sagagraph.ui.conversation import Conversation, Conversations, Talk, as_chat
 from sagagraph.ui.gallery import Drawn, Gallery
 from sagagraph.ui.gate import visitor_in
 from sagagraph.ui.keeping import Shown, kept
-from sagagraph.ui.narration import waits_for_the_world
+from sagagraph.ui.narration import something_stands, waits_for_the_world
 from sagagraph.ui.scene import Scene, scene_of
 from sagagraph.ui.service import Service
 from sagagraph.ui.trouble import Trouble
@@ -222,7 +222,10 @@ class Chat:
             yield updates
 
     async def _on_reject(self, shown: str, request: gr.Request) -> Stream:
-        async for updates in self._decided(shown, request, approved=False):
+        """Where that would undo something, what it would undo is shown first."""
+        scene = await self._look(visitor_in(request.headers))
+        undoes = scene.shown is not None and something_stands(scene.shown)
+        async for updates in self._on_cancel(shown, request) if undoes else self._decided(shown, request, approved=False):
             yield updates
 
     async def _decided(self, page: str, request: gr.Request, *, approved: bool) -> Stream:

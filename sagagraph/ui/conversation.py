@@ -15,7 +15,7 @@ from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.model import Saga
 from sagagraph.saga.status import SagaStatus
-from sagagraph.ui.narration import in_retrospect, narrate
+from sagagraph.ui.narration import in_retrospect, narrate, something_stands
 from sagagraph.ui.service import Service
 from sagagraph.ui.subject import NOTHING_KNOWN, Disruption, Draft, Subject
 from sagagraph.ui.visitors import Visitor
@@ -149,6 +149,9 @@ class Talk:
             return False
         if _YES.match(text) and self.conversation.draft.questions:
             self._answer(f"First, because the plan does not keep all that you have said: {self.conversation.draft.questions[0]}")
+            return True
+        if _NO.match(text) and something_stands(shown):
+            self._answer("That would undo all that stands: press “Cancel…” to see it, or say what should be different.")
             return True
         if _YES.match(text) or _NO.match(text):
             await self._service.decide(self._visitor, saga.id, self._shown_hash or "", approved=bool(_YES.match(text)))

@@ -28,12 +28,11 @@ def narrate(saga: Saga, subject: Subject) -> str:
             cause = f"The plan has to be repaired: {saga.plan.disruption}. " if saga.plan.disruption else ""
             return f"{cause}Approved. {done} of {of} steps are done …"
         case SagaStatus.COMMITTED:
-            price = money(saga.plan.cost)
-            return f"{_in_vain(saga)}Done: {subject.outcome}{f' for {price}' if price else ''}.\n{_lines(saga, subject)}"
+            return f"{_in_vain(saga)}{_done(saga, subject)}\n{_lines(saga, subject)}"
         case SagaStatus.COMPENSATING:
             return "Everything is being undone, what depends on something before that …"
         case SagaStatus.COMPENSATED:
-            return f"Everything is undone. {_because(saga)}"
+            return " ".join(filter(None, ["Everything is undone.", _because(saga), _left_over(saga, subject)]))
         case SagaStatus.REJECTED:
             return "Rejected; nothing was done. Say what should be different, and I shall plan again."
         case SagaStatus.INFEASIBLE:
@@ -54,6 +53,12 @@ def in_retrospect(saga: Saga, subject: Subject) -> str:
 def waits_for_the_world(saga: Saga) -> bool:
     """All that could be done is done, and the rest waits for something to happen."""
     return status_of(saga) is SagaStatus.RUNNING and is_quiet(saga) and saga.amending is None
+
+
+def something_stands(saga: Saga) -> bool:
+    """To reject its plan is to undo that; an amendment's leaves everything as it was."""
+    gone, touched = undone(saga)
+    return parent_of(saga.id) is None and gone < touched
 
 
 def progress(saga: Saga) -> tuple[int, int]:
@@ -95,8 +100,25 @@ def _lines(saga: Saga, subject: Subject) -> str:
 
 def _in_vain(saga: Saga) -> str:
     """Why the last change came to nothing, and the plan stayed as it was."""
-    why = saga.amendment_note or "; ".join(saga.plan.infeasible)
+    if saga.amendment_note:
+        return f"Nothing was changed: {saga.amendment_note}.\n"
+    why = "; ".join(saga.plan.infeasible)
     return f"That can not be had: {why}. The plan stays as it was.\n" if why else ""
+
+
+def _done(saga: Saga, subject: Subject) -> str:
+    if saga.missing:
+        names = {each.operation: each.label for each in subject.bars(saga.plan.content)}
+        gone = " and ".join(names.get(each, each) for each in saga.missing)
+        return f"Booked, but {gone} fell through and nothing has taken its place: say what you wish instead, or cancel."
+    price = money(saga.plan.cost)
+    return f"Done: {subject.outcome}{f' for {price}' if price else ''}."
+
+
+def _left_over(saga: Saga, subject: Subject) -> str:
+    """What undoing could not bring back."""
+    residue = (*saga.residue, *subject.domain.account(saga).residue)
+    return f"What remains: {'; '.join(residue)}." if residue else ""
 
 
 def _because(saga: Saga) -> str:

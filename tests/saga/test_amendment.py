@@ -184,7 +184,7 @@ def test_rule_9_an_amendment_that_did_not_commit_leaves_the_parent_as_it_was() -
     assert (after.stage, after.plan, after.operations, after.request) == (
         Stage.COMMITTED, before.plan, before.operations, before.request,
     )  # fmt: skip
-    assert after.amendment_note == "trip~amendment-1 ended infeasible: nothing is left"
+    assert after.amendment_note == "the change ended infeasible: nothing is left"
 
 
 def test_what_an_amendment_was_made_for_must_still_be_the_plan() -> None:

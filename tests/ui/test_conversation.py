@@ -73,6 +73,10 @@ def last_said(scene: Scene) -> str:
     return scene.conversation.messages[-1].text
 
 
+def all_said(scene: Scene) -> str:
+    return "\n".join(each.text for each in shown_messages(scene.conversation, scene.shown, scene.subject))
+
+
 def plan_hash(scene: Scene) -> str | None:
     assert scene.shown is not None
     return scene.shown.plan.hash
@@ -150,7 +154,27 @@ async def test_an_ordered_fault_is_repaired_and_the_new_plan_needs_a_new_approva
     repaired = await chat.say("yes")
     assert status(repaired) == "awaiting_approval"
     assert plan_hash(repaired) != plan_hash(shown)
-    assert status(await chat.say("no")) == "compensated"
+    refused = await chat.say("no")
+    assert (status(refused), "undo all that stands" in all_said(refused)) == ("awaiting_approval", True)
+    await service.cancel(chat.visitor, shown.saga.id)
+    assert status(await chat.quiet()) == "compensated"
+
+
+async def test_a_booking_that_fell_through_and_was_not_replaced_is_missed_until_it_is(service: Service) -> None:
+    chat = Chat(service)
+    await chat.say(TRIP)
+    await chat.say("yes")
+    await chat.say("the hotel in Lisbon cancelled on us")
+    kept = await chat.say("no")
+    assert kept.saga is not None
+    assert (status(kept), kept.saga.missing) == ("committed", ("T2",))
+    assert "nothing has taken its place" in all_said(kept)
+    asked = await chat.say("5 star hotels")
+    assert status(asked) == "awaiting_approval", all_said(asked)
+    booked = await chat.say("yes")
+    assert booked.saga is not None
+    assert (status(booked), booked.saga.missing) == ("committed", ())
+    assert "Done: everything is booked" in all_said(booked)
 
 
 async def test_after_a_restart_the_last_conversation_goes_on_from_the_journal(service: Service) -> None:
