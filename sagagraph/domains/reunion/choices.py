@@ -47,10 +47,9 @@ def choices(problem: ReunionProblem, preferred: ReunionPlan, most: int, budget: 
         return ()
     others: list[ReunionPlan] = []
     known = [tradeoffs(problem, preferred)]
-    aims = [aim for aim in _aims(problem, preferred) if aim.value >= NOTICEABLE]
-    for number, aim in enumerate(aims):
-        if len(others) < most and budget.left:
-            other = _better(problem, preferred, aim, budget.part(budget.left / (len(aims) - number)))
+    for aim in _aims(problem, preferred):
+        if aim.value >= NOTICEABLE and len(others) < most and budget.left:
+            other = _better(problem, preferred, aim, budget)
             if other is not None and all(_is_better_somewhere(tradeoffs(problem, other), each) for each in known):
                 others.append(other)
                 known.append(tradeoffs(problem, other))
@@ -79,9 +78,8 @@ def _better(problem: ReunionProblem, preferred: ReunionPlan, aim: _Aim, budget: 
     legs = sequence.situation.legs
     minutes = (leg.minutes * used for row in sequence.steps.uses_leg for leg, used in zip(legs, row, strict=True))
     sequence.model.add(sum(minutes) <= int(MOST_DRIVING * driven))
-    limited = replace(budget, effort=EFFORT)
-    found = search(sequence, aims, limited, start_from=preferred.actions)
-    if not isinstance(found, Found) or not limited.left:  # what the clock has cut short may be another plan another time
+    found = search(sequence, aims, replace(budget, effort=EFFORT), start_from=preferred.actions)
+    if not isinstance(found, Found) or found.is_cut_short:
         return None
     return ReunionPlan.model_construct(problem=problem.name, actions=found.actions)
 

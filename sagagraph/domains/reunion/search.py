@@ -31,6 +31,8 @@ class Found:
     actions: tuple[Action, ...]
     values: tuple[int, ...]
     bounds: tuple[int, ...]
+    is_cut_short: bool = False
+    """By the clock: another time it may be another plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,20 @@ def search(
         solver = solver_with(budget)
         sequence.model.minimize(aim)
         status = solver.solve(sequence.model)
+        is_cut = found.is_cut_short or (status != cp_model.OPTIMAL and not _has_tried(solver, budget))
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return found if number else NothingFound(is_proof=status == cp_model.INFEASIBLE)
+            return replace(found, is_cut_short=is_cut) if number else NothingFound(is_proof=status == cp_model.INFEASIBLE)
         value = round(solver.objective_value)
         bound = value if status == cp_model.OPTIMAL else math.ceil(solver.best_objective_bound - 1e-6)
-        found = Found(actions_of(sequence, solver.value), (*found.values, value), (*found.bounds, bound))
+        found = Found(actions_of(sequence, solver.value), (*found.values, value), (*found.bounds, bound), is_cut)
         sequence.model.add(aim <= value)
         keep_as_hint(sequence, solver)
     return found
+
+
+def _has_tried(solver: cp_model.CpSolver, budget: Budget) -> bool:
+    """As hard as it was allowed to."""
+    return budget.effort is not None and solver.response_proto.deterministic_time >= budget.effort
 
 
 def keep_as_hint(sequence: Sequence, solver: cp_model.CpSolver) -> None:

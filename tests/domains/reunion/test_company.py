@@ -6,16 +6,19 @@ from typing import Any
 
 import pytest
 
+from sagagraph.domains.reunion.common_sense import accept, suggestions
 from sagagraph.domains.reunion.conflict import Why, conflict_json
 from sagagraph.domains.reunion.generator import generate
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.planner import plan
 from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.reading.reader import read_reunion
 from sagagraph.domains.reunion.repair import Repaired, repair
 from sagagraph.domains.reunion.solving import Solved, Status, Unsolved
 from tests.domains.reunion.exhaustive import in_company, least_driving
 from tests.domains.reunion.plans import Json, found, judged, plan_of, shipped, task, travel
 from tests.domains.reunion.published import ALAS_TABLE_21, MICHAEL
+from tests.domains.reunion.reading.phrasings import THANKSGIVING
 from tests.domains.reunion.solving import budget, events_of, faults, read_plan, solved
 
 PROBLEM: Json = {
@@ -166,15 +169,22 @@ def thanksgiving(*names: str, **since: str) -> ReunionProblem:
     return parse_problem(stated)
 
 
+def told_in_sentences(*more: str) -> ReunionProblem:
+    problem = read_reunion(" ".join((THANKSGIVING, *more))).complete()
+    problem = accept(problem, [each.id for each in suggestions(problem)])
+    assert [each.name for each in problem.people if each.never_alone] == ["Emily"]
+    return problem
+
+
 @pytest.mark.parametrize(
     ("problem", "least"),
     [
-        (thanksgiving("Emily"), 330),
+        (told_in_sentences("Emily should not wait alone."), 330),
         (thanksgiving("Emily", James="15:30"), 330),
         (thanksgiving("Sarah", "James", "Emily", "Michael", "Grandma"), 390),
         (thanksgiving("Emily", Emily="13:30", James="15:30"), None),
     ],
-    ids=["Emily", "Emily, before James", "nobody", "before anybody can be there"],
+    ids=["Emily, in words", "Emily, before James", "nobody", "before anybody can be there"],
 )
 def test_thanksgiving_in_company_is_proven_best(problem: ReunionProblem, least: int | None) -> None:
     answer = plan(problem, budget())
