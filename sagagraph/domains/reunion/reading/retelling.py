@@ -19,7 +19,7 @@ from sagagraph.domains.reunion.reading.facts import CompanyFact, Fact, GoalFact,
 from sagagraph.domains.reunion.reading.partial import PartialProblem, Question
 from sagagraph.domains.reunion.reading.reader import read_reunion
 from sagagraph.domains.reunion.reading.upon import upon
-from sagagraph.domains.reunion.reading.variants import merged, spelt_out, trimmed
+from sagagraph.domains.reunion.reading.variants import merged, named, spelt_out, trimmed
 from sagagraph.domains.reunion.telling import LONGEST_TELLING, MOST_SENTENCES, Telling
 from sagagraph.errors import InvalidInputError
 
@@ -91,9 +91,10 @@ def heard(telling: Telling, text: str) -> Heard:
     """
     unread: list[str] = []
     overtaken: list[tuple[str, str]] = []
+    before = telling.sentences[-1] if telling.sentences else ""
     for sentence in sentences(tidy(text)):
-        found = _one_more(telling, sentence)
-        telling = found.telling
+        found = _one_more(telling, sentence, before)
+        before, telling = sentence, found.telling
         unread += found.unread
         overtaken += found.overtaken
     return Heard(_checked(telling), tuple(unread), tuple(overtaken))
@@ -117,15 +118,18 @@ def without(telling: Telling, number: int) -> Telling:
     return _with(telling, (*telling.sentences[:number], *telling.sentences[number + 1 :]))
 
 
-def _one_more(telling: Telling, sentence: str) -> Heard:
+def _one_more(telling: Telling, sentence: str, before: str) -> Heard:
+    """`before`: what was said before it, and whom `she` may mean."""
     alone = _alone(sentence)
+    if alone.unread and before:
+        context, joined = _alone(before), _alone(f"{before}. {sentence}")
+        if len(joined.unread) < len(context.unread) + len(alone.unread):
+            facts = joined.facts[len(context.facts) :]
+            by_name = (each for each in named(sentence, context.facts) if _alone(each).facts == facts)
+            settled = _settled(telling, next(by_name, f"{before}. {sentence}"))
+            return Heard(settled.telling, joined.unread[len(context.unread) :], settled.overtaken)
     if telling.base is None and not alone.facts and (answer := _answer(telling, sentence)) is not None:
         return Heard(_with(telling, (*telling.sentences, answer)))
-    if alone.unread and telling.sentences:  # `She needs a ride` goes on about whom the sentence before was about
-        *earlier, last = telling.sentences
-        joined = _alone(f"{last}. {sentence}")
-        if len(joined.unread) < len(_alone(last).unread) + len(alone.unread):
-            return Heard(_with(telling, (*earlier, f"{last}. {sentence}")), joined.unread[len(_alone(last).unread) :])
     if not alone.facts:
         return Heard(telling, alone.unread)
     settled = _settled(telling, _read_part(sentence, alone))
@@ -171,7 +175,7 @@ def _settled(telling: Telling, new: str) -> Heard:
     """With `new`, and without what it overtakes."""
     after = _with(telling, (*telling.sentences, new))
     wanted = _sense(after)
-    if _sense(telling) == wanted:
+    if _sense(telling) == wanted and {*_alone(new).facts} <= {*partial_of(telling.sentences).facts}:
         return Heard(telling)
     topics = _topics(new)
     touched = [number for number, each in enumerate(telling.sentences) if topics & _topics(each)]
@@ -236,11 +240,25 @@ def _topic(fact: Fact) -> tuple[str, str]:
 def _sense(telling: Telling) -> str:
     """The same for tellings that mean the same, in whatever order."""
     try:
+        partial = partial_of(telling.sentences)
         if telling.base is not None:
-            return _sorted(upon(telling.base, partial_of(telling.sentences).facts).model_dump(mode="json"))
-        return _canonical(partial_of(telling.sentences))
+            return _sorted(upon(telling.base, partial.facts).model_dump(mode="json"))
+        return f"{_canonical(partial)}\n{_of_others(partial.facts)}"
     except InvalidInputError as exc:
         return f"not a reunion: {exc}"
+
+
+def _of_others(facts: Iterable[Fact]) -> str:
+    """What holds for people and places that may be named later."""
+    company: dict[str, bool] = {}
+    hours: dict[tuple[str, str], int] = {}
+    for fact in facts:
+        if isinstance(fact, CompanyFact):
+            company = {**company, **dict.fromkeys(fact.people, fact.is_wanted)} if fact.people else {"": fact.is_wanted}
+        elif isinstance(fact, HoursFact):
+            said = {"opens": fact.opens, "closes": fact.closes}
+            hours |= {(fact.place.casefold(), name): moment for name, moment in said.items() if moment is not None}
+    return f"{sorted(company.items())} {sorted(hours.items())}"
 
 
 def _canonical(partial: PartialProblem) -> str:
