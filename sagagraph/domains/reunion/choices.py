@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sagagraph.domains.reunion.aims import Aims
     from sagagraph.domains.reunion.problem import ReunionProblem
-    from sagagraph.domains.reunion.search import Budget
+    from sagagraph.planning.budget import Budget
 
 MOST_PEOPLE: Final = 10
 """More are planned in teams, and get no choice."""

@@ -10,9 +10,9 @@ from sagagraph.domains.reunion import planner, repair
 from sagagraph.domains.reunion.choices import choices
 from sagagraph.domains.reunion.conflict import Conflict, Why
 from sagagraph.domains.reunion.repair import After
-from sagagraph.domains.reunion.search import Budget
 from sagagraph.domains.reunion.solving import Setting, Solved, plain
 from sagagraph.domains.reunion.standing import standing
+from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Infeasible, Relaxation
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Solver:
         return self._why(stands.problem, After(stands), is_proof=answer.is_proof)
 
     def _budget(self, seconds: float) -> Budget:
-        return Budget(self.clock() + seconds, self.clock)
+        return Budget.of(seconds, self.clock)
 
     def _why(self, problem: ReunionProblem, setting: Setting, *, is_proof: bool) -> Infeasible:
         if not is_proof:
