@@ -7,6 +7,7 @@ replaced, shortened or dropped, but only in a way that leaves the meaning of the
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,6 +24,10 @@ from sagagraph.domains.reunion.reading.variants import merged, named, spelt_out,
 from sagagraph.domains.reunion.telling import LONGEST_TELLING, MOST_SENTENCES, Telling
 from sagagraph.errors import InvalidInputError
 
+_FILLER_BEFORE: Final = re.compile(
+    r"^(?:(?:actually|no|oh|wait|sorry|well|also|and|but|then|please|rather)\b,?\s+)+", re.IGNORECASE
+)
+_FILLER_AFTER: Final = re.compile(r",?\s+(?:instead|then|after all|please|too|as well)$", re.IGNORECASE)
 _REMEMBERED: Final = 3
 """Texts of a sentence that are remembered for each of those that a telling may have."""
 
@@ -92,7 +97,8 @@ def heard(telling: Telling, text: str) -> Heard:
     unread: list[str] = []
     overtaken: list[tuple[str, str]] = []
     before = telling.sentences[-1] if telling.sentences else ""
-    for sentence in sentences(tidy(text)):
+    for said in sentences(tidy(text)):
+        sentence = _without_filler(said)
         found = _one_more(telling, sentence, before)
         before, telling = sentence, found.telling
         unread += found.unread
@@ -103,7 +109,7 @@ def heard(telling: Telling, text: str) -> Heard:
 def said_instead(telling: Telling, number: int, text: str) -> Heard:
     """One sentence replaced by what `text` says, which is said last, and so holds. Raises `InvalidInputError` for nonsense."""
     others = (*telling.sentences[:number], *telling.sentences[number + 1 :])
-    new = " ".join(f"{each}." for each in sentences(tidy(text))).removesuffix(".")
+    new = ". ".join(map(_without_filler, sentences(tidy(text))))
     read = _alone(new)
     if not read.facts:
         raise InvalidInputError(f"I did not understand: {new or 'nothing was said'}. The sentence stays as it was", field="text")
@@ -134,6 +140,12 @@ def _one_more(telling: Telling, sentence: str, before: str) -> Heard:
         return Heard(telling, alone.unread)
     settled = _settled(telling, _read_part(sentence, alone))
     return Heard(settled.telling, alone.unread, settled.overtaken)
+
+
+def _without_filler(sentence: str) -> str:
+    """`Actually, dinner is at 7 instead`: a change says that it is one, and the rest is what holds."""
+    plain = _FILLER_AFTER.sub("", _FILLER_BEFORE.sub("", sentence))
+    return plain if _alone(plain).facts and len(_alone(plain).unread) <= len(_alone(sentence).unread) else sentence
 
 
 def _read_part(sentence: str, read: PartialProblem) -> str:

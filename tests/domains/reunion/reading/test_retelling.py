@@ -47,6 +47,7 @@ def test_whatever_is_overtaken_what_holds_is_what_was_said_last(said: list[str])
     [
         ("Sarah is at BOS", "Sarah is at home", "Sarah is at BOS"),
         ("Emily lands at 3", "Emily lands at 2:30 pm at BOS and needs a ride", "Emily lands at 3 at BOS and needs a ride"),
+        ("Actually, dinner is at 7 pm instead", "Dinner at 6 pm at home", "Dinner at 7 pm at home"),
         ("Emily drives", "Emily lands at 2:30 pm at BOS and needs a ride", "Emily lands at 2:30 pm at BOS and drives"),
         ("Dinner is at 7 pm", "Dinner at 6 pm at home", "Dinner at 7 pm at home"),
         ("We all meet at Grandma's house by 6 pm", "Dinner at 6 pm at home", "We all meet at Grandma's house by 6 pm"),
