@@ -28,7 +28,8 @@ _YES: Final = re.compile(
 )
 _NO: Final = re.compile(r"^\W*(?:no(?:,? thanks?| thank you)?|reject(?: it)?|forget it|never ?mind)\W*$", re.IGNORECASE)
 _UNDO: Final = re.compile(
-    r"^\W*(?:please )?(?:cancel|undo|call off)(?: (?:it|that|this|everything|all|now|please|the (?:whole )?(?:trip|plan|reunion|day|thing)))*\W*$",
+    r"^\W*(?:please )?(?:cancel|undo|call off)"
+    r"(?: (?:it|that|this|everything|all|now|please|the (?:whole )?(?:trip|plan|reunion|day|thing)))*\W*$",
     re.IGNORECASE,
 )
 _JOINTS: Final = ("", "until", "by")
