@@ -290,8 +290,9 @@ class Chat:
             await self._answer(visitor, str(exc))
 
     async def _answer(self, visitor: Visitor, text: str) -> None:
-        scene = await self._look(visitor)
-        self._conversations.keep(visitor, scene.conversation.answered(text))
+        async with self._conversations.turn(visitor):
+            scene = await self._look(visitor)
+            self._conversations.keep(visitor, scene.conversation.answered(text))
 
     async def _follow(self, visitor: Visitor) -> Stream:
         drawn = Drawn()

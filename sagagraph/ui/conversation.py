@@ -23,12 +23,13 @@ from sagagraph.ui.visitors import Visitor
 _MOST_KEPT: Final = 1000
 _LONGEST_TALK: Final = 200
 _YES: Final = re.compile(
-    r"^\W*(?:yes|yep|ok(?:ay)?|approved?|book it|do it|go ahead|take it|looks good)(?:,? (?:please|book it|thanks?))*\W*$",
+    r"^\W*(?:yes|yep|ok(?:ay)?|approved?|book it|do it|go ahead|take it|looks good|ok(?:ay)?,? (?:book|fine))(?:,? (?:please|book it|thanks?))*\W*$",
     re.IGNORECASE,
 )
-_NO: Final = re.compile(r"^\W*(?:no(?:,? thanks?| thank you)?|reject(?: it)?|forget it|never mind)\W*$", re.IGNORECASE)
+_NO: Final = re.compile(r"^\W*(?:no(?:,? thanks?| thank you)?|reject(?: it)?|forget it|never ?mind)\W*$", re.IGNORECASE)
 _UNDO: Final = re.compile(
-    r"^\W*(?:please )?(?:cancel|undo|call off)(?: (?:it|that|this|everything|all|the (?:trip|plan|whole thing)))*\W*$",
+    r"^\W*(?:please )?(?:cancel|undo|call off)"
+    r"(?: (?:it|that|this|everything|all|now|please|the (?:whole )?(?:trip|plan|reunion|day|thing)))*\W*$",
     re.IGNORECASE,
 )
 _JOINTS: Final = ("", "until", "by")
@@ -143,6 +144,10 @@ class Talk:
         if (news := self._news(text, saga)) is not None:
             await self._service.disrupt(self._visitor, saga.id, news)
             self._confirm(news, saga)
+            return True
+        if _NO.match(text) and self.conversation.draft.questions:
+            self.conversation = replace(self.conversation, draft=self._subject.draft_of(saga.request))
+            self._answer("Then everything stays as it was.")
             return True
         shown = await self._service.shown(saga)
         if status_of(shown) is not SagaStatus.AWAITING_APPROVAL:

@@ -162,3 +162,25 @@ def test_what_can_not_be_done_is_said_in_one_line(command: CommandLine, words: t
 def test_a_trip_is_no_day(command: CommandLine, problem: Path) -> None:
     begun(command, problem, "--yes")
     assert command("change", "d1", "make it 4 stars").complaint == "saga 'd1' is one of domain 'reunion', not 'travel'"
+
+
+def request_of(command: CommandLine, saga_id: str) -> Any:
+    """As its journal has it now."""
+    wishes = [each["data"] for each in command("log", saga_id, "--json").json["events"]]
+    return next(each["request"] for each in reversed(wishes) if "request" in each)
+
+
+def test_what_was_told_is_in_the_journal_and_the_same_in_other_words_goes_on(command: CommandLine, problem: Path) -> None:
+    words = ("reunion", "begin", "--saga-id", "t1", "--day", DAY, "--json")
+    first = command(*words, TOLD)
+    assert (first.code, first.json["status"]) == (0, "awaiting_approval")
+    assert request_of(command, "t1")["told"]["sentences"][1:3] == [
+        "Ann is at home with a car",
+        "Bob lands at the airport at noon",
+    ]
+    same = command(*words, TOLD.replace("Ann is at home", "Ann stays at home"))
+    assert (same.code, same.json["plan_hash"]) == (0, first.json["plan_hash"])
+    other = command(*words, TOLD.replace("6 pm", "7 pm"))
+    assert (other.code, "another request" in other.complaint) == (2, True)
+    begun(command, problem)
+    assert "told" not in request_of(command, "d1")

@@ -192,7 +192,8 @@ async def test_after_a_restart_the_last_conversation_goes_on_from_the_journal(se
 async def test_cancelling_in_words_points_to_the_preview_and_does_nothing(service: Service) -> None:
     chat = Chat(service)
     await chat.say(TRIP)
-    assert "Cancel…" in last_said(await chat.say("cancel everything"))
+    for words in ("cancel everything", "cancel the whole trip now", "please undo it"):
+        assert "Cancel…" in last_said(await chat.say(words))
     assert status(await chat.quiet()) == "awaiting_approval"
 
 
@@ -230,6 +231,8 @@ async def test_what_people_forget_is_proposed_added_when_asked_for_and_removed_a
     assert plan_hash(added) != plan_hash(first)
     (sense,) = [key for key in wishes(added) if key.startswith("sense:")]
     assert plan_hash(await chat.remove(sense)) == plan_hash(first)
+    await chat.say("add all")
+    assert last_said(await chat.say("add all")) == "There is nothing left to add."
 
 
 async def test_every_sentence_of_a_reunion_is_a_wish_of_its_own(service: Service) -> None:
@@ -468,6 +471,10 @@ async def test_an_open_question_comes_before_an_approval(service: Service) -> No
     refused = await chat.say("book it")
     assert last_said(refused).startswith("First, because the plan does not keep all that you have said: How many nights")
     assert (status(refused), plan_hash(refused)) == ("awaiting_approval", plan_hash(shown))
+    withdrawn = await chat.say("never mind")
+    assert last_said(withdrawn) == "Then everything stays as it was."
+    assert (status(withdrawn), wishes(withdrawn).get("stops[1]")) == ("awaiting_approval", None)
+    assert status(await chat.say("ok, book it")) == "committed"
 
 
 async def test_a_question_about_news_can_be_answered(service: Service) -> None:

@@ -193,6 +193,8 @@ def _number(key: str, telling: Telling) -> int:
 def _with_added(telling: Telling, said: re.Match[str]) -> Telling:
     problem = meaning_of(telling).problem if telling.base or telling.sentences else None
     proposed = () if problem is None else suggestions(problem)
+    if not proposed:
+        raise InvalidInputError("There is nothing left to add.", field="text")
     numbers = range(1, len(proposed) + 1) if said["all"] else [int(each) for each in re.findall(r"\d+", said["numbers"])]
     if any(not 1 <= each <= len(proposed) for each in numbers):
         raise InvalidInputError(f"There are {len(proposed)} of them.", field="text")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ from typing import Any
 import pytest
 
 from sagagraph.bootstrap import account
+from sagagraph.domains.reunion.day import as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
-from sagagraph.errors import NotAllowedError
+from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.graph.planning import PlanningGraph, planning_graph
 from sagagraph.saga.engine import Engine
 from sagagraph.saga.status import OperationStatus, SagaStatus
@@ -176,3 +178,31 @@ async def test_a_second_event_builds_on_the_first(open_worker: OpenWorker) -> No
         assert worker.kinds("Dan") == ["invitation"]
         assert "16:00 to 17:00: cook at Home" in worker.told()["Cleo"]
         assert sorted(worker.kinds("Bob")) == ["invitation", "invitation", "withdrawal"]
+
+
+def plain() -> dict[str, Any]:
+    """A request as it is written, with all that has a default."""
+    written: dict[str, Any] = as_json(parse_request(request()))
+    return written
+
+
+def test_a_request_without_a_telling_is_written_as_it_always_was() -> None:
+    before = plain()
+    assert as_json(parse_request(before)) == before
+    assert "told" not in before
+
+
+@pytest.mark.parametrize(
+    ("told", "field"), [({"sentences": [""]}, "told.sentences[0]"), ({"sentences": [], "voice": 1}, "told.voice"), ([], "told")]
+)
+def test_a_telling_that_is_none_is_named(told: object, field: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(field)}: "):
+        parse_request({**plain(), "told": told})
+
+
+def test_the_same_wish_in_other_words_is_the_same_wish() -> None:
+    bare = parse_request(plain())
+    told = parse_request({**plain(), "told": {"sentences": ["Ann is at home"]}})
+    assert told != bare
+    assert told.wishes_for_the_same_as(bare)
+    assert not told.wishes_for_the_same_as(bare.model_copy(update={"is_over": True}))

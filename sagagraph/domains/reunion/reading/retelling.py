@@ -7,6 +7,7 @@ replaced, shortened or dropped, but only in a way that leaves the meaning of the
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,10 +20,14 @@ from sagagraph.domains.reunion.reading.facts import CompanyFact, Fact, GoalFact,
 from sagagraph.domains.reunion.reading.partial import PartialProblem, Question
 from sagagraph.domains.reunion.reading.reader import read_reunion
 from sagagraph.domains.reunion.reading.upon import upon
-from sagagraph.domains.reunion.reading.variants import merged, spelt_out, trimmed
+from sagagraph.domains.reunion.reading.variants import merged, named, spelt_out, trimmed
 from sagagraph.domains.reunion.telling import LONGEST_TELLING, MOST_SENTENCES, Telling
 from sagagraph.errors import InvalidInputError
 
+_FILLER_BEFORE: Final = re.compile(
+    r"^(?:(?:actually|no|oh|wait|sorry|well|also|and|but|then|please|rather)\b,?\s+)+", re.IGNORECASE
+)
+_FILLER_AFTER: Final = re.compile(r",?\s+(?:instead|then|after all|please|too|as well)$", re.IGNORECASE)
 _REMEMBERED: Final = 3
 """Texts of a sentence that are remembered for each of those that a telling may have."""
 
@@ -91,9 +96,11 @@ def heard(telling: Telling, text: str) -> Heard:
     """
     unread: list[str] = []
     overtaken: list[tuple[str, str]] = []
-    for sentence in sentences(tidy(text)):
-        found = _one_more(telling, sentence)
-        telling = found.telling
+    before = telling.sentences[-1] if telling.sentences else ""
+    for said in sentences(tidy(text)):
+        sentence = _without_filler(said)
+        found = _one_more(telling, sentence, before)
+        before, telling = sentence, found.telling
         unread += found.unread
         overtaken += found.overtaken
     return Heard(_checked(telling), tuple(unread), tuple(overtaken))
@@ -102,7 +109,7 @@ def heard(telling: Telling, text: str) -> Heard:
 def said_instead(telling: Telling, number: int, text: str) -> Heard:
     """One sentence replaced by what `text` says, which is said last, and so holds. Raises `InvalidInputError` for nonsense."""
     others = (*telling.sentences[:number], *telling.sentences[number + 1 :])
-    new = " ".join(f"{each}." for each in sentences(tidy(text))).removesuffix(".")
+    new = ". ".join(map(_without_filler, sentences(tidy(text))))
     read = _alone(new)
     if not read.facts:
         raise InvalidInputError(f"I did not understand: {new or 'nothing was said'}. The sentence stays as it was", field="text")
@@ -117,19 +124,28 @@ def without(telling: Telling, number: int) -> Telling:
     return _with(telling, (*telling.sentences[:number], *telling.sentences[number + 1 :]))
 
 
-def _one_more(telling: Telling, sentence: str) -> Heard:
+def _one_more(telling: Telling, sentence: str, before: str) -> Heard:
+    """`before`: what was said before it, and whom `she` may mean."""
     alone = _alone(sentence)
+    if alone.unread and before:
+        context, joined = _alone(before), _alone(f"{before}. {sentence}")
+        if len(joined.unread) < len(context.unread) + len(alone.unread):
+            facts = joined.facts[len(context.facts) :]
+            by_name = (each for each in named(sentence, context.facts) if _alone(each).facts == facts)
+            settled = _settled(telling, next(by_name, f"{before}. {sentence}"))
+            return Heard(settled.telling, joined.unread[len(context.unread) :], settled.overtaken)
     if telling.base is None and not alone.facts and (answer := _answer(telling, sentence)) is not None:
         return Heard(_with(telling, (*telling.sentences, answer)))
-    if alone.unread and telling.sentences:  # `She needs a ride` goes on about whom the sentence before was about
-        *earlier, last = telling.sentences
-        joined = _alone(f"{last}. {sentence}")
-        if len(joined.unread) < len(_alone(last).unread) + len(alone.unread):
-            return Heard(_with(telling, (*earlier, f"{last}. {sentence}")), joined.unread[len(_alone(last).unread) :])
     if not alone.facts:
         return Heard(telling, alone.unread)
     settled = _settled(telling, _read_part(sentence, alone))
     return Heard(settled.telling, alone.unread, settled.overtaken)
+
+
+def _without_filler(sentence: str) -> str:
+    """`Actually, dinner is at 7 instead`: a change says that it is one, and the rest is what holds."""
+    plain = _FILLER_AFTER.sub("", _FILLER_BEFORE.sub("", sentence))
+    return plain if _alone(plain).facts and len(_alone(plain).unread) <= len(_alone(sentence).unread) else sentence
 
 
 def _read_part(sentence: str, read: PartialProblem) -> str:
@@ -171,7 +187,7 @@ def _settled(telling: Telling, new: str) -> Heard:
     """With `new`, and without what it overtakes."""
     after = _with(telling, (*telling.sentences, new))
     wanted = _sense(after)
-    if _sense(telling) == wanted:
+    if _sense(telling) == wanted and {*_alone(new).facts} <= {*partial_of(telling.sentences).facts}:
         return Heard(telling)
     topics = _topics(new)
     touched = [number for number, each in enumerate(telling.sentences) if topics & _topics(each)]
@@ -236,11 +252,25 @@ def _topic(fact: Fact) -> tuple[str, str]:
 def _sense(telling: Telling) -> str:
     """The same for tellings that mean the same, in whatever order."""
     try:
+        partial = partial_of(telling.sentences)
         if telling.base is not None:
-            return _sorted(upon(telling.base, partial_of(telling.sentences).facts).model_dump(mode="json"))
-        return _canonical(partial_of(telling.sentences))
+            return _sorted(upon(telling.base, partial.facts).model_dump(mode="json"))
+        return f"{_canonical(partial)}\n{_of_others(partial.facts)}"
     except InvalidInputError as exc:
         return f"not a reunion: {exc}"
+
+
+def _of_others(facts: Iterable[Fact]) -> str:
+    """What holds for people and places that may be named later."""
+    company: dict[str, bool] = {}
+    hours: dict[tuple[str, str], int] = {}
+    for fact in facts:
+        if isinstance(fact, CompanyFact):
+            company = {**company, **dict.fromkeys(fact.people, fact.is_wanted)} if fact.people else {"": fact.is_wanted}
+        elif isinstance(fact, HoursFact):
+            said = {"opens": fact.opens, "closes": fact.closes}
+            hours |= {(fact.place.casefold(), name): moment for name, moment in said.items() if moment is not None}
+    return f"{sorted(company.items())} {sorted(hours.items())}"
 
 
 def _canonical(partial: PartialProblem) -> str:

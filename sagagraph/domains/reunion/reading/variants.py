@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from sagagraph.domains.reunion.reading.facts import Fact, PersonFact, TaskFact, VehicleFact
 from sagagraph.domains.reunion.reading.partial import Question
 from sagagraph.domains.reunion.reading.quantities import DURATION
 
@@ -21,6 +22,7 @@ _WHERE: Final = re.compile(
     re.IGNORECASE,
 )
 _JOINT: Final = re.compile(r"(\s*,\s*(?:(?:and|but)\s+)?|\s+(?:and|but)\s+|\.\s+)")
+_PRONOUN: Final = re.compile(r"\b(?:she|he|they|her|him|them|it)\b", re.IGNORECASE)
 _MOST_PIECES: Final = 8
 _LEADING: Final = re.compile(r"^(?:at|in|on|to)\s+", re.IGNORECASE)
 _LEADING_BY: Final = re.compile(r"^(?:by|at|before|around|about)\s+", re.IGNORECASE)
@@ -57,6 +59,13 @@ def _windows(sentence: str) -> Iterator[tuple[list[str], int, int]]:
         for end in range(begin + 1, len(pieces) + 1, 2):
             if end - begin < len(pieces):
                 yield pieces, begin, end
+
+
+def named(sentence: str, before: Iterable[Fact]) -> Iterator[str]:
+    """With the names of those for whom it has a pronoun; `before`: what was said of whom."""
+    names = [each.name for each in before if isinstance(each, PersonFact | TaskFact | VehicleFact)]
+    for name in dict.fromkeys([*reversed(names), " and ".join(dict.fromkeys(names))]):
+        yield _PRONOUN.sub(name, sentence)
 
 
 def spelt_out(question: Question, answer: str, known: Mapping[str, Any]) -> Iterator[str]:
