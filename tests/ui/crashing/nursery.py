@@ -70,16 +70,17 @@ def _be_server(asked: dict[str, Any]) -> None:
 
 
 async def _serve(asked: dict[str, Any]) -> None:
-    """As `sagagraph ui` does, but without its pages: they take a second to make, and nobody here looks at them."""
+    """As `sagagraph ui` does; without its pages, which take a second to make, where nobody looks at them."""
     from sagagraph.ui import app
     from sagagraph.ui.door import Door
 
-    app.add_pages = lambda _api, _service: None
+    if not asked["has_pages"]:
+        app.add_pages = lambda _api, _service: None
     if asked["harm_at"]:
         _harm_at(asked["harm_at"], Path(asked["log"]).with_suffix(".trace"), freezes=asked["freezes"])
 
     settings = Settings(store=asked["store"], provider_url=asked["provider"])
-    await app.serve(settings, Door(port=0), lambda url: _tell(number=asked["number"], url=url))
+    await app.serve(settings, Door(port=asked["port"]), lambda url: _tell(number=asked["number"], url=url))
 
 
 def _harm_at(boundary: int, trace: Path, *, freezes: bool) -> None:
@@ -109,11 +110,21 @@ class Nursery:
         self._process.kill()
         self._process.wait()
 
-    def server(self, store: str, provider: str, log: Path, *, harm_at: int = 0, freezes: bool = False) -> Victim:
+    def server(
+        self,
+        store: str,
+        provider: str,
+        log: Path,
+        *,
+        harm_at: int = 0,
+        freezes: bool = False,
+        port: int = 0,
+        has_pages: bool = False,
+    ) -> Victim:
         """It is beginning; see `Victim.listens`. `harm_at`: at which durable write it kills itself, or freezes; 0: never."""
         self._number += 1
         asked = {"number": self._number, "store": store, "provider": provider, "log": str(log)}
-        line = json.dumps({**asked, "harm_at": harm_at, "freezes": freezes})
+        line = json.dumps({**asked, "harm_at": harm_at, "freezes": freezes, "port": port, "has_pages": has_pages})
         assert self._process.stdin is not None
         self._process.stdin.write(line.encode() + b"\n")
         self._process.stdin.flush()
