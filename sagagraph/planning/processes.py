@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from multiprocessing import forkserver, get_all_start_methods, get_context, parent_process
+from multiprocessing import forkserver, get_all_start_methods, get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, Final, TypeVar, cast
 
@@ -54,6 +54,7 @@ class _Processes:
         self._room = asyncio.Semaphore(at_once)
         self._context = get_context("forkserver")
         self._context.set_forkserver_preload(["__main__", __name__, *modules])
+        resource_tracker.ensure_running()  # unblocks signals that were blocked before
         # Who is interrupted at the terminal is the server: it ends the others.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:

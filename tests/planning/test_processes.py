@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import pairwise
 from multiprocessing import get_all_start_methods
 from pathlib import Path
 
@@ -31,20 +33,24 @@ def processes() -> Iterator[None]:
         yield
 
 
-async def eventually(path: Path) -> int:
-    """The number of the process that wrote it."""
+def begun(told: Path) -> psutil.Process:
+    """The process that says so in this file."""
     give_up_at = time.monotonic() + PATIENCE_S
-    while not path.exists():
+    while not told.exists():
         assert time.monotonic() < give_up_at, "it has not begun to think"
-        await asyncio.sleep(0.01)
-    return int(path.read_text())
+        time.sleep(0.01)
+    return psutil.Process(int(told.read_text()))
 
 
-async def ended(process: psutil.Process) -> None:
+def is_alive(process: psutil.Process) -> bool:
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+def wait_for_the_end_of(process: psutil.Process) -> None:
     give_up_at = time.monotonic() + PATIENCE_S
-    while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+    while is_alive(process):
         assert time.monotonic() < give_up_at, "it goes on thinking"
-        await asyncio.sleep(0.01)
+        time.sleep(0.01)
 
 
 async def test_each_thought_has_a_process_of_its_own(processes: None) -> None:
@@ -59,9 +65,10 @@ async def test_outside_of_it_thoughts_stay_in_this_process() -> None:
 
 
 async def test_what_asks_others_has_an_event_loop_there_and_thinks_there_too(processes: None) -> None:
-    number, asked_in, thought_in = await apart(thoughts.asking, 7)
+    number, pid, is_thought_on_the_spot = await apart(thoughts.asking, 7)
     assert number == 7
-    assert asked_in == thought_in != os.getpid()
+    assert pid != os.getpid()
+    assert is_thought_on_the_spot
 
 
 async def test_errors_come_back_with_what_they_say(processes: None) -> None:
@@ -85,31 +92,31 @@ async def test_a_process_that_dies_is_one_clear_error_and_the_next_one_lives(pro
 
 async def test_what_is_given_up_ends_at_once(processes: None, tmp_path: Path) -> None:
     thinking = asyncio.create_task(in_background(thoughts.for_ever, tmp_path / "pid"))
-    thinker = psutil.Process(await eventually(tmp_path / "pid"))
+    thinker = await asyncio.to_thread(begun, tmp_path / "pid")
     thinking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await thinking
-    await ended(thinker)
+    await asyncio.to_thread(wait_for_the_end_of, thinker)
 
 
-async def test_what_is_given_up_before_it_has_begun_never_goes_on(tmp_path: Path) -> None:
-    with in_processes():
-        thinking = [asyncio.create_task(in_background(thoughts.for_ever, tmp_path / str(number))) for number in range(5)]
-        await asyncio.sleep(0)
-        for each in thinking:
-            each.cancel()
-        await asyncio.gather(*thinking, return_exceptions=True)
-        assert await in_background(thoughts.own_pid)
-    for begun in [int(path.read_text()) for path in tmp_path.iterdir()]:
-        if psutil.pid_exists(begun):
-            await ended(psutil.Process(begun))
+async def test_what_is_given_up_before_it_has_begun_never_goes_on(processes: None, tmp_path: Path) -> None:
+    thinking = [asyncio.create_task(in_background(thoughts.for_ever, tmp_path / str(number))) for number in range(5)]
+    await asyncio.sleep(0)
+    for each in thinking:
+        each.cancel()
+    await asyncio.gather(*thinking, return_exceptions=True)
+    assert await in_background(thoughts.own_pid)
+    for each in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if each.nice() > psutil.Process().nice():
+                await asyncio.to_thread(wait_for_the_end_of, each)
 
 
 async def test_more_than_there_is_room_for_wait() -> None:
     with in_processes("tests.planning.thoughts", at_once=1):
         thought = await asyncio.gather(*(in_background(thoughts.pid_and_end, 0.05) for _person in range(3)))
     in_order = sorted((began, ended_at) for _pid, began, ended_at in thought)
-    assert all(one[1] <= other[0] for one, other in zip(in_order, in_order[1:], strict=False))
+    assert all(one[1] <= other[0] for one, other in pairwise(in_order))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere niceness is the whole process's")
@@ -120,24 +127,22 @@ async def test_they_stand_back_and_those_that_think_for_long_once_more(processes
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-async def test_they_end_with_their_parent_however_that_ends(tmp_path: Path, end: signal.Signals) -> None:
+def test_they_end_with_their_parent_however_that_ends(tmp_path: Path, end: signal.Signals) -> None:
     parent = subprocess.Popen([sys.executable, "-m", "tests.planning.thoughts", str(tmp_path / "pid")], stderr=subprocess.PIPE)
-    thinker = psutil.Process(await eventually(tmp_path / "pid"))
+    thinker = begun(tmp_path / "pid")
     others = psutil.Process(parent.pid).children(recursive=True)
     parent.send_signal(end)
-    await asyncio.to_thread(parent.communicate)
+    parent.communicate()
     for each in (thinker, *others):
-        await ended(each)
+        wait_for_the_end_of(each)
 
 
-async def test_an_interrupt_at_the_terminal_is_for_the_server_alone(tmp_path: Path) -> None:
-    """It reaches every process of the group: only the parent may speak of it."""
-    command = [sys.executable, "-m", "tests.planning.thoughts", str(tmp_path / "pid")]
-    parent = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
-    thinker = psutil.Process(await eventually(tmp_path / "pid"))
-    os.killpg(parent.pid, signal.SIGINT)
-    _, said = await asyncio.to_thread(parent.communicate)
-    assert b"KeyboardInterrupt" in said
-    assert b"forkserver" not in said
-    assert b"planner" not in said
-    await ended(thinker)
+async def test_an_interrupt_at_the_terminal_is_for_the_server_alone(processes: None, tmp_path: Path) -> None:
+    """It reaches every process of the group."""
+    thinking = asyncio.create_task(in_background(thoughts.for_ever, tmp_path / "pid"))
+    thinker = await asyncio.to_thread(begun, tmp_path / "pid")
+    for each in psutil.Process().children(recursive=True):
+        each.send_signal(signal.SIGINT)
+    assert await in_background(thoughts.own_pid)
+    assert is_alive(thinker)
+    thinking.cancel()

@@ -57,10 +57,14 @@ def niceness_from_first_to_last() -> tuple[int, int]:
     return first, last
 
 
-async def asking(number: int) -> tuple[int, int, int]:
+def is_in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+async def asking(number: int) -> tuple[int, int, bool]:
     """As planning that asks others does: on an event loop, and with something to think about in between."""
     await asyncio.sleep(0)
-    return number, os.getpid(), await in_background(own_pid)
+    return number, os.getpid(), await in_background(is_in_main_thread)
 
 
 async def _main(told: Path) -> None:
