@@ -11,6 +11,7 @@ CSS: Final = """
   color: var(--body-text-color-subdued); }
 .gradio-container .label-wrap > span { text-align: left; }
 .gradio-container .js-plotly-plot svg text { fill: var(--body-text-color) !important; }
+.sg-kept { display: none !important; }
 .sg-columns { align-items: flex-start; }
 .sg-card { border: 1px solid var(--border-color-primary); border-radius: 10px; padding: 10px 12px; margin: 2px 0 6px;
   background: var(--background-fill-primary); overflow-wrap: anywhere; }
