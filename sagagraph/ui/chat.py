@@ -107,22 +107,22 @@ class Chat:
         self._wish_box = box
 
     def _build_plans(self) -> None:
-        self._status = gr.HTML(padding=False, elem_id="status")
-        self._plan = gr.HTML(padding=False, elem_id="plan", visible=False)
+        self._status = gr.HTML(elem_id="status")
+        self._plan = gr.HTML(elem_id="plan", visible=False)
         with gr.Row(elem_classes="sg-tight"):
             self._approve = gr.Button("Approve", variant="primary", visible=False, min_width=120, elem_id="approve")
             self._reject = gr.Button("Reject", visible=False, min_width=90, elem_id="reject")
             self._cancel = gr.Button("Cancel…", variant="stop", visible=False, min_width=90, elem_id="cancel")
             self._resume = gr.Button("Resume", visible=False, min_width=90, elem_id="resume")
         with gr.Group(visible=False) as self._preview_box:
-            self._preview = gr.HTML(padding=False, elem_id="preview")
+            self._preview = gr.HTML(elem_id="preview")
             with gr.Row(elem_classes="sg-tight"):
                 self._undo = gr.Button("Yes, undo it", variant="stop", min_width=110, elem_id="undo")
                 self._keep = gr.Button("Keep it", min_width=90, elem_id="keep")
         self._alternatives: list[tuple[gr.HTML, gr.Button, gr.Textbox]] = []
         with gr.Accordion("Other plans", open=False, visible=False, elem_id="alternatives") as self._others:
             for number in range(_MOST_ALTERNATIVES):
-                card, plan_hash = gr.HTML(padding=False, visible=False), kept()
+                card, plan_hash = gr.HTML(visible=False), kept()
                 choose = gr.Button("Take this one instead", size="sm", visible=False, elem_id=f"choose-{number}")
                 self._alternatives.append((card, choose, plan_hash))
 

@@ -40,7 +40,7 @@ class History:
         with gr.Row(elem_classes="sg-tight"):
             self._pick = gr.Dropdown([], label="Saga", scale=5, min_width=300, elem_id="pick", filterable=False)
             self._refresh = gr.Button("Refresh", size="sm", scale=0, min_width=90, elem_id="refresh")
-        self._list = gr.HTML(padding=False, elem_id="saga-list")
+        self._list = gr.HTML(elem_id="saga-list")
         with gr.Column(visible=False, elem_id="record") as self._record:
             self._build_version()
             self._build_actions()
@@ -48,19 +48,19 @@ class History:
                 with gr.Tab("Steps"):
                     self._graph = gr.Plot(show_label=False, container=False, elem_id="record-graph")
                 with gr.Tab("Journal"):
-                    self._journal = gr.HTML(padding=False, elem_id="journal")
+                    self._journal = gr.HTML(elem_id="journal")
                 with gr.Tab("State"):
-                    self._state = gr.HTML(padding=False, elem_id="state")
+                    self._state = gr.HTML(elem_id="state")
                 with gr.Tab("Verdicts"):
-                    self._verdicts = gr.HTML(padding=False, elem_id="verdicts")
+                    self._verdicts = gr.HTML(elem_id="verdicts")
                     self._check = gr.Button("Fold and judge again", size="sm", elem_id="replay")
-                    self._replay = gr.HTML(padding=False, elem_id="replayed")
+                    self._replay = gr.HTML(elem_id="replayed")
         self._listen(tab)
 
     def _build_version(self) -> None:
         self._version = gr.Slider(1, 2, step=1, value=1, label="As it was at version", elem_id="version")
-        self._at = gr.HTML(padding=False, elem_id="at-version")
-        self._files = gr.HTML(padding=False, elem_id="files")
+        self._at = gr.HTML(elem_id="at-version")
+        self._files = gr.HTML(elem_id="files")
 
     def _build_actions(self) -> None:
         with gr.Row(elem_classes="sg-tight"):
@@ -73,7 +73,7 @@ class History:
                 self._way = gr.Radio(ways, label="What a person found out", min_width=200, elem_id="way")
                 self._output = gr.Textbox(label="What it returned, as JSON, if it landed", min_width=200, elem_id="output")
             self._resolve = gr.Button("Settle it", size="sm", elem_id="resolve")
-        self._told = gr.HTML(padding=False, elem_id="told")
+        self._told = gr.HTML(elem_id="told")
 
     # -- events --------------------------------------------------------------------------------------------------------
 

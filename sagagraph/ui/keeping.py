@@ -12,7 +12,7 @@ def kept() -> gr.Textbox:
 
     `gr.State` would live in the server's memory, and be empty after a restart without a word.
     """
-    return gr.Textbox(visible="hidden", show_label=False, container=False)
+    return gr.Textbox(visible="hidden", show_label=False, container=False, elem_classes="sg-kept")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,11 @@ CSS: Final = """
 .gradio-container { max-width: 1280px !important; width: 100%; margin: 0 auto; padding: 8px !important; }
 .gradio-container .tabs, .gradio-container .tabitem { width: 100%; }
 .gradio-container [data-testid="block-info"] { background: none; padding: 0; font-weight: 500;
-  color: var(--body-text-color-subdued); }
+  color: var(--body-text-color); opacity: .8; }
+.gradio-container .html-container { padding: 0; }
 .gradio-container .label-wrap > span { text-align: left; }
 .gradio-container .js-plotly-plot svg text { fill: var(--body-text-color) !important; }
+.sg-kept { display: none !important; }
 .sg-columns { align-items: flex-start; }
 .sg-card { border: 1px solid var(--border-color-primary); border-radius: 10px; padding: 10px 12px; margin: 2px 0 6px;
   background: var(--background-fill-primary); overflow-wrap: anywhere; }
@@ -25,7 +27,8 @@ CSS: Final = """
 .sg-card progress { width: 100%; height: 8px; margin-top: 8px; }
 .sg-muted { opacity: .7; }
 .sg-problem { margin-top: 8px; padding: 6px 8px; border-left: 3px solid #e5534b; }
-.sg-badge { border-radius: 999px; padding: 2px 10px; font-size: .85em; font-weight: 600; color: #fff; background: #6e7681; }
+.sg-badge { display: inline-block; white-space: nowrap; border-radius: 999px; padding: 2px 10px; font-size: .85em;
+  font-weight: 600; color: #fff; background: #6e7681; }
 .sg-badge.sg-busy { background: #2f6fdb; } .sg-badge.sg-good { background: #23803a; }
 .sg-badge.sg-asking { background: #9a6b0a; } .sg-badge.sg-bad { background: #c43d35; }
 .sg-left { justify-content: flex-start; } .sg-link { text-decoration: underline; }
@@ -37,16 +40,18 @@ CSS: Final = """
   vertical-align: top; }
 .sg-scroll th, .sg-scroll .sg-moment { white-space: nowrap; }
 .sg-scroll td { min-width: 4.5em; max-width: 34em; overflow-wrap: anywhere; }
+#saga-list td:first-child { min-width: 15em; }
 .sg-scroll td code { display: block; font-size: .82em; opacity: .7; }
 .sg-tight { gap: 6px !important; }
 .sg-wish { gap: 4px !important; align-items: stretch; flex-wrap: nowrap !important; }
 .sg-wish .input-container, .sg-wish textarea, .sg-wish input { height: 36px !important; }
 .sg-wish button { height: 36px; padding: 0; }
-#subject .wrap { flex-wrap: nowrap; }
+#subject .wrap { flex-wrap: nowrap; } #subject label { white-space: nowrap; } #subject { flex: 1 1 auto; }
+#anew { flex: 0 0 auto; min-height: 36px; padding-inline: 12px; }
 #chat .message { overflow-wrap: anywhere; }
 #chat .message p, #chat .message span { white-space: pre-wrap; }
 #chat .icon-button-wrapper { display: none !important; }
-.sg-wish input, .sg-wish textarea { padding-block: 7px !important; }
+.sg-wish input, .sg-wish textarea { padding-block: 7px !important; border: 1px solid var(--border-color-primary) !important; }
 .sg-lines small { display: block; opacity: .8; }
 footer { display: none !important; }
 @media (max-width: 640px) {

@@ -39,7 +39,7 @@ class Trouble:
                 self._buttons.append((button, kept()))
             with gr.Group(visible=False) as self._faults:
                 self._build_faults()
-            self._told = gr.HTML(padding=False, elem_id="trouble-told")
+            self._told = gr.HTML(elem_id="trouble-told")
 
     def _build_faults(self) -> None:
         with gr.Row(elem_classes="sg-tight"):

@@ -32,7 +32,7 @@ def trip(person: Visit, take: Take) -> None:
     first = person.until_asked()
     take("plan")
     for name, label in (("map", "Map"), ("steps", "Steps")):
-        person.page.get_by_role("tab", name=label).first.click()
+        person.tab(label)
         person.page.locator(".js-plotly-plot:visible").first.wait_for()
         take(name)
     person.page.locator("#trouble button").first.click()
@@ -40,14 +40,11 @@ def trip(person: Visit, take: Take) -> None:
     person.page.locator("#trouble-told").get_by_text("Ordered").wait_for()
     person.click("approve")
     person.until_other_plan(first)
-    person.page.get_by_role("tab", name="Changes").click()
+    person.tab("Changes")
     take("repair")
     person.click("approve")
     person.until("committed")
-    person.page.get_by_role("tab", name="History").click()
-    person.page.locator("#pick input").click()
-    person.page.get_by_role("option").first.click()
-    person.page.locator("#files").get_by_text("trip.ics").wait_for()
+    person.open_record()
     take("history")
 
 
@@ -60,14 +57,14 @@ def reunion(person: Visit, take: Take) -> None:
     person.until_said("the day is open")
     person.say("James's flight is delayed until 4")
     person.until_other_plan(first)
-    person.page.get_by_role("tab", name="Changes").click()
+    person.tab("Changes")
     take("reunion")
 
 
 def photograph(browser: Browser, url: str, size: str, scheme: Any) -> None:
     for story in (trip, reunion):
-        context = browser.new_context(viewport=SIZES[size], color_scheme=scheme)  # type: ignore[arg-type]
-        person = Visit.to(url, context)
+        context = browser.new_context()
+        person = Visit.to(url, context, viewport=SIZES[size], color_scheme=scheme)
 
         def take(view: str, person: Visit = person) -> None:
             person.page.wait_for_timeout(SETTLED_MS)

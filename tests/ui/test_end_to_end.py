@@ -167,6 +167,7 @@ def test_a_trip_that_is_booked_can_be_looked_at_as_it_was_taken_along_and_undone
     version.press("Enter")
     version.blur()
     person.page.locator("#at-version").get_by_text("waits for your approval").wait_for()
+    person.tab("Verdicts")
     shown = person.page.locator("#verdicts tbody tr:first-child td:last-child pre").text_content()
     assert shown is not None
     assert "price" in shown  # what the validator of the plan was shown

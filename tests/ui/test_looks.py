@@ -28,7 +28,8 @@ FAINT_TEXTS = """(least) => {
     return own.length === 4 && own[3] === 0 ? c : over(own, c)
   }, [255, 255, 255])
   const faint = []
-  for (const el of document.querySelectorAll('.js-plotly-plot svg text, .sg-card *, .sg-scroll *, .sg-muted, #chat .message *')) {
+  const texts = '.js-plotly-plot svg text, .sg-card *, .sg-scroll *, .sg-muted, #chat .message *, [data-testid="block-info"]'
+  for (const el of document.querySelectorAll(texts)) {
     const said = [...el.childNodes].filter(n => n.nodeType === 3).map(n => n.textContent).join('').trim()
     const words = el.tagName === 'text' ? el.textContent.trim() : said
     const box = el.getBoundingClientRect()
