@@ -56,7 +56,7 @@ def read_route(passage: Passage, cities: Gazetteer, known: PartialRequest, *, as
     visits = [Visit(*pair) for pair in zip(mentions, roles_of(durations.rest, mentions), strict=True)]
     if asked == "origin" and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN
-    loose = give_nights(visits, durations.meaning, durations.rest)
+    loose, rest = (given := give_nights(visits, durations.meaning, durations.rest)).meaning, given.rest
     route = _assembled(visits, known, is_added=passage.has(_ADDED))
     stops = route.stops if route.stops is not None else known.stops
     is_answer = not visits and known.stops != ()
@@ -67,7 +67,7 @@ def read_route(passage: Passage, cities: Gazetteer, known: PartialRequest, *, as
         stops=None if stops == known.stops else stops,
         one_way=one_way,
         total_nights=total,
-        unread=left_unread(_without_cities(durations.rest, mentions)),
+        unread=left_unread(_without_cities(rest, mentions)),
     )
 
 
