@@ -21,7 +21,7 @@ _SKIPPED: Final = pattern(
 _PLACE_OF_STOP: Final = pattern(r"stops\[(\d+)\]\.nights")
 _TOO_MANY_NIGHTS: Final = pattern(r"has room for \d+ nights?; the stops need")
 _MAKE_IT: Final = pattern(r"^(?:(?:ok(?:ay)?|no|well|actually|sorry|rather)[, ]+)*(?:make (?:it|that)|rather|say|actually)\s+")
-_AROUND_A_CHOICE: Final = pattern(r"\b(?:the|one|in|i mean|please|city|of course)\b|[.!]")
+_AROUND_A_CHOICE: Final = pattern(r"\b(?:the|one|in|i mean|please|city|of course|it|too|as well)\b|[.!]")
 _COUNTS_ALONE: Final = pattern(rf"{COURTESY}{COUNT}(?:(?:\s*,\s*|\s+and\s+|\s*,\s*and\s+|\s+){COUNT})*{COURTESY}")
 
 _HALF: Final = r"(?:\s?(?:[ap]\.?m\b\.?|h\b|hrs\b|o'?clock)|[:.h]\d)"

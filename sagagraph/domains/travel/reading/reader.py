@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.reading.answers import bare_answer, in_full, is_skipped
 from sagagraph.domains.travel.reading.budget import Budget, Share, read_budget
+from sagagraph.domains.travel.reading.changes import read_changes, with_changed_nights
 from sagagraph.domains.travel.reading.dates import read_dates
 from sagagraph.domains.travel.reading.hours import read_hours, read_weekdays
 from sagagraph.domains.travel.reading.order import read_order
@@ -44,31 +45,37 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
 def _sentence(
     passage: Passage, known: PartialRequest, question: Question | None, cities: Gazetteer, today: date
 ) -> PartialRequest:
+    is_about_a_city = question is not None and question.field == "stops" and question.candidates != ()
+    asked = question.field if question is not None and not is_about_a_city else None
     order = read_order(passage)
-    budget = read_budget(order.rest)
+    changes = read_changes(order.rest, cities, known, today)
+    budget = read_budget(changes.rest)
     stars = read_stars(budget.rest)
     direct = read_direct(stars.rest)
     hours = read_hours(direct.rest)
     weekdays = read_weekdays(hours.rest)
     dates = read_dates(weekdays.rest, today=today)
     party = read_party(dates.rest, is_counted=known.travellers is not None)
-    route = read_route(party.rest, cities, known, asked=question.field if question else None)
-    travellers = party.meaning.travellers or known.travellers
+    route = read_route(party.rest, cities, known, asked=asked)
+    travellers = party.meaning.travellers or changes.meaning.said.travellers or known.travellers
+    more = changes.meaning.said
+    changed, night_doubts = with_changed_nights(known.stops if route.stops is None else route.stops, changes.meaning.nights)
+    stops = changed if changed != known.stops else route.stops or ()
     return PartialRequest(
         origin=route.origin,
-        stops=route.stops or (),
+        stops=stops,
         return_to=route.return_to,
         one_way=route.one_way,
-        first=dates.meaning.first,
-        last=dates.meaning.last,
-        depart=dates.meaning.depart,
-        travellers=party.meaning.travellers,
-        rooms=travellers if party.meaning.has_own_rooms else party.meaning.rooms,
-        budget=_amount_for(Share.TRIP, budget.meaning),
+        first=dates.meaning.first or more.first,
+        last=dates.meaning.last or more.last,
+        depart=dates.meaning.depart or more.depart,
+        travellers=party.meaning.travellers or more.travellers,
+        rooms=travellers if party.meaning.has_own_rooms else party.meaning.rooms or more.rooms,
+        budget=_amount_for(Share.TRIP, budget.meaning) or more.budget,
         budget_each=_amount_for(Share.PERSON, budget.meaning),
         currency=budget.meaning.currency if budget.meaning is not None else None,
         no_limit=True if budget.meaning is not None and budget.meaning.amount is None else None,
-        stars=stars.meaning,
+        stars=stars.meaning or more.stars,
         direct=direct.meaning,
         hours=hours.meaning,
         not_on=weekdays.meaning,
@@ -77,6 +84,8 @@ def _sentence(
         unread=route.unread,
         doubts=(
             *route.doubts,
+            *night_doubts,
+            *changes.doubts,
             *dates.doubts,
             *party.doubts,
             *budget.doubts,
