@@ -15,7 +15,7 @@ SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to S
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test check lint sweep sweep-all storm explore lock atlas wheel bench bench-trips bench-repair bench-reunions \
+.PHONY: help install trip test check lint sweep sweep-all storm explore lock atlas wheel bench bench-trips bench-repair bench-reunions bench-jobshop \
   bench-context bench-ui screenshots clean
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make bench-trips  plan, book, audit 200 generated trips and compare each with all others; writes docs/benchmarks"
 	@echo "make bench-repair  strike trips while they are booked; an oracle and the ledger judge (some minutes)"
 	@echo "make bench-reunions  plan and repair generated reunions of 5 to 60 people; writes docs/benchmarks (some ten minutes)"
+	@echo "make bench-jobshop  schedule and repair job shops beside the best known bounds (SAGAGRAPH_DATA); writes docs/benchmarks"
 	@echo "make bench-context  what validators are shown after 10 to 10,000 operations; writes docs/benchmarks"
 	@echo "make screenshots  the main views of the app, on a desktop and a phone, bright and dark (needs Chromium)"
 	@echo "make bench-ui  ten people at once on one server of the app; writes docs/benchmarks/ui.md"
@@ -98,6 +99,10 @@ bench-repair: $(STAMP)
 # REUNIONS=--people 5 20 measures only these sizes; --seeds, --seconds and --out say which, how long and where to.
 bench-reunions: $(STAMP)
 	$(BIN)/python -m benchmarks.reunions $(REUNIONS)
+
+# JOBSHOP=--instances ta01js abz7 measures only these; --seconds and --out say how long and where to.
+bench-jobshop: $(STAMP)
+	$(BIN)/python -m benchmarks.jobshop $(JOBSHOP)
 
 bench-context: $(STAMP)
 	$(BIN)/python -m benchmarks.context

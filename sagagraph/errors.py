@@ -159,6 +159,12 @@ class ProviderError(SagaGraphError):
     exit_code = 3
 
 
+class PlannerError(SagaGraphError):
+    """A planner's process ended without an answer; the journal says where the saga stands, and it can be resumed."""
+
+    exit_code = 3
+
+
 class ModelError(SagaGraphError):
     """A language model can not be asked: no key, a refused key, a rate limit, no answer in time. Names the model's provider.
 

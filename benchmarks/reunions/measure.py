@@ -12,10 +12,10 @@ from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planner import plan
 from sagagraph.domains.reunion.problem import ReunionProblem
 from sagagraph.domains.reunion.repair import Repaired, recompute, repair
-from sagagraph.domains.reunion.search import Budget
 from sagagraph.domains.reunion.solving import Solved, Unsolved
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.validator import validate_plan
+from sagagraph.planning.budget import Budget
 
 Case = dict[str, Any]
 
@@ -23,7 +23,7 @@ Case = dict[str, Any]
 def measured(people: int, seed: int, seconds: float) -> Case:
     problem = generate(people, seed)
     began = monotonic()
-    answer = plan(problem, _budget(seconds))
+    answer = plan(problem, Budget.of(seconds))
     case: Case = {"people": people, "seed": seed, "vehicles": len(problem.vehicles), "seconds": round(monotonic() - began, 2)}
     if isinstance(answer, Unsolved):
         return {**case, "status": "none found"}
@@ -57,7 +57,7 @@ def _struck(problem: ReunionProblem, known: Solved, kind: str, seconds: float) -
 
 def _arm(problem: ReunionProblem, known: Solved, events: tuple[Event, ...], how: Any, seconds: float) -> Case:
     began = monotonic()
-    answer = how(problem, known.plan, events, _budget(seconds))
+    answer = how(problem, known.plan, events, Budget.of(seconds))
     took = round(monotonic() - began, 2)
     if not isinstance(answer, Repaired):
         return {"seconds": took, "status": "none: proven" if answer.is_proof else "none found"}
@@ -76,7 +76,3 @@ def _arm(problem: ReunionProblem, known: Solved, events: tuple[Event, ...], how:
 def _verdict(problem: ReunionProblem, made: ReunionPlan, events: tuple[Event, ...], against: ReunionPlan | None) -> str:
     old = None if against is None else against.model_dump(mode="json")
     return validate_plan(problem, made.model_dump(mode="json"), events, against=old).verdict.value
-
-
-def _budget(seconds: float) -> Budget:
-    return Budget(monotonic() + seconds, monotonic)

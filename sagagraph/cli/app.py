@@ -17,6 +17,7 @@ from sagagraph import __version__
 from sagagraph.cli import sagas, trips
 from sagagraph.cli import validate as validation
 from sagagraph.cli.door import Door
+from sagagraph.cli.job_shop import jobshop
 from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.output import print_json, stderr, stdout
 from sagagraph.cli.reunion_days import reunion
@@ -29,6 +30,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 db = typer.Typer(help="The store's tables.")
 app.add_typer(db, name="db")
 app.add_typer(reunion, name="reunion")
+app.add_typer(jobshop, name="jobshop")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 Store = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="sqlite:///FILE, postgresql://… or memory:")]
@@ -233,12 +235,12 @@ def sandbox(
 
 @app.command()
 def validate(
-    domain: Annotated[validation.JudgedDomain, typer.Argument(metavar="reunion|travel")],
+    domain: Annotated[validation.JudgedDomain, typer.Argument(metavar="reunion|travel|jobshop")],
     problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="What the plan is for; of a trip, the request.")],
     plan: Annotated[Path, typer.Argument(metavar="PLAN")],
     event: Annotated[list[Path] | None, typer.Option("--event", metavar="EVENT.json", help="May be repeated.")] = None,
     executed_until: Annotated[
-        str | None, typer.Option("--executed-until", metavar="HH:MM", help="What was done by then.")
+        str | None, typer.Option("--executed-until", metavar="HH:MM", help="What was done by then; of a job shop, a number.")
     ] = None,
     against: Annotated[Path | None, typer.Option("--against", metavar="OLDPLAN", help="As the plan was then.")] = None,
     store: Store = "",
@@ -249,8 +251,10 @@ def validate(
     door = Door(store, provider, as_json)
     if domain is validation.JudgedDomain.REUNION:
         _end(validation.validate_reunion(door, problem, plan, event or (), executed_until, against))
+    if domain is validation.JudgedDomain.JOBSHOP:
+        _end(validation.validate_job_shop(door, problem, plan, event or (), executed_until, against))
     if event or executed_until or against:
-        raise InvalidInputError("is for reunions; a trip is judged as it is", field="--event")
+        raise InvalidInputError("is for reunions and job shops; a trip is judged as it is", field="--event")
     _end(validation.validate_trip(door, problem, plan))
 
 

@@ -4,9 +4,33 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sagagraph.errors import InvalidInputError
+
+MOST_BYTES: Final = 16_000_000
+
+
+def text_file(path: Path, field: str) -> str:
+    """Raises `InvalidInputError`, which names `field` and the file, where it can not be read, is no text, or far too large."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise InvalidInputError(f"{path} has more than {MOST_BYTES} bytes", field=field)
+        return content.decode()
+    except OSError as exc:
+        raise InvalidInputError(f"{path} can not be read: {exc.strerror}", field=field) from exc
+    except UnicodeDecodeError as exc:
+        raise InvalidInputError(f"{path} is not text: {exc.reason} at byte {exc.start}", field=field) from exc
+
+
+def write_json(path: Path, document: Any, field: str) -> None:
+    """Raises `InvalidInputError`, which names `field` and the file, where it can not be written."""
+    try:
+        path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    except OSError as exc:
+        raise InvalidInputError(f"{path} can not be written: {exc.strerror}", field=field) from exc
 
 
 def json_file(path: Path, field: str) -> Any:

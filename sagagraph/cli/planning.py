@@ -5,25 +5,23 @@ Only these commands load OR-Tools, and only when they run.
 
 from __future__ import annotations
 
-import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import output
-from sagagraph.cli.files import json_file
+from sagagraph.cli.files import json_file, write_json
 from sagagraph.domains.reunion.measure import check_distances
 from sagagraph.domains.reunion.parsing import parse_events, parse_plan, parse_problem
 from sagagraph.domains.reunion.plan import Journey, ReunionPlan
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.validator import validate_plan
 from sagagraph.errors import InvalidInputError
+from sagagraph.planning.budget import Budget
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Work
     from sagagraph.domains.reunion.problem import ReunionProblem
     from sagagraph.domains.reunion.repair import Change, Repaired
-    from sagagraph.domains.reunion.search import Budget
     from sagagraph.domains.reunion.solving import Setting, Solved, Unsolved
 
 _UNREADABLE = ("MALFORMED", "UNKNOWN_REFERENCE")
@@ -34,15 +32,15 @@ def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *
     from sagagraph.domains.reunion.solving import Unsolved, plain
 
     known = _problem(problem)
-    answer = plan(known, _budget(seconds))
+    answer = plan(known, Budget.of(seconds))
     if isinstance(answer, Unsolved):
         return _tell_unsolved(known, answer, plain, seconds, {}, as_json=as_json)
     document = _solved_json(answer)
     if others:
-        more = alternatives(known, answer, others, _budget(seconds))
+        more = alternatives(known, answer, others, Budget.of(seconds))
         document["alternatives"] = [_solved_json(each) for each in more]
     if out is not None:
-        _write(out, _plan_json(answer.plan))
+        write_json(out, _plan_json(answer.plan), "--out")
     if not as_json:
         _tell_plan(answer)
     output.print_json(document)
@@ -59,7 +57,7 @@ def repair_reunion(problem: Path, plan: Path, events: list[Path], seconds: float
     if not happened:
         raise InvalidInputError("say what has happened", field="--event")
     old = _plan(known, json_file(plan, "PLAN"))
-    answer = repair(known, old, happened, _budget(seconds))
+    answer = repair(known, old, happened, Budget.of(seconds))
     if isinstance(answer, Unsolved):
         stands = next(standing(known, old, happened))
         nothing: dict[str, Any] = {"plan": None, "changed": [], "edit_radius": {"actions": 0, "people": 0, "minutes": 0}}
@@ -93,12 +91,6 @@ def _plan(problem: ReunionProblem, said: Any) -> ReunionPlan:
     if unreadable:
         raise InvalidInputError(unreadable[0].message, field="PLAN")
     return ReunionPlan.model_construct(problem=problem.name, actions=tuple(parsed.actions[n] for n in sorted(parsed.actions)))
-
-
-def _budget(seconds: float) -> Budget:
-    from sagagraph.domains.reunion.search import Budget
-
-    return Budget(time.monotonic() + seconds, time.monotonic)
 
 
 # -- telling ---------------------------------------------------------------------------------------------------------
@@ -143,7 +135,7 @@ def _tell_unsolved(
         reason = f"no plan was found in {seconds:g} s, and that there is none is not proven: give it more --seconds"
         output.print_json({**rest, "verdict": "UNKNOWN", "reason": reason})
         return 1
-    conflict = Why(problem, _budget(seconds), setting).conflict()
+    conflict = Why(problem, Budget.of(seconds), setting).conflict()
     told = conflict_json(conflict)
     if not as_json:
         output.stderr.print("there is no plan: these can not be met together", markup=False)
@@ -178,10 +170,3 @@ def _words(action: Journey | Work) -> str:
     who = ", ".join(action.people) or "nobody"
     what = f"{action.vehicle} {action.from_} to {action.to}" if isinstance(action, Journey) else action.task
     return f"{when} {what}: {who}"
-
-
-def _write(path: Path, document: dict[str, Any]) -> None:
-    try:
-        path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    except OSError as exc:
-        raise InvalidInputError(f"{path} can not be written: {exc.strerror}", field="--out") from exc

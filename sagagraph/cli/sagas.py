@@ -27,7 +27,7 @@ from sagagraph.saga.amendment import parent_of
 from sagagraph.saga.dependency import graph_of
 from sagagraph.saga.document import entry_json, log_line
 from sagagraph.saga.events import Resolution
-from sagagraph.saga.model import FINAL, Saga
+from sagagraph.saga.model import Saga
 from sagagraph.saga.preview import CancelPreview
 from sagagraph.saga.replay import JudgePlan
 from sagagraph.saga.status import SagaStatus
@@ -69,17 +69,15 @@ async def resume(door: Door, saga_id: str, *, wait: bool) -> int:
 async def _resumed(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
     saga = await opened.engine.load(saga_id)
     is_planned = saga.driver.value == "workflow"
-    if status_of(saga).is_final:
-        await opened.engine.conclude_amendment(saga_id)
-        return await opened.engine.status(saga_id)
-    view: SagaView = await (opened.graph if is_planned else opened.engine).resume(saga_id, wait=wait)
+    is_carried_on = is_planned and not status_of(saga).is_final
+    view: SagaView = await (opened.graph if is_carried_on else opened.engine).resume(saga_id, wait=wait)
     return view
 
 
 async def resume_all(door: Door, *, wait: bool) -> int:
     """Every open saga that this program can run, several at once. One that fails or is busy does not keep the others back."""
     async with open_engine(door.settings) as engine:
-        waiting = {each.domain for each in await engine.sagas() if each.stage not in FINAL}
+        waiting = {each.domain for each in await engine.open_sagas()}
     ended = [each for domain in DOMAINS if domain in waiting for each in await _resume_domain(door, domain, wait=wait)]
     views = [each for each in ended if isinstance(each, SagaView)]
     code = max([0, *(each for each in ended if isinstance(each, int)), *(EXIT.get(each.status, 1) for each in views)])
@@ -95,7 +93,7 @@ async def resume_all(door: Door, *, wait: bool) -> int:
 async def _resume_domain(door: Door, domain: str, *, wait: bool) -> list[SagaView | int]:
     async with acting(door, domain) as opened:
         room = asyncio.Semaphore(_AT_ONCE)
-        mine = [each.saga_id for each in await opened.engine.sagas() if each.domain == domain and each.stage not in FINAL]
+        mine = [each.saga_id for each in await opened.engine.open_sagas() if each.domain == domain]
         mine = [each for each in mine if parent_of(each) not in mine]  # an amendment goes on with what it changes
         return await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in mine))
 

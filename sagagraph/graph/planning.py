@@ -256,13 +256,13 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     planner = None if amended_by(saga) else context.planner
     proposed = await (_proposed(context.domain, saga) if planner is None else planner.propose(saga))
     if isinstance(proposed, Infeasible):
-        await context.coordinator.tell(c.DeclareInfeasible(proposed.reasons))
+        await _tell(context.coordinator, saga, c.DeclareInfeasible(proposed.reasons))
         return _reference(context.coordinator.saga)
     left = [each for each in proposed if saga.plan.verdict is None or each.plan_hash != saga.plan.hash]
     if not left or saga.plan.proposals >= MAX_PROPOSALS + (0 if planner is None else ROUNDS):
-        await context.coordinator.tell(c.DeclareInfeasible(_objections(saga)))
+        await _tell(context.coordinator, saga, c.DeclareInfeasible(_objections(saga)))
         return _reference(context.coordinator.saga)
-    await context.coordinator.tell(_proposing(*left))
+    await _tell(context.coordinator, saga, _proposing(*left))
     return _reference(context.coordinator.saga)
 
 
@@ -280,12 +280,12 @@ async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     saga = context.coordinator.saga
     proposed = await context.domain.repair(saga)
     if isinstance(proposed, Infeasible):
-        await context.coordinator.tell(c.GiveUpRepair(proposed.reasons))
+        await _tell(context.coordinator, saga, c.GiveUpRepair(proposed.reasons))
     elif proposed.plan_hash == saga.plan.hash and (saga.stage is Stage.PLANNING or saga.index.fatal):
         why = _objections(saga) if saga.stage is Stage.PLANNING else ("nothing but the same plan is left",)
-        await context.coordinator.tell(c.GiveUpRepair(why))
+        await _tell(context.coordinator, saga, c.GiveUpRepair(why))
     else:
-        await context.coordinator.tell(_proposing(proposed))
+        await _tell(context.coordinator, saga, _proposing(proposed))
     return _reference(context.coordinator.saga)
 
 
@@ -308,7 +308,7 @@ async def validate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
         shown = to_json(await context.domain.evidence(saga))
         verdict = await judged_plan(context.domain, saga.request, saga.plan.content, shown)
         judging.answered(verdict.verdict.value)
-    await context.coordinator.tell(c.JudgePlan(str(saga.plan.hash), verdict.model_dump(mode="json"), shown))
+    await _tell(context.coordinator, saga, c.JudgePlan(str(saga.plan.hash), verdict.model_dump(mode="json"), shown))
     return _reference(context.coordinator.saga)
 
 
@@ -317,12 +317,14 @@ async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     coordinator = context.coordinator
     if place_of(coordinator.saga) != "approve":  # the journal has the decision already
         return _reference(coordinator.saga)
-    await coordinator.tell(c.AskApproval())
-    approver = context.approved_by or coordinator.saga.plan.approved_in_advance_by or _approver_before(context)
-    if approver:
-        await coordinator.tell(c.ApprovePlan(approver))
-        return _reference(coordinator.saga)
+    await _tell(coordinator, coordinator.saga, c.AskApproval())
     saga = coordinator.saga
+    if place_of(saga) != "approve":
+        return _reference(saga)
+    approver = context.approved_by or saga.plan.approved_in_advance_by or _approver_before(context)
+    if approver:
+        await _tell(coordinator, saga, c.ApprovePlan(approver))
+        return _reference(coordinator.saga)
     decision: Approval = interrupt({"saga_id": saga.id, "plan_hash": saga.plan.hash, "cost": saga.plan.cost})
     await _tell_decision(coordinator, decision)
     return _reference(coordinator.saga)
@@ -341,6 +343,15 @@ def _is_first_plan(saga: Saga) -> bool:
     return not saga.plan.version and amended_by(saga) is None
 
 
+async def _tell(coordinator: Coordinator, seen: Saga, command: c.Command) -> None:
+    """What follows from `seen`; dropped if the saga is elsewhere by now: who cancels waits for no planner or validator."""
+    try:
+        await coordinator.tell(command)
+    except NotAllowedError:
+        if coordinator.saga.stage is seen.stage:
+            raise
+
+
 async def _tell_decision(coordinator: Coordinator, decision: Approval) -> None:
     await coordinator.tell(_command_of(decision))
 
@@ -355,7 +366,7 @@ async def execute(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     context = runtime.context
     coordinator = context.coordinator
     if coordinator.saga.stage is Stage.PLANNING:
-        await coordinator.tell(_accepting(context.domain, coordinator.saga))
+        await _tell(coordinator, coordinator.saga, _accepting(context.domain, coordinator.saga))
     turned_or_quiet = await _until(coordinator, Stage.RUNNING)
     return _reference(turned_or_quiet)
 

@@ -30,6 +30,8 @@ def saga_amended(saga: Saga, event: e.SagaAmended, at: float) -> Saga:
         content=event.plan,
         cost=event.cost,
         accepted=accepted,
+        reasons=event.reasons,
+        alternatives=(),
         infeasible=(),
     )
     saga = replace(saga, stage=Stage.COMMITTED, amending=None, request=event.request, plan=plan)

@@ -174,6 +174,7 @@ def amend_saga(saga: Saga, command: c.AmendSaga, _now: float) -> e.Events:
         command.operations,
         command.outputs,
         command.needs,
+        command.reasons,
     )
     return (amended,)
 
@@ -235,6 +236,7 @@ def outcome_for_parent(child: Saga) -> c.AmendSaga | c.EndAmendment:
         tuple(_brought_in(child, amendment)),
         {undone_id(each.id): each.output for each in undone},
         {each.id: _placed(each.spec, _known(child, amendment)).depends_on for each in _kept(child, amendment)},
+        child.plan.reasons,
     )
 
 

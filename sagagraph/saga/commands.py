@@ -260,6 +260,7 @@ class AmendSaga:
     operations: tuple[BroughtIn, ...]
     outputs: dict[str, Any]
     needs: dict[str, tuple[str, ...]]
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

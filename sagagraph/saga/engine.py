@@ -53,13 +53,15 @@ from sagagraph.saga.model import FINAL, Saga, Stage
 from sagagraph.saga.owner import this_owner
 from sagagraph.saga.ports import Headline, Lease, RequestKind, SagaStore
 from sagagraph.saga.preview import CancelPreview, preview_cancel
-from sagagraph.saga.redaction import checked_fields, is_redacted, redaction_of
+from sagagraph.saga.redacting import redact_journals
+from sagagraph.saga.redaction import checked_fields, is_redacted
 from sagagraph.saga.replay import JudgePlan, Replay, replay
 from sagagraph.saga.retention import Retirement, retire, unfinished
 from sagagraph.saga.reversal import REVERSAL, original_id, plan_reversal, reversal_id, reversing_action
 from sagagraph.saga.settle import waits_for_answer
 from sagagraph.saga.status import SagaStatus
 from sagagraph.saga.telemetry.holding import Telemetry
+from sagagraph.saga.unheard import is_unheard, open_sagas
 from sagagraph.saga.view import Account, SagaView, view_of
 
 if TYPE_CHECKING:
@@ -322,16 +324,7 @@ class Engine:
             raise NotAllowedError(f"saga {saga_id!r} can not be redacted: {why}, and that needs its data", saga_id=saga_id)
         beside = [*saga.amendments, *([saga.reversal] if saga.reversal else [])]
         together = [saga, *[await self.load(each) for each in beside]]
-        journals = [(each, await self.store.read(each.id), await self._rows_beside(each.id)) for each in together]
-        redaction = redaction_of(
-            names,
-            (entry.event for _saga, entries, _rows in journals for entry in entries),
-            (row for _saga, _entries, rows in journals for row in rows),
-        )
-        for each, entries, _rows in journals:
-            at = max(self._clock(), each.last_at)
-            recorded = Entry(len(entries) + 1, each.epoch, at, e.FieldsRedacted(names, by))
-            await self.store.rewrite(each.id, recorded, redaction.event, redaction.payload)
+        await redact_journals(self.store, together, names, by=by, now=self._clock())
         await self._withdraw([each.id for each in together])
         return await self.status(saga_id)
 
@@ -346,10 +339,6 @@ class Engine:
         finally:
             projector.close()
 
-    async def _rows_beside(self, saga_id: str) -> list[Any]:
-        requests = await self.store.requests({saga_id: 0})
-        return [*(each.data for each in requests), *(each.output for each in await self.store.notes(saga_id))]
-
     async def load(self, saga_id: str) -> Saga:
         """The saga's state now, folded from its journal."""
         return fold(saga_id, await self.journal(saga_id))
@@ -362,6 +351,9 @@ class Engine:
 
     async def sagas(self) -> tuple[Headline, ...]:
         return await self.store.headlines()
+
+    async def open_sagas(self) -> tuple[Headline, ...]:
+        return await open_sagas(self.store)
 
     async def project(self, saga_id: str) -> Projection:
         """The saga as rows (docs/projections.md); a store in a database has them in its tables when this returns."""
@@ -383,7 +375,9 @@ class Engine:
         if saga.amending is not None:
             with suppress(UnknownSagaError):  # only its planner can begin it
                 await self.resume(saga.amending.saga, wait=wait)
-        elif not status_of(saga).is_final and not any(waits_for_answer(each) for each in saga.operations.values()):
+        elif (not status_of(saga).is_final or await is_unheard(self.store, saga)) and not any(
+            waits_for_answer(each) for each in saga.operations.values()
+        ):
             async with self.hold(saga_id, wait=wait) as coordinator:
                 await self._without_body(coordinator)
                 await coordinator.until_quiet()

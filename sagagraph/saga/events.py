@@ -413,6 +413,8 @@ class SagaAmended(Struct, frozen=True, omit_defaults=True):
     outputs: dict[str, Any]
     needs: dict[str, tuple[str, ...]] = {}
     """What stays → what it comes after from now on, besides what it came after and still stands."""
+    reasons: tuple[str, ...] = ()
+    """For the new plan."""
 
 
 class FieldsRedacted(Struct, frozen=True, omit_defaults=True):

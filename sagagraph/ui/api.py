@@ -8,8 +8,9 @@ from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sagagraph.errors import (
     BusyError,
@@ -52,6 +53,16 @@ Json = dict[str, Any]
 
 class Body(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_text_throughout(cls, body: Any) -> Any:
+        """JSON can name halves of characters, which no journal and no answer can hold."""
+        try:
+            json.dumps(body, ensure_ascii=False, default=str).encode()
+        except UnicodeEncodeError:
+            raise ValueError("holds half a character (a surrogate without its partner)") from None
+        return body
 
 
 class NewSaga(Body):
@@ -108,6 +119,7 @@ def add_api(app: FastAPI, service: Service) -> None:
     app.include_router(router)
     app.add_api_route("/docs", _reference, response_class=HTMLResponse, include_in_schema=False)
     app.add_exception_handler(SagaGraphError, _show_error)
+    app.add_exception_handler(RequestValidationError, _show_what_is_wrong)
 
 
 @router.get("/sagas", summary="Your sagas, the latest first")
@@ -117,9 +129,9 @@ async def list_sagas(service: TheService, visitor: TheVisitor) -> Json:
 
 @router.post("/sagas", status_code=202, summary="Begin to plan")
 async def create(body: NewSaga, service: TheService, visitor: TheVisitor) -> Json:
-    request = await _request_of(service, body.domain, body.text, body.request, None)
+    request, unread = await _request_of(service, body.domain, body.text, body.request, None)
     saga_id = await service.begin(visitor, body.domain, request)
-    return await _standing(service, visitor, saga_id)
+    return {**await _standing(service, visitor, saga_id), "not_understood": unread}
 
 
 @router.get("/sagas/{saga_id}", summary="Where a saga stands, now or at a version of its journal")
@@ -131,7 +143,7 @@ async def show(
 
 @router.get("/sagas/{saga_id}/plan", summary="The plan that is shown, and the alternatives to it")
 async def plans(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
-    saga = await service.saga(visitor, saga_id)
+    saga = await service.shown(await service.saga(visitor, saga_id))
     plan = saga.plan
     shown = {"plan_hash": plan.hash, "plan": plan.content, "cost": plan.cost, "reasons": plan.reasons, "verdict": plan.verdict}
     return {"saga_id": saga_id, "status": status_of(saga).value, "shown": shown, "alternatives": plan.alternatives}
@@ -158,10 +170,12 @@ async def choose(saga_id: str, body: ThisPlan, service: TheService, visitor: The
 @router.post("/sagas/{saga_id}/change", status_code=202, summary="Wish for something else")
 async def change(saga_id: str, body: ChangedWishes, service: TheService, visitor: TheVisitor) -> Json:
     saga = await service.saga(visitor, saga_id)
-    is_same = bool(body.lost) and body.text is None and body.request is None
-    wanted = saga.request if is_same else await _request_of(service, saga.domain, body.text, body.request, saga)
+    wanted: Json = saga.request
+    unread: tuple[str, ...] = ()
+    if not body.lost or body.text is not None or body.request is not None:
+        wanted, unread = await _request_of(service, saga.domain, body.text, body.request, saga)
     await service.change(visitor, saga_id, wanted, body.lost)
-    return await _standing(service, visitor, saga_id)
+    return {**await _standing(service, visitor, saga_id), "not_understood": unread}
 
 
 @router.get("/sagas/{saga_id}/disruptions", summary="What can go wrong with it now, at the press of a button")
@@ -247,22 +261,25 @@ async def download(saga_id: str, name: str, service: TheService, visitor: TheVis
     raise UnknownSagaError(f"saga {saga_id!r} has no file {name!r}", saga_id=saga_id)
 
 
-async def _request_of(service: Service, domain: str, text: str | None, request: Json | None, saga: Saga | None) -> Json:
-    """What is wished, on top of what was wished before; raises `InvalidInputError` with the question for what is missing."""
+async def _request_of(
+    service: Service, domain: str, text: str | None, request: Json | None, saga: Saga | None
+) -> tuple[Json, tuple[str, ...]]:
+    """What is wished, on top of what was wished before, and which words were not understood.
+
+    Raises `InvalidInputError` with the question for what is missing.
+    """
     if (text is None) is (request is None):
         raise InvalidInputError("give a sentence or a request, one of them", field="text")
     if domain not in service.subjects:
         raise InvalidInputError(f"there are {', '.join(service.subjects)}, not {domain!r}", field="domain")
     subject = service.subjects[domain]
     if request is not None:
-        checked: Json = await subject.checked(request)
-        return checked
+        return await subject.checked(request), ()
     draft = await subject.read(text or "", subject.draft_of(saga.request).known if saga else None)
     if draft.questions:
         unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
         raise InvalidInputError(" ".join([*draft.questions, *unread]), field="text")
-    wanted: Json = subject.on_top(draft.request, saga) if saga else draft.request
-    return wanted
+    return subject.on_top(draft.request, saga) if saga else draft.request, draft.not_understood
 
 
 async def _standing(service: Service, visitor: Visitor, saga_id: str, version: int | None = None) -> Json:
@@ -281,3 +298,12 @@ async def _reference(request: Request) -> HTMLResponse:
 async def _show_error(_request: Request, exc: Exception) -> JSONResponse:
     status = next((status for kind, status in _STATUS_OF_ERROR if isinstance(exc, kind)), 500)
     return JSONResponse({"error": {"message": str(exc), "field": getattr(exc, "field", None)}}, status_code=status)
+
+
+async def _show_what_is_wrong(_request: Request, exc: Exception) -> JSONResponse:
+    """Without repeating what was sent, as FastAPI would."""
+    if not isinstance(exc, RequestValidationError):
+        raise TypeError("this answers requests that do not fit")
+    first = exc.errors()[0]
+    field = ".".join(str(each) for each in first["loc"] if each != "body")
+    return JSONResponse({"error": {"message": str(first["msg"]).removeprefix("Value error, "), "field": field or "body"}}, 422)

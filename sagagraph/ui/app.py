@@ -23,11 +23,13 @@ from fastapi import FastAPI
 from sagagraph import __version__
 from sagagraph.bootstrap import Settings
 from sagagraph.listening import listen, url_of
+from sagagraph.planning.processes import in_processes
 from sagagraph.ui.api import add_api
 from sagagraph.ui.chat import Chat
 from sagagraph.ui.conversation import Conversations
 from sagagraph.ui.door import Door
 from sagagraph.ui.gate import LOOPBACK_NAMES, Gate, Login
+from sagagraph.ui.hangup import HangUp
 from sagagraph.ui.history import History
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.style import CSS, HEAD
@@ -35,6 +37,8 @@ from sagagraph.ui.visitors import TOKEN_BYTES
 
 _GRACE_S: Final = 3
 _THREADS: Final = 128
+_PLANNERS: Final = ("sagagraph.domains.reunion.solver", "sagagraph.domains.travel.repair")
+"""Modules that planning needs."""
 _NOTHING_UPLOADED: Final = 1
 """Bytes: no component takes files, and the route that would take them is there all the same."""
 
@@ -43,6 +47,12 @@ def create_app(service: Service, door: Door) -> Gate:
     """The ASGI application; the service belongs to the loop that runs it."""
     api = FastAPI(title="SagaGraph", version=__version__, docs_url=None, redoc_url=None)
     add_api(api, service)
+    add_pages(api, service)
+    hosts = LOOPBACK_NAMES if door.is_loopback else None
+    return Gate(api, login=Login(door.passwords), hosts=hosts, new_token=lambda: secrets.token_urlsafe(TOKEN_BYTES))
+
+
+def add_pages(api: FastAPI, service: Service) -> None:
     gr.mount_gradio_app(
         api,
         _page(service),
@@ -57,8 +67,6 @@ def create_app(service: Service, door: Door) -> Gate:
         enable_monitoring=False,
         max_file_size=_NOTHING_UPLOADED,
     )
-    hosts = LOOPBACK_NAMES if door.is_loopback else None
-    return Gate(api, login=Login(door.passwords), hosts=hosts, new_token=lambda: secrets.token_urlsafe(TOKEN_BYTES))
 
 
 def _page(service: Service) -> gr.Blocks:
@@ -78,23 +86,29 @@ async def serve(settings: Settings, door: Door, on_ready: Callable[[str], None])
 
     Raises `InvalidInputError` where it can not listen.
     """
-    # Solvers, searches and the store's reads each take a thread: by default there are so few that people would wait in line.
+    # Waiting for planners and the store's reads take a thread each: by default there are so few that people would wait in line.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="sagagraph-work"))
-    with listen(door.host, door.port) as listener:
+    with listen(door.host, door.port) as listener, in_processes(*_PLANNERS):
         async with open_service(settings) as service:
             await service.pick_up()
-            server = _Server(_config(create_app(service, door)), lambda: on_ready(url_of(listener)))
+            server = _Server(HangUp(create_app(service, door)), lambda: on_ready(url_of(listener)))
             await server.serve(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
-        super().__init__(config)
+    def __init__(self, app: HangUp, on_ready: Callable[[], None]) -> None:
+        super().__init__(_config(app))
+        self._app = app
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Before the server begins to wait for its clients: those that follow something would keep it.
+        self._app.tell()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -111,7 +125,7 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def _config(app: Gate) -> uvicorn.Config:
+def _config(app: HangUp) -> uvicorn.Config:
     """No access log: an address can hold what a visitor said."""
     return uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_S, ws="none", server_header=False

@@ -65,8 +65,7 @@ def plan_card(saga: Saga, subject: Subject) -> Html:
     plan = saga.plan
     verdict = str((plan.verdict or {}).get("verdict", "not judged yet"))
     name = element("small", f"plan {plan.hash} · validators: {verdict}", class_="sg-muted")
-    reasons = () if saga.amendments else plan.reasons  # those were for the plan before its amendment
-    return _card(money(plan.cost), subject.lines(plan.content), reasons, name, plan_hash=str(plan.hash))
+    return _card(money(plan.cost), subject.lines(plan.content), plan.reasons, name, plan_hash=str(plan.hash))
 
 
 def alternative_card(offered: Mapping[str, Any], subject: Subject) -> Html:
@@ -121,12 +120,14 @@ def _fee(fee: float, currency: str | None) -> str:
 def changes_card(changes: Sequence[Change]) -> Html:
     if not changes:
         return element("div", "Nothing in the plan changed.", class_="sg-muted")
-    rows = [(each.key, _told(each.before), _told(each.after)) for each in changes]
+    rows = [(each.key, _told(each.before, each.key), _told(each.after, each.key)) for each in changes]
     return table(("what", "before", "after"), rows)
 
 
-def _told(line: Line | None) -> str:
-    return "—" if line is None else " · ".join(filter(None, (line.what, line.when, line.price)))
+def _told(line: Line | None, key: str) -> str:
+    if line is None:
+        return "—"
+    return " · ".join(each for each in (line.what, line.when, line.price) if each and each != key)
 
 
 def moment_text(at: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 import gradio as gr
@@ -17,27 +16,20 @@ from sagagraph.ui import cards
 from sagagraph.ui.conversation import Conversation, Conversations, Talk, as_chat, shown_messages
 from sagagraph.ui.gallery import Drawn, Gallery
 from sagagraph.ui.gate import visitor_in
+from sagagraph.ui.keeping import Shown, kept
 from sagagraph.ui.narration import waits_for_the_world
 from sagagraph.ui.scene import Scene, scene_of
 from sagagraph.ui.service import Service
 from sagagraph.ui.trouble import Trouble
 from sagagraph.ui.visitors import Visitor
 
-_MOST_WISHES: Final = 12
+_MOST_WISHES: Final = 24
 _MOST_ALTERNATIVES: Final = 3
 _BREATH_S: Final = 0.25
 """Between two updates of a page: many events at once are shown together."""
 
 Updates = dict[Any, Any]
 Stream = AsyncIterator[Updates]
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What this page of a browser shows: what its buttons mean, whatever has happened since."""
-
-    saga_id: str | None = None
-    plan_hash: str | None = None
 
 
 class Chat:
@@ -52,7 +44,7 @@ class Chat:
     # -- components ----------------------------------------------------------------------------------------------------
 
     def build(self, page: gr.Blocks) -> None:
-        self._shown = gr.State(Shown())
+        self._shown = kept()
         with gr.Row(elem_classes="sg-columns"):
             with gr.Column(scale=3, min_width=320):
                 self._build_chat()
@@ -100,13 +92,13 @@ class Chat:
         )
 
     def _build_wishes(self) -> None:
-        self._wishes: list[tuple[gr.Row, gr.Textbox, gr.Button, gr.State]] = []
+        self._wishes: list[tuple[gr.Row, gr.Textbox, gr.Button, gr.Textbox]] = []
         with gr.Accordion(
             "What you have said (change it here, or in the chat)", open=True, visible=False, elem_id="wishes"
         ) as box:
             for number in range(_MOST_WISHES):
                 with gr.Row(visible=False, elem_classes="sg-wish") as row:
-                    key = gr.State("")
+                    key = kept()
                     text = gr.Textbox(
                         container=False, scale=5, min_width=160, max_lines=1, elem_id=f"wish-{number}", interactive=True
                     )
@@ -115,22 +107,22 @@ class Chat:
         self._wish_box = box
 
     def _build_plans(self) -> None:
-        self._status = gr.HTML(elem_id="status")
-        self._plan = gr.HTML(elem_id="plan", visible=False)
+        self._status = gr.HTML(padding=False, elem_id="status")
+        self._plan = gr.HTML(padding=False, elem_id="plan", visible=False)
         with gr.Row(elem_classes="sg-tight"):
             self._approve = gr.Button("Approve", variant="primary", visible=False, min_width=120, elem_id="approve")
             self._reject = gr.Button("Reject", visible=False, min_width=90, elem_id="reject")
             self._cancel = gr.Button("Cancel…", variant="stop", visible=False, min_width=90, elem_id="cancel")
             self._resume = gr.Button("Resume", visible=False, min_width=90, elem_id="resume")
         with gr.Group(visible=False) as self._preview_box:
-            self._preview = gr.HTML(elem_id="preview")
+            self._preview = gr.HTML(padding=False, elem_id="preview")
             with gr.Row(elem_classes="sg-tight"):
                 self._undo = gr.Button("Yes, undo it", variant="stop", min_width=110, elem_id="undo")
                 self._keep = gr.Button("Keep it", min_width=90, elem_id="keep")
-        self._alternatives: list[tuple[gr.HTML, gr.Button, gr.State]] = []
+        self._alternatives: list[tuple[gr.HTML, gr.Button, gr.Textbox]] = []
         with gr.Accordion("Other plans", open=False, visible=False, elem_id="alternatives") as self._others:
             for number in range(_MOST_ALTERNATIVES):
-                card, plan_hash = gr.HTML(visible=False), gr.State("")
+                card, plan_hash = gr.HTML(padding=False, visible=False), kept()
                 choose = gr.Button("Take this one instead", size="sm", visible=False, elem_id=f"choose-{number}")
                 self._alternatives.append((card, choose, plan_hash))
 
@@ -183,11 +175,11 @@ class Chat:
         async for updates in self._follow(visitor_in(request.headers)):
             yield updates
 
-    async def _on_say(self, text: str, shown: Shown, request: gr.Request) -> Stream:
+    async def _on_say(self, text: str, shown: str, request: gr.Request) -> Stream:
         visitor = visitor_in(request.headers)
         if text.strip():
             yield {self._say: ""}
-            await self._talk(visitor, shown, lambda talk: talk.say(text.strip()))
+            await self._talk(visitor, Shown.in_text(shown), lambda talk: talk.say(text.strip()))
         async for updates in self._follow(visitor):
             yield updates
 
@@ -211,84 +203,92 @@ class Chat:
         async for updates in self._follow(visitor):
             yield updates
 
-    async def _on_reword(self, key: str, text: str, shown: Shown, request: gr.Request) -> Stream:
+    async def _on_reword(self, key: str, text: str, shown: str, request: gr.Request) -> Stream:
         visitor = visitor_in(request.headers)
-        await self._talk(visitor, shown, lambda talk: talk.reword(key, text))
+        if await self._is_wished(visitor, key):
+            await self._talk(visitor, Shown.in_text(shown), lambda talk: talk.reword(key, text))
         async for updates in self._follow(visitor):
             yield updates
 
-    async def _on_drop(self, key: str, shown: Shown, request: gr.Request) -> Stream:
+    async def _on_drop(self, key: str, shown: str, request: gr.Request) -> Stream:
         visitor = visitor_in(request.headers)
-        await self._talk(visitor, shown, lambda talk: talk.remove(key))
+        if await self._is_wished(visitor, key):
+            await self._talk(visitor, Shown.in_text(shown), lambda talk: talk.remove(key))
         async for updates in self._follow(visitor):
             yield updates
 
-    async def _on_approve(self, shown: Shown, request: gr.Request) -> Stream:
+    async def _on_approve(self, shown: str, request: gr.Request) -> Stream:
         async for updates in self._decided(shown, request, approved=True):
             yield updates
 
-    async def _on_reject(self, shown: Shown, request: gr.Request) -> Stream:
+    async def _on_reject(self, shown: str, request: gr.Request) -> Stream:
         async for updates in self._decided(shown, request, approved=False):
             yield updates
 
-    async def _decided(self, shown: Shown, request: gr.Request, *, approved: bool) -> Stream:
-        visitor = visitor_in(request.headers)
+    async def _decided(self, page: str, request: gr.Request, *, approved: bool) -> Stream:
+        visitor, shown = visitor_in(request.headers), Shown.in_text(page)
         if shown.saga_id and shown.plan_hash:
             await self._attempt(visitor, self._service.decide(visitor, shown.saga_id, shown.plan_hash, approved=approved))
         async for updates in self._follow(visitor):
             yield updates
 
-    async def _on_choose(self, shown: Shown, plan_hash: str, request: gr.Request) -> Stream:
-        visitor = visitor_in(request.headers)
-        if shown.saga_id and plan_hash:
-            await self._attempt(visitor, self._service.choose(visitor, shown.saga_id, plan_hash))
+    async def _on_choose(self, shown: str, plan_hash: str, request: gr.Request) -> Stream:
+        visitor, saga_id = visitor_in(request.headers), Shown.in_text(shown).saga_id
+        if saga_id and plan_hash:
+            await self._attempt(visitor, self._service.choose(visitor, saga_id, plan_hash))
         async for updates in self._follow(visitor):
             yield updates
 
-    async def _on_cancel(self, shown: Shown, request: gr.Request) -> Stream:
-        visitor = visitor_in(request.headers)
-        if shown.saga_id:
+    async def _on_cancel(self, shown: str, request: gr.Request) -> Stream:
+        visitor, saga_id = visitor_in(request.headers), Shown.in_text(shown).saga_id
+        if saga_id:
             try:
-                card = cards.preview_card(await self._service.preview(visitor, shown.saga_id))
+                card = cards.preview_card(await self._service.preview(visitor, saga_id))
             except SagaGraphError as exc:
-                self._answer(visitor, str(exc))
+                await self._answer(visitor, str(exc))
             else:
                 yield {self._preview_box: gr.update(visible=True), self._preview: card}
                 return
         async for updates in self._follow(visitor):
             yield updates
 
-    async def _on_undo(self, shown: Shown, request: gr.Request) -> Stream:
-        visitor = visitor_in(request.headers)
+    async def _on_undo(self, shown: str, request: gr.Request) -> Stream:
+        visitor, saga_id = visitor_in(request.headers), Shown.in_text(shown).saga_id
         yield {self._preview_box: gr.update(visible=False)}
-        if shown.saga_id:
-            await self._attempt(visitor, self._service.cancel(visitor, shown.saga_id))
+        if saga_id:
+            await self._attempt(visitor, self._service.cancel(visitor, saga_id))
         async for updates in self._follow(visitor):
             yield updates
 
     async def _on_keep(self) -> Stream:
         yield {self._preview_box: gr.update(visible=False)}
 
-    async def _on_resume(self, shown: Shown, request: gr.Request) -> Stream:
-        visitor = visitor_in(request.headers)
-        if shown.saga_id:
-            await self._attempt(visitor, self._service.resume(visitor, shown.saga_id))
+    async def _on_resume(self, shown: str, request: gr.Request) -> Stream:
+        visitor, saga_id = visitor_in(request.headers), Shown.in_text(shown).saga_id
+        if saga_id:
+            await self._attempt(visitor, self._service.resume(visitor, saga_id))
         async for updates in self._follow(visitor):
             yield updates
 
+    async def _is_wished(self, visitor: Visitor, key: str) -> bool:
+        scene = await self._look(visitor)
+        return any(wish.key == key for wish in scene.conversation.draft.wishes)
+
     async def _talk(self, visitor: Visitor, shown: Shown, turn: Callable[[Talk], Awaitable[Conversation]]) -> None:
         async with self._conversations.turn(visitor):
-            talk = Talk(self._service, visitor, self._conversations.of(visitor), shown.plan_hash)
+            scene = await self._look(visitor)  # after a restart the conversation is taken up from the journal first
+            talk = Talk(self._service, visitor, scene.conversation, shown.plan_hash)
             self._conversations.keep(visitor, await turn(talk))
 
     async def _attempt(self, visitor: Visitor, asked: Awaitable[None]) -> None:
         try:
             await asked
         except SagaGraphError as exc:
-            self._answer(visitor, str(exc))
+            await self._answer(visitor, str(exc))
 
-    def _answer(self, visitor: Visitor, text: str) -> None:
-        self._conversations.keep(visitor, self._conversations.of(visitor).answered(text))
+    async def _answer(self, visitor: Visitor, text: str) -> None:
+        scene = await self._look(visitor)
+        self._conversations.keep(visitor, scene.conversation.answered(text))
 
     async def _follow(self, visitor: Visitor) -> Stream:
         drawn = Drawn()
@@ -308,14 +308,14 @@ class Chat:
     def _rendered(self, scene: Scene, drawn: Drawn) -> Updates:
         saga = scene.saga
         messages = shown_messages(scene.conversation, scene.shown, scene.subject)
-        shown = Shown() if saga is None or scene.shown is None else Shown(saga.id, scene.shown.plan.hash)
+        shown = Shown() if saga is None or scene.shown is None else Shown(saga.id, scene.shown.plan.hash or "")
         opening = {"role": "assistant", "content": scene.subject.opening}
         return {
             self._chatbot: [opening, *as_chat(messages)],
             self._subject: scene.subject.name,
             self._examples: gr.update(visible=not messages, samples=[[each] for each in scene.subject.examples]),
             self._status: cards.status_card(scene.shown, is_busy=scene.is_busy, told=scene.problem),
-            self._shown: shown,
+            self._shown: shown.text,
             **self._wishes_of(scene),
             **self._plans_of(scene),
             **self._trouble.of(scene),
@@ -323,7 +323,8 @@ class Chat:
         }
 
     def _wishes_of(self, scene: Scene) -> Updates:
-        wishes = scene.conversation.draft.wishes
+        happened = scene.subject.happened(scene.saga.request) if scene.saga is not None else ()
+        wishes = (*scene.conversation.draft.wishes, *happened)
         updates: Updates = {self._wish_box: gr.update(visible=bool(wishes))}
         for number, (row, text, drop, key) in enumerate(self._wishes):
             wish = wishes[number] if number < len(wishes) else None
@@ -337,7 +338,8 @@ class Chat:
         saga, shown = scene.saga, scene.shown
         status = None if shown is None else status_of(shown)
         is_open = saga is not None and saga.stage not in FINAL
-        is_asking = status is SagaStatus.AWAITING_APPROVAL and not scene.is_busy
+        has_question = bool(scene.conversation.draft.questions)  # then the plan does not keep all that was said
+        is_asking = status is SagaStatus.AWAITING_APPROVAL and not scene.is_busy and not has_question
         plan = cards.plan_card(shown, scene.subject) if shown is not None and shown.plan.content is not None else ""
         updates: Updates = {
             self._plan: gr.update(visible=bool(plan), value=plan),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Final, Literal
@@ -16,7 +17,7 @@ from sagagraph.saga.model import Saga
 from sagagraph.saga.status import SagaStatus
 from sagagraph.ui.narration import in_retrospect, narrate
 from sagagraph.ui.service import Service
-from sagagraph.ui.subject import NOTHING_KNOWN, Draft, Subject
+from sagagraph.ui.subject import NOTHING_KNOWN, Disruption, Draft, Subject
 from sagagraph.ui.visitors import Visitor
 
 _MOST_KEPT: Final = 1000
@@ -30,6 +31,7 @@ _UNDO: Final = re.compile(
     r"^\W*(?:please )?(?:cancel|undo|call off)(?: (?:it|that|this|everything|all|the (?:trip|plan|whole thing)))*\W*$",
     re.IGNORECASE,
 )
+_JOINTS: Final = ("", "until", "by")
 _OVER: Final = frozenset({SagaStatus.REJECTED, SagaStatus.INFEASIBLE, SagaStatus.COMPENSATED})
 
 
@@ -45,6 +47,8 @@ class Conversation:
     messages: tuple[Message, ...] = ()
     draft: Draft = NOTHING_KNOWN
     saga_id: str | None = None
+    unfinished: str = ""
+    """News that left a question open: what is said next may answer it."""
 
     def heard(self, text: str) -> Conversation:
         return self._with(Message("user", text))
@@ -136,12 +140,16 @@ class Talk:
         if _UNDO.match(text):
             self._answer("Press “Cancel…” to see what that would undo, and what would remain.")
             return True
-        if (disruption := self._subject.disruption_in(text, saga)) is not None:
-            await self._service.disrupt(self._visitor, saga.id, disruption)
+        if (news := self._news(text, saga)) is not None:
+            await self._service.disrupt(self._visitor, saga.id, news)
+            self._confirm(news, saga)
             return True
         shown = await self._service.shown(saga)
         if status_of(shown) is not SagaStatus.AWAITING_APPROVAL:
             return False
+        if _YES.match(text) and self.conversation.draft.questions:
+            self._answer(f"First, because the plan does not keep all that you have said: {self.conversation.draft.questions[0]}")
+            return True
         if _YES.match(text) or _NO.match(text):
             await self._service.decide(self._visitor, saga.id, self._shown_hash or "", approved=bool(_YES.match(text)))
             return True
@@ -152,6 +160,26 @@ class Talk:
         if preference.plan_hash is not None:
             await self._service.choose(self._visitor, saga.id, preference.plan_hash)
         return True
+
+    def _news(self, text: str, saga: Saga) -> Disruption | None:
+        """With what it answers; a question that stays open is remembered."""
+        unfinished = self.conversation.unfinished
+        self.conversation = replace(self.conversation, unfinished="")
+        for answer in (f"{unfinished} {joint} {text}" for joint in _JOINTS if unfinished):
+            with suppress(InvalidInputError):
+                if (told := self._subject.disruption_in(answer, saga)) is not None:
+                    return told
+        try:
+            return self._subject.disruption_in(text, saga)
+        except InvalidInputError:
+            self.conversation = replace(self.conversation, unfinished=text)
+            raise
+
+    def _confirm(self, news: Disruption, saga: Saga) -> None:
+        """What of it was understood: whatever else was said of it was not."""
+        known = len(self._subject.happened(saga.request))
+        for each in self._subject.happened(news.request)[known:] if news.request is not None else ():
+            self._answer(f"{each.text}.")
 
     async def _take(self, draft: Draft, saga: Saga | None) -> None:
         before = self.conversation.draft
@@ -188,8 +216,8 @@ def _words_of(exc: SagaGraphError) -> str:
 
 
 def shown_messages(conversation: Conversation, saga: Saga | None, subject: Subject) -> tuple[Message, ...]:
-    """With what there is to say of the saga as it stands now."""
-    if saga is None:
+    """With what there is to say of the saga as it stands now; an open question is the last word."""
+    if saga is None or (conversation.draft.questions and status_of(saga) is SagaStatus.AWAITING_APPROVAL):
         return conversation.messages
     return (*conversation.messages, Message("assistant", narrate(saga, subject)))
 

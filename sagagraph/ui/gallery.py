@@ -41,7 +41,7 @@ class Gallery:
             with graph:
                 self._graph = gr.Plot(show_label=False, container=False, elem_id="graph")
             with compared:
-                self._changes = gr.HTML(elem_id="changes")
+                self._changes = gr.HTML(padding=False, elem_id="changes")
                 self._comparison = gr.Plot(show_label=False, container=False, visible=False, elem_id="comparison")
 
     @property

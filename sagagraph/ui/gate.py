@@ -19,6 +19,8 @@ VISITOR_HEADER = "x-sagagraph-visitor"
 _COOKIE_AGE_S = 365 * 86400
 _TOKEN_LENGTHS = range(20, 101)
 """Shorter ones were not made here, and could be guessed."""
+_LONGEST_BODY = 1_000_000
+"""Bytes; the longest request that anything here asks for, a reunion of hundreds, is a fraction of that."""
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -80,7 +82,7 @@ class Gate:
         origin = headers.get("origin")
         if scope.get("method") not in _SAFE_METHODS and origin and urlsplit(origin).netloc != host:
             return 403, "this request comes from another site"
-        return None
+        return _too_long(headers)
 
     def _visitor(self, headers: Mapping[str, str], token: str) -> Visitor | None:
         if not self._login.passwords:
@@ -110,6 +112,16 @@ def _setting_cookie(send: Send, token: str) -> Send:
         await send(message)
 
     return sending
+
+
+def _too_long(headers: Mapping[str, str]) -> tuple[int, str] | None:
+    """The server itself sees to it that a body is no longer than it says."""
+    if "transfer-encoding" in headers:
+        return 411, "say how long the request is, with Content-Length"
+    length = headers.get("content-length", "")
+    if length.isdigit() and int(length) > _LONGEST_BODY:
+        return 413, f"this request has {length} bytes, and at most {_LONGEST_BODY} are read"
+    return None
 
 
 def _token_in(cookies: str) -> str:

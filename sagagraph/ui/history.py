@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -19,6 +18,7 @@ from sagagraph.saga.projections import project
 from sagagraph.ui import cards, records
 from sagagraph.ui.conversation import Conversations, about
 from sagagraph.ui.gate import visitor_in
+from sagagraph.ui.keeping import kept
 from sagagraph.ui.markup import joined
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
@@ -26,11 +26,6 @@ from sagagraph.ui.visitors import Visitor
 Updates = dict[Any, Any]
 _MOST_SHOWN = 300
 """Lines of a journal on a page; all of it can be downloaded."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    saga_id: str | None = None
 
 
 class History:
@@ -41,11 +36,11 @@ class History:
     # -- components ----------------------------------------------------------------------------------------------------
 
     def build(self, tab: gr.Tab) -> None:
-        self._opened = gr.State(Opened())
+        self._opened = kept()
         with gr.Row(elem_classes="sg-tight"):
             self._pick = gr.Dropdown([], label="Saga", scale=5, min_width=300, elem_id="pick", filterable=False)
-            self._refresh = gr.Button("Refresh", scale=1, min_width=90, elem_id="refresh")
-        self._list = gr.HTML(elem_id="saga-list")
+            self._refresh = gr.Button("Refresh", size="sm", scale=0, min_width=90, elem_id="refresh")
+        self._list = gr.HTML(padding=False, elem_id="saga-list")
         with gr.Column(visible=False, elem_id="record") as self._record:
             self._build_version()
             self._build_actions()
@@ -53,19 +48,19 @@ class History:
                 with gr.Tab("Steps"):
                     self._graph = gr.Plot(show_label=False, container=False, elem_id="record-graph")
                 with gr.Tab("Journal"):
-                    self._journal = gr.HTML(elem_id="journal")
+                    self._journal = gr.HTML(padding=False, elem_id="journal")
                 with gr.Tab("State"):
-                    self._state = gr.HTML(elem_id="state")
+                    self._state = gr.HTML(padding=False, elem_id="state")
                 with gr.Tab("Verdicts"):
-                    self._verdicts = gr.HTML(elem_id="verdicts")
+                    self._verdicts = gr.HTML(padding=False, elem_id="verdicts")
                     self._check = gr.Button("Fold and judge again", size="sm", elem_id="replay")
-                    self._replay = gr.HTML(elem_id="replayed")
+                    self._replay = gr.HTML(padding=False, elem_id="replayed")
         self._listen(tab)
 
     def _build_version(self) -> None:
         self._version = gr.Slider(1, 2, step=1, value=1, label="As it was at version", elem_id="version")
-        self._at = gr.HTML(elem_id="at-version")
-        self._files = gr.HTML(elem_id="files")
+        self._at = gr.HTML(padding=False, elem_id="at-version")
+        self._files = gr.HTML(padding=False, elem_id="files")
 
     def _build_actions(self) -> None:
         with gr.Row(elem_classes="sg-tight"):
@@ -75,10 +70,10 @@ class History:
             with gr.Row(elem_classes="sg-tight"):
                 self._held = gr.Dropdown([], label="Operation", min_width=160, elem_id="held")
                 ways = [each.value for each in Resolution]
-                self._way = gr.Radio(ways, value=ways[0], label="What a person found out", min_width=200, elem_id="way")
+                self._way = gr.Radio(ways, label="What a person found out", min_width=200, elem_id="way")
                 self._output = gr.Textbox(label="What it returned, as JSON, if it landed", min_width=200, elem_id="output")
             self._resolve = gr.Button("Settle it", size="sm", elem_id="resolve")
-        self._told = gr.HTML(elem_id="told")
+        self._told = gr.HTML(padding=False, elem_id="told")
 
     # -- events --------------------------------------------------------------------------------------------------------
 
@@ -95,79 +90,79 @@ class History:
         self._resolve.click(self._on_resolve, [self._opened, self._held, self._way, self._output], outputs, **usual)
         self._check.click(self._on_check, [self._opened], outputs, **usual)
 
-    async def _on_refresh(self, opened: Opened, request: gr.Request) -> Updates:
+    async def _on_refresh(self, saga_id: str, request: gr.Request) -> Updates:
         visitor = visitor_in(request.headers)
-        return {**await self._listed(visitor, opened), **await self._opened_saga(visitor, opened)}
+        return {**await self._listed(visitor, saga_id), **await self._opened_saga(visitor, saga_id)}
 
     async def _on_pick(self, saga_id: str, request: gr.Request) -> Updates:
-        return await self._opened_saga(visitor_in(request.headers), Opened(saga_id))
+        return await self._opened_saga(visitor_in(request.headers), saga_id or "")
 
-    async def _on_version(self, opened: Opened, version: int, request: gr.Request) -> Updates:
-        return await self._opened_saga(visitor_in(request.headers), opened, version)
+    async def _on_version(self, saga_id: str, version: int, request: gr.Request) -> Updates:
+        return await self._opened_saga(visitor_in(request.headers), saga_id, version)
 
-    async def _on_open(self, opened: Opened, request: gr.Request) -> Updates:
+    async def _on_open(self, saga_id: str, request: gr.Request) -> Updates:
         visitor = visitor_in(request.headers)
-        if not opened.saga_id:
+        if not saga_id:
             return {}
-        saga = await self._service.saga(visitor, opened.saga_id)
+        saga = await self._service.saga(visitor, saga_id)
         self._conversations.keep(visitor, about(saga, self._service.subjects[saga.domain]))
         return {self._told: cards.note("It is open in the chat now: look at Plan.")}
 
-    async def _on_resume(self, opened: Opened, request: gr.Request) -> AsyncIterator[Updates]:
+    async def _on_resume(self, saga_id: str, request: gr.Request) -> AsyncIterator[Updates]:
         visitor = visitor_in(request.headers)
-        if opened.saga_id:
+        if saga_id:
             try:
-                await self._service.resume(visitor, opened.saga_id)
+                await self._service.resume(visitor, saga_id)
             except SagaGraphError as exc:
                 yield {self._told: cards.problem(str(exc))}
-            async for updates in self._follow(visitor, opened):
+            async for updates in self._follow(visitor, saga_id):
                 yield updates
 
     async def _on_resolve(
-        self, opened: Opened, operation: str | None, way: str, output: str, request: gr.Request
+        self, saga_id: str, operation: str | None, way: str | None, output: str, request: gr.Request
     ) -> AsyncIterator[Updates]:
         visitor = visitor_in(request.headers)
-        if not opened.saga_id or not operation:
+        if not saga_id or not operation:
             return
         try:
-            returned = _parsed(output)
-            await self._service.resolve(visitor, opened.saga_id, operation, Resolution(way), returned)
+            said, returned = _found_out(way, output)
+            await self._service.resolve(visitor, saga_id, operation, said, returned)
         except SagaGraphError as exc:
             yield {self._told: cards.problem(str(exc))}
             return
-        async for updates in self._follow(visitor, opened):
+        async for updates in self._follow(visitor, saga_id):
             yield updates
 
-    async def _follow(self, visitor: Visitor, opened: Opened) -> AsyncIterator[Updates]:
-        saga_id = opened.saga_id or ""
+    async def _follow(self, visitor: Visitor, saga_id: str) -> AsyncIterator[Updates]:
         while self._service.is_busy(saga_id):
-            yield await self._opened_saga(visitor, opened)
+            yield await self._opened_saga(visitor, saga_id)
             await self._service.moved(saga_id)
-        yield {**await self._listed(visitor, opened), **await self._opened_saga(visitor, opened)}
+        yield {**await self._listed(visitor, saga_id), **await self._opened_saga(visitor, saga_id)}
 
-    async def _on_check(self, opened: Opened, request: gr.Request) -> Updates:
-        if not opened.saga_id:
+    async def _on_check(self, saga_id: str, request: gr.Request) -> Updates:
+        if not saga_id:
             return {}
-        return {self._replay: records.replay_card(await self._service.replay(visitor_in(request.headers), opened.saga_id))}
+        return {self._replay: records.replay_card(await self._service.replay(visitor_in(request.headers), saga_id))}
 
     # -- rendering -----------------------------------------------------------------------------------------------------
 
-    async def _listed(self, visitor: Visitor, opened: Opened) -> Updates:
+    async def _listed(self, visitor: Visitor, saga_id: str) -> Updates:
         sagas = await self._service.sagas(visitor)
-        choices = [(f"{saga.id} · {status_of(saga).value}", saga.id) for saga in sagas]
-        return {self._list: records.saga_list(sagas), self._pick: gr.update(choices=choices, value=opened.saga_id)}
+        told = [(saga, records.title(saga, self._service.subjects.get(saga.domain))) for saga in sagas]
+        choices = [(f"{words} · {status_of(saga).value}", saga.id) for saga, words in told]
+        return {self._list: records.saga_list(told), self._pick: gr.update(choices=choices, value=saga_id or None)}
 
-    async def _opened_saga(self, visitor: Visitor, opened: Opened, version: int | None = None) -> Updates:
-        if not opened.saga_id:
+    async def _opened_saga(self, visitor: Visitor, saga_id: str, version: int | None = None) -> Updates:
+        if not saga_id:
             return {self._record: gr.update(visible=False)}
         try:
-            entries = await self._service.journal(visitor, opened.saga_id)
+            entries = await self._service.journal(visitor, saga_id)
         except SagaGraphError as exc:
             return {self._record: gr.update(visible=False), self._list: cards.problem(str(exc))}
         at = len(entries) if version is None else max(1, min(version, len(entries)))
-        now = fold(opened.saga_id, entries)
-        then = now if at == len(entries) else fold(opened.saga_id, entries[:at])
-        return {**self._at_version(then, entries, at), **await self._as_it_is(visitor, now), self._opened: opened}
+        now = fold(saga_id, entries)
+        then = now if at == len(entries) else fold(saga_id, entries[:at])
+        return {**self._at_version(then, entries, at), **await self._as_it_is(visitor, now), self._opened: saga_id}
 
     def _at_version(self, saga: Saga, entries: tuple[Entry, ...], at: int) -> Updates:
         from sagagraph.ui.pictures.dependencies import dependency_graph
@@ -200,10 +195,14 @@ class History:
         }
 
 
-def _parsed(text: str) -> Any:
-    if not text.strip():
-        return None
+def _found_out(way: str | None, output: str) -> tuple[Resolution, Any]:
+    """What a person says of an operation; what it returned is not made up for them."""
+    if way is None:
+        raise InvalidInputError("say what you found out: it landed, or it is absent, or it is compensated", field="way")
+    said = Resolution(way)
+    if said is Resolution.LANDED and not output.strip():
+        raise InvalidInputError("say what it returned, as JSON: others count on it (null, if it returns nothing)", field="output")
     try:
-        return json.loads(text)
+        return said, json.loads(output) if output.strip() else None
     except ValueError as exc:
         raise InvalidInputError(f"is not JSON: {exc}", field="output") from exc

@@ -18,8 +18,11 @@ from sagagraph.ui.api import PREFIX
 from sagagraph.ui.cards import badge, moment_text
 from sagagraph.ui.markup import Html, element, joined, table
 from sagagraph.ui.narration import money
+from sagagraph.ui.scene import stands_alone
+from sagagraph.ui.subject import Subject
 
 _LONGEST_VALUE: Final = 20_000
+_LONGEST_TITLE: Final = 70
 
 STATE_TABLES: Final = (
     ("S_A: what the saga is about", "application_state", ("entity_type", "entity", "state", "version", "plan_version", "data")),
@@ -32,15 +35,31 @@ STATE_TABLES: Final = (
 """Heading, rows of the projection, and the columns that are shown of them."""
 
 
-def saga_list(sagas: Sequence[Saga]) -> Html:
+def title(saga: Saga, subject: Subject | None) -> str:
+    """What was wished for, in a few words; of what changes or undoes another saga, its id."""
+    if subject is None or not stands_alone(saga):
+        return saga.id
+    words = subject.sentence(saga.request).rstrip(".")
+    return words if len(words) <= _LONGEST_TITLE else f"{words[: _LONGEST_TITLE - 1]}…"
+
+
+def saga_list(sagas: Sequence[tuple[Saga, str]]) -> Html:
+    """With their titles."""
     if not sagas:
         return element("div", "You have no sagas yet: plan something.", class_="sg-muted")
-    rows = [(saga.id, saga.domain, badge(status_of(saga)), moment_text(saga.begun_at), money(saga.plan.cost)) for saga in sagas]
-    return table(("saga", "domain", "status", "begun", "cost"), rows)
+    rows = [
+        (joined(words, element("code", saga.id)), badge(status_of(saga)), _moment(saga.begun_at), money(saga.plan.cost))
+        for saga, words in sagas
+    ]
+    return table(("saga", "status", "begun", "cost"), rows)
+
+
+def _moment(at: float) -> Html:
+    return element("span", moment_text(at), class_="sg-moment")
 
 
 def journal_table(entries: Iterable[Entry]) -> Html:
-    rows = [(moment_text(each.at), describe(each), _json(each.event)) for each in entries]
+    rows = [(_moment(each.at), describe(each), _json(each.event)) for each in entries]
     return table(("when", "what", "all of it"), rows)
 
 

@@ -7,7 +7,7 @@ import json
 import logging
 import uuid
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +17,7 @@ from sagagraph.context.model import Model
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError
 from sagagraph.graph.planning import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
+from sagagraph.saga import events as e
 from sagagraph.saga.agenda import status_of
 from sagagraph.saga.amendment import parent_of
 from sagagraph.saga.document import entry_json, plain
@@ -35,6 +36,8 @@ from sagagraph.ui.visitors import Visitor
 
 _LOOK_AGAIN_S = 1.0
 """Other workers may move a saga on, and tell us nothing."""
+_LOOK_CLOSELY_S = 0.05
+"""Until what was asked is on record."""
 _AT_ONCE = 16
 """How many sagas are picked up at the same time."""
 
@@ -71,12 +74,17 @@ class Bell:
                 del self._waiting[saga_id]
 
 
+IsRecorded = Callable[[], Awaitable[bool]]
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something under way for a saga. `purpose` tells a second click from another wish."""
+    """Something under way for a saga. `purpose` tells a second click from another wish; the task returns what went wrong."""
 
     purpose: tuple[str, ...]
-    task: asyncio.Task[None]
+    task: asyncio.Task[SagaGraphError | None]
+    is_recorded: IsRecorded | None = None
+    """Whether what was asked is durable by now: whatever happens to this server, it will be seen to."""
 
 
 class Service:
@@ -97,8 +105,11 @@ class Service:
         if domain not in self.subjects:
             raise InvalidInputError(f"there are {', '.join(self.subjects)}, not {domain!r}", field="domain")
         name = visitor.new_id(domain, uuid.uuid4().hex[:8])
-        self._start(name, ("begin",), self._graphs[domain].start(name, request))
-        await self._until_there(name)
+
+        async def is_there() -> bool:
+            return await self._engine.store.headline(name) is not None
+
+        await self._take_on(name, ("begin",), self._graphs[domain].start(name, request), is_there)
         return name
 
     async def decide(self, visitor: Visitor, saga_id: str, plan_hash: str, *, approved: bool) -> None:
@@ -109,7 +120,7 @@ class Service:
         saga = await self.saga(visitor, saga_id)
         shown = await self.shown(saga)
         purpose = ("approve" if approved else "reject", plan_hash)
-        if self._is_under_way(saga_id, purpose) or _is_decided(shown, plan_hash, approved=approved):
+        if _is_decided(shown, plan_hash, approved=approved):
             return
         if shown.plan.hash != plan_hash:
             other = f"shows plan {shown.plan.hash}, not {plan_hash}"
@@ -117,14 +128,16 @@ class Service:
         if status_of(shown) is not SagaStatus.AWAITING_APPROVAL:
             raise NotAllowedError(f"saga {saga_id!r} is {status_of(shown).value}: no plan waits for approval", saga_id=saga_id)
         graph = self._graphs[saga.domain]
-        self._start(saga_id, purpose, graph.decide(saga_id, approved=approved, by=visitor.name, plan_hash=plan_hash))
+        deciding = graph.decide(saga_id, approved=approved, by=visitor.name, plan_hash=plan_hash)
+        await self._take_on(saga_id, purpose, deciding, self._journalling(shown, e.PlanApproved, e.PlanRejected))
 
     async def choose(self, visitor: Visitor, saga_id: str, plan_hash: str) -> None:
         saga = await self.saga(visitor, saga_id)
         known = {saga.plan.hash, *(each["plan_hash"] for each in saga.plan.alternatives)}
         if plan_hash not in known:
             raise ConflictError(f"saga {saga_id!r} offers no plan {plan_hash}; look at what it offers now", saga_id=saga_id)
-        self._start(saga_id, ("choose", plan_hash), self._graphs[saga.domain].choose(saga_id, plan_hash))
+        choosing = self._graphs[saga.domain].choose(saga_id, plan_hash)
+        await self._take_on(saga_id, ("choose", plan_hash), choosing, self._journalling(saga, e.PlanProposed))
 
     async def change(self, visitor: Visitor, saga_id: str, request: Any, lost: tuple[str, ...] = ()) -> None:
         """Other wishes, or reservations that have fallen through; planning for the old wishes, if under way, is given up."""
@@ -132,7 +145,8 @@ class Service:
         if not saga.plan.version:
             await self._stop(saga_id)
         purpose = ("change", json.dumps([request, lost], sort_keys=True))
-        self._start(saga_id, purpose, self._graphs[saga.domain].change(saga_id, request, by=visitor.name, lost=lost))
+        changing = self._graphs[saga.domain].change(saga_id, request, by=visitor.name, lost=lost)
+        await self._take_on(saga_id, purpose, changing, self._journalling(saga, e.RequestChanged, e.AmendmentBegun))
 
     async def disrupt(self, visitor: Visitor, saga_id: str, disruption: Disruption) -> None:
         """Let it happen, and have the plan changed as little as that needs."""
@@ -168,20 +182,24 @@ class Service:
         saga = await self.saga(visitor, saga_id)
         if not saga.plan.version:
             await self._stop(saga_id)
-        self._start(saga_id, ("cancel",), self._engine.cancel(saga_id, by=visitor.name))
+        before = max((each.number for each in await self._engine.store.requests({saga_id: 0})), default=0)
+
+        async def is_asked() -> bool:
+            return bool(await self._engine.store.requests({saga_id: before}))
+
+        await self._take_on(saga_id, ("cancel",), self._engine.cancel(saga_id, by=visitor.name), is_asked)
 
     async def resolve(self, visitor: Visitor, saga_id: str, operation: str, said: Resolution, output: Any = None) -> None:
         saga = await self.saga(visitor, saga_id)
         if operation not in saga.operations:
             raise InvalidInputError(f"saga {saga_id!r} has no operation {operation!r}", field="operation")
-        self._start(
-            saga_id, ("resolve", operation), self._engine.resolve(saga_id, operation, said, output=output, by=visitor.name)
-        )
+        resolving = self._engine.resolve(saga_id, operation, said, output=output, by=visitor.name)
+        await self._take_on(saga_id, ("resolve", operation), resolving, self._journalling(saga, e.OperationResolved))
 
     async def pick_up(self) -> tuple[str, ...]:
         """Go on with every open saga of this store that this program can run; those that wait for a person go on waiting."""
         room = asyncio.Semaphore(_AT_ONCE)
-        names = [each.saga_id for each in await self._engine.sagas() if each.domain in self._graphs and each.stage not in FINAL]
+        names = [each.saga_id for each in await self._engine.open_sagas() if each.domain in self._graphs]
         names = [each for each in names if parent_of(each) not in names]  # an amendment goes on with what it changes
         for name in names:
             self._start(name, ("resume",), self._picked_up(name, room))
@@ -273,33 +291,67 @@ class Service:
 
     # -- jobs ----------------------------------------------------------------------------------------------------------
 
-    def _is_under_way(self, saga_id: str, purpose: tuple[str, ...]) -> bool:
-        return any(job.purpose == purpose and not job.task.done() for job in self._jobs.get(saga_id, ()))
+    def _under_way(self, saga_id: str, purpose: tuple[str, ...]) -> Job | None:
+        there = (job for job in self._jobs.get(saga_id, ()) if job.purpose == purpose and not job.task.done())
+        return next(there, None)
 
-    def _start(self, saga_id: str, purpose: tuple[str, ...], work: Coroutine[Any, Any, Any]) -> None:
-        if self._is_under_way(saga_id, purpose):
+    async def _take_on(
+        self, saga_id: str, purpose: tuple[str, ...], work: Coroutine[Any, Any, Any], is_recorded: IsRecorded
+    ) -> None:
+        """Start it, and return once it is durable that it was asked for: then it outlives this server, and can be promised.
+
+        Raises what keeps it from that.
+        """
+        job = self._start(saga_id, purpose, work, is_recorded)
+        while True:
+            is_over = job.task.done()
+            if job.is_recorded is None or await job.is_recorded():
+                return
+            if is_over:
+                self._problems.pop(saga_id, None)
+                if job.task.cancelled():
+                    raise NotAllowedError(
+                        f"saga {saga_id!r}: this was given up for something that came after it", saga_id=saga_id
+                    )
+                if problem := job.task.result():
+                    raise problem
+                return  # there was nothing to do
+            await self._bell.wait(saga_id, _LOOK_CLOSELY_S)
+
+    def _journalling(self, saga: Saga, *kinds: type[e.Event]) -> IsRecorded:
+        """Whether events of these kinds have come after all that `saga` knows of."""
+
+        async def is_recorded() -> bool:
+            entries = await self._engine.store.read(saga.id)
+            return any(isinstance(entry.event, kinds) for entry in entries[saga.version :])
+
+        return is_recorded
+
+    def _start(
+        self, saga_id: str, purpose: tuple[str, ...], work: Coroutine[Any, Any, Any], is_recorded: IsRecorded | None = None
+    ) -> Job:
+        if under_way := self._under_way(saga_id, purpose):
             work.close()
-            return
+            return under_way
         self._problems.pop(saga_id, None)
         task = asyncio.create_task(self._see_through(saga_id, work), name=f"{purpose[0]} {saga_id}")
-        self._jobs[saga_id] = [*(job for job in self._jobs[saga_id] if not job.task.done()), Job(purpose, task)]
+        job = Job(purpose, task, is_recorded)
+        self._jobs[saga_id] = [*(each for each in self._jobs[saga_id] if not each.task.done()), job]
         task.add_done_callback(lambda _task: self._bell.ring(saga_id))
+        return job
 
-    async def _see_through(self, saga_id: str, work: Coroutine[Any, Any, Any]) -> None:
+    async def _see_through(self, saga_id: str, work: Coroutine[Any, Any, Any]) -> SagaGraphError | None:
         try:
             await work
         except SagaGraphError as exc:
-            self._problems[saga_id] = str(exc)
+            problem = exc
         except Exception:  # noqa: BLE001 - nobody awaits a job: what broke is told on the page and in the log
             _log.exception("saga %s: what was asked of it failed", saga_id)
-            self._problems[saga_id] = "something went wrong in this program; its log says what. Try to resume it"
-
-    async def _until_there(self, saga_id: str) -> None:
-        """Until its journal has begun; raises what kept it from beginning."""
-        while await self._engine.store.headline(saga_id) is None:
-            if not self.is_busy(saga_id):
-                raise NotAllowedError(self.problem(saga_id) or f"saga {saga_id!r} could not begin", saga_id=saga_id)
-            await asyncio.wait([job.task for job in self._jobs[saga_id]], timeout=0.01)
+            problem = SagaGraphError("something went wrong in this program; its log says what. Try to resume it", saga_id=saga_id)
+        else:
+            return None
+        self._problems[saga_id] = str(problem)
+        return problem
 
     async def _stop(self, saga_id: str) -> None:
         await self._end(self._jobs.get(saga_id, ()))

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 CSS: Final = """
-.gradio-container { max-width: 1280px !important; margin: 0 auto; padding: 8px !important; }
+.gradio-container { max-width: 1280px !important; width: 100%; margin: 0 auto; padding: 8px !important; }
+.gradio-container .tabs, .gradio-container .tabitem { width: 100%; }
+.gradio-container [data-testid="block-info"] { background: none; padding: 0; font-weight: 500;
+  color: var(--body-text-color-subdued); }
+.gradio-container .label-wrap > span { text-align: left; }
+.gradio-container .js-plotly-plot svg text { fill: var(--body-text-color) !important; }
 .sg-columns { align-items: flex-start; }
 .sg-card { border: 1px solid var(--border-color-primary); border-radius: 10px; padding: 10px 12px; margin: 2px 0 6px;
   background: var(--background-fill-primary); overflow-wrap: anywhere; }
@@ -30,22 +35,26 @@ CSS: Final = """
 .sg-scroll th, .sg-scroll td { text-align: left; padding: 4px 8px; border: none !important;
   border-bottom: 1px solid var(--border-color-primary) !important;
   vertical-align: top; }
-.sg-scroll th { white-space: nowrap; }
+.sg-scroll th, .sg-scroll .sg-moment { white-space: nowrap; }
+.sg-scroll td { min-width: 4.5em; max-width: 34em; overflow-wrap: anywhere; }
+.sg-scroll td code { display: block; font-size: .82em; opacity: .7; }
 .sg-tight { gap: 6px !important; }
 .sg-wish { gap: 4px !important; align-items: stretch; flex-wrap: nowrap !important; }
+.sg-wish .input-container, .sg-wish textarea, .sg-wish input { height: 36px !important; }
+.sg-wish button { height: 36px; padding: 0; }
+#subject .wrap { flex-wrap: nowrap; }
 #chat .message { overflow-wrap: anywhere; }
 #chat .message p, #chat .message span { white-space: pre-wrap; }
 #chat .icon-button-wrapper { display: none !important; }
-.sg-wish button { min-height: 34px; } .sg-wish input, .sg-wish textarea { padding-block: 6px !important; }
+.sg-wish input, .sg-wish textarea { padding-block: 7px !important; }
 .sg-lines small { display: block; opacity: .8; }
 footer { display: none !important; }
 @media (max-width: 640px) {
   .sg-card { margin-inline: 0; }
   #chat { min-height: 260px; }
-  .sg-scroll, #version, #files { max-width: calc(100vw - 56px); }
+  .sg-scroll, #files { max-width: calc(100vw - 40px); }
   #pictures .tab-container button { padding-inline: 8px !important; }
-  #wishes .sg-wish { min-height: 40px; }
-  #wishes > div:last-child { max-height: 190px; overflow-y: auto; }
+  #wishes > div:last-child { max-height: 214px; overflow-y: auto; }
 }
 """
 

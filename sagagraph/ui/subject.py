@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from sagagraph.planning.domain import Domain
 from sagagraph.saga.model import Saga
@@ -116,6 +116,10 @@ class Preference:
     said: str = ""
 
 
+ALONE: Final = "There is no other plan to compare this one with. Change one of your wishes, and I shall plan again."
+"""What is said to a preference where nothing is offered beside the plan that is shown."""
+
+
 class Subject(Protocol):
     """One domain's pages. Everything is pure but `read`, which may ask the domain's clock."""
 
@@ -155,6 +159,10 @@ class Subject(Protocol):
 
     async def reworded(self, known: Any, key: str, text: str) -> Draft:
         """One wish replaced by what `text` says."""
+        ...
+
+    def happened(self, request: Any) -> tuple[Wish, ...]:
+        """What has become known since, and holds beside the wishes; nobody can take it back."""
         ...
 
     def on_top(self, request: Any, saga: Saga) -> Any:

@@ -12,6 +12,7 @@ from sagagraph.saga.model import FINAL
 from sagagraph.ui import cards
 from sagagraph.ui.faults import CALLS, FAULTS, KINDS
 from sagagraph.ui.gate import visitor_in
+from sagagraph.ui.keeping import Shown, kept
 from sagagraph.ui.scene import Scene
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
@@ -24,7 +25,7 @@ Listen = Callable[..., None]
 
 
 class Trouble:
-    """`shown`: the state of a page that says which saga it shows."""
+    """`shown`, here and below: where a page keeps which saga it shows."""
 
     def __init__(self, service: Service, follow: Follow) -> None:
         self._service = service
@@ -32,13 +33,13 @@ class Trouble:
 
     def build(self) -> None:
         with gr.Accordion("Something happens", open=False, visible=False, elem_id="trouble") as self._box:
-            self._buttons: list[tuple[gr.Button, gr.State]] = []
+            self._buttons: list[tuple[gr.Button, gr.Textbox]] = []
             for number in range(_MOST_DISRUPTIONS):
                 button = gr.Button("", size="sm", visible=False, elem_id=f"disrupt-{number}")
-                self._buttons.append((button, gr.State("")))
+                self._buttons.append((button, kept()))
             with gr.Group(visible=False) as self._faults:
                 self._build_faults()
-            self._told = gr.HTML(elem_id="trouble-told")
+            self._told = gr.HTML(padding=False, elem_id="trouble-told")
 
     def _build_faults(self) -> None:
         with gr.Row(elem_classes="sg-tight"):
@@ -54,17 +55,17 @@ class Trouble:
     def outputs(self) -> list[Any]:
         return [self._box, self._faults, self._told, *(part for pair in self._buttons for part in pair)]
 
-    def listen(self, on: Listen, shown: gr.State) -> None:
+    def listen(self, on: Listen, shown: gr.Textbox) -> None:
         """`on(event, handler, inputs)`: as the page listens to its other parts."""
         for button, key in self._buttons:
             on(button.click, self._on_disrupt, [shown, key])
         on(self._order.click, self._on_order, [shown, self._kind, self._call, self._fault])
 
-    async def _on_disrupt(self, shown: Any, key: str, request: gr.Request) -> AsyncIterator[Updates]:
-        visitor = visitor_in(request.headers)
-        if shown.saga_id:
+    async def _on_disrupt(self, shown: str, key: str, request: gr.Request) -> AsyncIterator[Updates]:
+        visitor, saga_id = visitor_in(request.headers), Shown.in_text(shown).saga_id
+        if saga_id:
             try:
-                await self._disrupt(visitor, shown.saga_id, key)
+                await self._disrupt(visitor, saga_id, key)
             except SagaGraphError as exc:
                 yield {self._told: cards.problem(str(exc))}
         async for updates in self._follow(visitor):
@@ -76,12 +77,12 @@ class Trouble:
         if happened is not None:
             await self._service.disrupt(visitor, saga_id, happened)
 
-    async def _on_order(self, shown: Any, kind: str, call: str, fault: str, request: gr.Request) -> AsyncIterator[Updates]:
-        visitor = visitor_in(request.headers)
-        if not shown.saga_id:
+    async def _on_order(self, shown: str, kind: str, call: str, fault: str, request: gr.Request) -> AsyncIterator[Updates]:
+        visitor, saga_id = visitor_in(request.headers), Shown.in_text(shown).saga_id
+        if not saga_id:
             return
         try:
-            await self._service.order_fault(visitor, shown.saga_id, kind=kind, call=call, fault=fault)
+            await self._service.order_fault(visitor, saga_id, kind=kind, call=call, fault=fault)
         except SagaGraphError as exc:
             yield {self._told: cards.problem(str(exc))}
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
@@ -17,13 +17,14 @@ from tests.ui.page import Visit
 from tests.ui.server import Server
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, BrowserContext
 
 ARGUMENTS = [
     *("--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 OpenVisit = Callable[..., Visit]
+Serve = Callable[..., Server]
 
 
 def chromium() -> str | None:
@@ -33,10 +34,31 @@ def chromium() -> str | None:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    running = Server(tmp_path_factory.mktemp("ui") / "saga.db")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedSandbox]:
+    """The reservation service behind `server`; every test has sagas of its own on it, and orders faults for these alone."""
+    with EmbeddedSandbox(SandboxSettings(tmp_path_factory.mktemp("sandbox") / "sandbox.db")) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, sandbox: EmbeddedSandbox) -> Iterator[Server]:
+    running = Server(tmp_path_factory.mktemp("ui") / "saga.db", "--provider", sandbox.url)
     yield running
     running.stop()
+
+
+@pytest.fixture
+def serve(store: Path) -> Iterator[Serve]:
+    """Starts servers of one's own, on the same store if nothing else is said; none of them outlives its test."""
+    running: list[Server] = []
+
+    def start(*options: str, **more: Any) -> Server:
+        running.append(Server(store, *options, **more))
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.kill()
 
 
 @pytest.fixture(scope="module")
@@ -52,17 +74,27 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-@pytest.fixture
-def visit(browser: Browser) -> Iterator[OpenVisit]:
-    """Opens pages, each in a browser profile of its own."""
-    contexts = []
+@pytest.fixture(scope="module")
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    """It keeps the app's scripts from one test to the next: reading them anew would take longer than most tests."""
+    with browser.new_context() as kept:
+        yield kept
 
-    def open_it(url: str, **options: object) -> Visit:
-        contexts.append(browser.new_context(**options))
-        return Visit.to(url, contexts[-1])
+
+@pytest.fixture
+def visit(browser: Browser, profile: BrowserContext) -> Iterator[OpenVisit]:
+    """Opens pages, each as somebody else: the first in the module's profile, without its cookies."""
+    contexts: list[BrowserContext] = []
+
+    def open_it(url: str, **looks: Any) -> Visit:
+        contexts.append(browser.new_context() if contexts else profile)
+        return Visit.to(url, contexts[-1], **looks)
 
     yield open_it
-    for each in contexts:
+    for page in profile.pages:
+        page.close()
+    profile.clear_cookies()
+    for each in contexts[1:]:
         each.close()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
@@ -17,7 +17,8 @@ THANKSGIVING = (
     "2:30 pm and needs a ride. Michael drives from New York, leaving at 11. Grandma needs a pick-up. Turkey takes 4 hours in the "
     "oven, someone must watch it; sides take 2 hours. Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30, New York-Home 4 hours"
 )
-PATIENCE_MS = 30_000
+DESKTOP = {"width": 1280, "height": 800}
+PATIENCE_MS = 60_000
 
 
 @dataclass
@@ -30,9 +31,11 @@ class Visit:
     faults: list[str] = field(default_factory=list)
 
     @classmethod
-    def to(cls, url: str, context: BrowserContext) -> Visit:
+    def to(cls, url: str, context: BrowserContext, *, viewport: Any = None, color_scheme: Any = None) -> Visit:
         context.set_default_timeout(PATIENCE_MS)
         visit = cls(context.new_page(), url)
+        visit.page.set_viewport_size(viewport or DESKTOP)
+        visit.page.emulate_media(color_scheme=color_scheme)
         visit.page.on("request", lambda request: visit.asked.append(request.url))
         visit.page.on("pageerror", lambda error: visit.faults.append(str(error)))
         visit.open()
@@ -77,6 +80,28 @@ class Visit:
             arg=than,
         )
         return self.until_asked()
+
+    def tab(self, name: str) -> None:
+        """One that is to be seen: Plan and History both have one called Steps."""
+        self.page.get_by_role("tab", name=name, exact=True).locator("visible=true").first.click()
+
+    def open_record(self) -> None:
+        """History, with the saga that was begun last."""
+        self.tab("History")
+        self.page.locator("#saga-list table").wait_for()
+        self.page.locator("#pick input").click()
+        self.page.get_by_role("option").first.click()
+        self.page.locator("#files").get_by_text("log.json").wait_for()
+
+    @property
+    def plan_hash(self) -> str:
+        return str(self.page.locator("#plan [data-plan]").get_attribute("data-plan"))
+
+    def told(self, path: str = "") -> Any:
+        """What the REST interface says of the saga that the page shows."""
+        answer = self.page.request.get(f"{self.url}/api/v1/sagas/{self.saga_id}{path}")
+        assert answer.ok, answer.text()
+        return answer.json()
 
     @property
     def chat(self) -> str:

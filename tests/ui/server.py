@@ -11,14 +11,15 @@ import sys
 import time
 from pathlib import Path
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 class Server:
-    def __init__(self, store: Path, *options: str, **environment: str) -> None:
-        """Returns when it listens. `options`: of the command."""
+    def __init__(self, store: Path, *options: str, database: str = "", port: int = 0, **environment: str) -> None:
+        """Returns when it listens. `options`: of the command; `database`: the URL of another store than the file `store`."""
         self.store = store
-        command = [sys.executable, "-m", "sagagraph", "ui", "--port", "0", "--json", "--store", f"sqlite:///{store}", *options]
+        where = ["--port", str(port), "--store", database or f"sqlite:///{store}"]
+        command = [sys.executable, "-m", "sagagraph", "ui", "--json", *where, *options]
         self._log = store.with_suffix(f".{time.monotonic_ns()}.log")
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SAGAGRAPH_")}
         with self._log.open("wb") as log:
@@ -41,6 +42,10 @@ class Server:
             self.kill()
             raise AssertionError(f"the server does not start: {told!r} {self.log}") from None
         return url
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
 
     @property
     def log(self) -> str:

@@ -100,6 +100,24 @@ async def test_other_wishes_lead_to_another_plan_and_a_rejected_one_is_over(ann:
     assert (await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": second})).status_code == 409
 
 
+async def test_what_replaces_a_lost_booking_is_shown_approved_and_explained(ann: httpx2.AsyncClient) -> None:
+    saga_id, plan_hash = await planned(ann)
+    before = (await ann.get(f"/sagas/{saga_id}/plan")).json()["shown"]
+    await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": plan_hash})
+    await followed(ann, saga_id)
+    await ann.post(f"/sagas/{saga_id}/change", json={"lost": ["T2"]})
+    await followed(ann, saga_id)
+    asked = (await ann.get(f"/sagas/{saga_id}")).json()
+    shown = (await ann.get(f"/sagas/{saga_id}/plan")).json()["shown"]
+    assert (asked["status"], asked["plan_hash"] != plan_hash) == ("awaiting_approval", True)
+    assert shown["plan_hash"] == asked["plan_hash"]
+    await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": asked["plan_hash"]})
+    await followed(ann, saga_id)
+    after = (await ann.get(f"/sagas/{saga_id}/plan")).json()
+    assert (after["status"], after["shown"]["plan_hash"]) == ("committed", asked["plan_hash"])
+    assert after["shown"]["reasons"] == shown["reasons"] != before["reasons"]
+
+
 async def test_nobody_sees_or_settles_what_belongs_to_another_visitor(app: Any, ann: httpx2.AsyncClient) -> None:
     saga_id, plan_hash = await planned(ann)
     async with browser_on(app) as bob:
@@ -149,6 +167,34 @@ async def test_a_saga_that_there_is_not_and_bodies_that_are_none_are_told(ann: h
     assert (await ann.get("/sagas/nothing")).status_code == 404
     assert (await ann.post("/sagas", content=b"{")).status_code == 422
     assert (await ann.post("/sagas", json={"text": "x" * 5000})).status_code == 422
+
+
+async def test_words_that_were_not_understood_are_named_although_there_is_a_plan(ann: httpx2.AsyncClient) -> None:
+    begun = await ann.post("/sagas", json={"text": f"{SENTENCE}, with a trampoline"})
+    assert (begun.status_code, begun.json()["not_understood"]) == (202, ["trampoline"])
+    understood = await ann.post("/sagas", json={"text": SENTENCE})
+    assert understood.json()["not_understood"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (rb'{"text": "Boston to \ud800"}', "body"),
+        (rb'{"request": {"origin": "\udfff"}}', "body"),
+        (b'{"text": 3}', "text"),
+        (b'{"text": "Boston", "colour": "red"}', "colour"),
+        (b"{", "1"),
+    ],
+)
+async def test_a_body_that_does_not_fit_is_answered_briefly_and_not_repeated(
+    ann: httpx2.AsyncClient, body: bytes, field: str
+) -> None:
+    answer = await ann.post("/sagas", content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["field"]) == (422, field)
+    assert len(answer.content) < 200
+    long = b'{"text": "%s"}' % (b"x" * 900_000)
+    told = await ann.post("/sagas", content=long, headers={"content-type": "application/json"})
+    assert (told.status_code, len(told.content) < 200) == (422, True)
 
 
 async def test_the_interface_describes_itself_without_anything_from_elsewhere(app: Any) -> None:

@@ -16,7 +16,7 @@ from sagagraph.saga.agenda import status_of
 from sagagraph.saga.model import Saga
 from sagagraph.testing.models.script import Say, Status, Step, Text
 from sagagraph.testing.models.server import ModelServer
-from sagagraph.ui.conversation import Conversation, Conversations, Talk
+from sagagraph.ui.conversation import Conversation, Conversations, Talk, shown_messages
 from sagagraph.ui.scene import Scene, scene_of
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import Visitor, guest
@@ -28,6 +28,7 @@ DAY = (
     "Dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Grandma needs a pick-up. "
     "Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30"
 )
+DINNER = "Dinner at 6 pm at home in Boston"
 _numbers = itertools.count()
 
 
@@ -75,6 +76,10 @@ def last_said(scene: Scene) -> str:
 def plan_hash(scene: Scene) -> str | None:
     assert scene.shown is not None
     return scene.shown.plan.hash
+
+
+def key_of(scene: Scene, text: str) -> str:
+    return next(wish.key for wish in scene.conversation.draft.wishes if wish.text == text)
 
 
 def wishes(scene: Scene) -> dict[str, str]:
@@ -181,6 +186,8 @@ async def test_a_day_is_planned_told_delayed_repaired_and_ended(service: Service
     assert status(delayed) == "awaiting_approval"
     assert delayed.saga is not None
     assert delayed.saga.request["events"] == [{"at": "13:00", "event": "delayed", "person": "James", "from": "14:00"}]
+    (known,) = delayed.subject.happened(delayed.saga.request)
+    assert (known.text, known.removable) == ("Known at 13:00: James is delayed until 14:00", False)
     changed = {line.key for line in delayed.subject.lines(delayed.saga.plan.content)} - {
         line.key
         for line in delayed.subject.lines(delayed.plan_before)
@@ -205,7 +212,7 @@ async def test_every_sentence_of_a_reunion_is_a_wish_of_its_own(service: Service
     chat = Chat(service, "reunion")
     scene = await chat.say(DAY)
     assert list(wishes(scene).values())[:2] == ["Dinner at 6 pm at home in Boston", "Sarah is at home"]
-    later = await chat.reword("sentence:0", "Dinner at 7 pm at home in Boston")
+    later = await chat.reword(key_of(scene, DINNER), "Dinner at 7 pm at home in Boston")
     assert later.saga is not None
     assert [goal["by"] for goal in later.saga.request["problem"]["goals"]] == ["19:00"]
 
@@ -219,7 +226,7 @@ async def test_a_reunion_that_was_told_goes_on_sentence_by_sentence_after_a_rest
     assert (again.subject.name, wishes(again), plan_hash(again)) == ("reunion", wishes(shown), plan_hash(shown))
     assert again.conversation.messages[0].text.startswith("Dinner at 6 pm at home in Boston. Sarah is at home.")
     assert last_said(await chat.say("Sarah is at home")) == "That changes nothing."
-    later = await chat.reword("sentence:0", "Dinner at 7 pm at home in Boston")
+    later = await chat.reword(key_of(again, DINNER), "Dinner at 7 pm at home in Boston")
     assert later.saga is not None
     assert later.saga.id == (shown.saga and shown.saga.id)
     assert [goal["by"] for goal in later.saga.request["problem"]["goals"]] == ["19:00"]
@@ -231,9 +238,9 @@ async def test_a_reunion_that_was_told_goes_on_sentence_by_sentence_after_a_rest
 async def test_the_same_wish_in_other_words_is_not_planned_again(service: Service) -> None:
     chat = Chat(service, "reunion")
     shown = await chat.say(DAY)
-    same = await chat.reword("sentence:1", "Sarah stays at home")
+    same = await chat.reword(key_of(shown, "Sarah is at home"), "Sarah stays at home")
     assert last_said(same) == "That changes nothing."
-    assert wishes(same)["sentence:1"] == "Sarah stays at home"
+    assert "Sarah stays at home" in wishes(same).values()
     assert same.saga is not None
     assert same.saga.version == (shown.saga and shown.saga.version)
 
@@ -258,15 +265,15 @@ async def test_a_reunion_that_has_a_name_takes_changes_in_sentences(service: Ser
     assert [goal["by"] for goal in changed.request["problem"]["goals"]] == ["16:00"]
     again = subject.draft_of(changed.request)
     assert [wish.text for wish in again.wishes] == ["Everybody must be at the wedding venue by 4 pm"]
-    assert subject.without(again.known, "sentence:0").request == named.request
+    assert subject.without(again.known, again.wishes[0].key).request == named.request
 
 
 async def test_nonsense_is_answered_and_not_listed(service: Service) -> None:
     chat = Chat(service, "reunion")
     scene = await chat.say(DAY)
     assert last_said(await chat.say("The weather is nice")) == "I did not understand: The weather is nice."
-    assert "did not understand" in last_said(await chat.reword("sentence:0", "The weather is nice"))
-    assert "not in the list any more" in last_said(await chat.remove("sentence:99"))
+    assert "did not understand" in last_said(await chat.reword(key_of(scene, DINNER), "The weather is nice"))
+    assert last_said(await chat.remove("sentence:an old one")) == "this is not in the list any more: look at what it says now"
     assert wishes(await chat.look()) == wishes(scene)
 
 
@@ -344,6 +351,8 @@ async def test_what_one_visitor_says_is_heard_one_after_another(service: Service
     ("words", "event"),
     [
         ("James is delayed by two hours", {"event": "delayed", "person": "James", "from": "15:00"}),
+        ("James's flight is 2 hours late", {"event": "delayed", "person": "James", "from": "15:00"}),
+        ("James has half an hour delay", {"event": "delayed", "person": "James", "from": "13:30"}),
         (
             "there is an accident at the airport, everything takes three times as long",
             {"event": "travel_factor", "place": "BOS", "factor": 3.0},
@@ -381,10 +390,10 @@ def with_alternatives(saga: Saga) -> Saga:
 @pytest.mark.parametrize(
     ("words", "meant", "said"),
     [
-        ("make it cheaper", "short", "less driving: "),
-        ("I want less driving, please", "short", "less driving: "),
-        ("can we be home sooner?", "hurried", "an earlier end: 13:30 instead of "),
-        ("is there a fairer one?", "short", "fairer shares: 0 min instead of "),
+        ("make it cheaper", "short", "less driving. Against the one before: "),
+        ("I want less driving, please", "short", "less driving. Against the one before: "),
+        ("can we be home sooner?", "hurried", "an earlier end. Against the one before: "),
+        ("is there a fairer one?", "short", "minutes more evenly"),
     ],
 )
 async def test_what_is_preferred_is_chosen_by_figures_and_what_it_costs_is_said(
@@ -398,10 +407,63 @@ async def test_what_is_preferred_is_chosen_by_figures_and_what_it_costs_is_said(
 
 
 async def test_the_best_that_there_is_is_said_to_be_that(service: Service) -> None:
-    found = await service.subjects["reunion"].preferred("make it cheaper", await day_of(service))
+    saga = with_alternatives(await day_of(service))
+    found = await service.subjects["reunion"].preferred("less waiting, please", saga)
     assert found is not None
-    assert (found.plan_hash, found.draft) == (None, None)
-    assert "this one has the least driving" in found.said
+    assert found.plan_hash is None
+    assert "this one has the least waiting" in found.said
+    alone = structs.replace(saga, plan=structs.replace(saga.plan, alternatives=()))
+    found = await service.subjects["reunion"].preferred("less waiting, please", alone)
+    assert found is not None
+    assert (found.plan_hash, found.said[:22]) == (None, "There is no other plan")
+
+
+async def test_a_preference_that_comes_with_a_wish_is_no_choice_among_plans(service: Service) -> None:
+    saga = with_alternatives(await day_of(service))
+    assert await service.subjects["reunion"].preferred("make it cheaper, nobody should wait alone", saga) is None
+    chat = Chat(service)
+    shown = await chat.say(TRIP)
+    assert shown.saga is not None
+    travel = service.subjects["travel"]
+    for words in ("make it cheaper", "a nicer hotel, please", "can it be faster?"):
+        assert await travel.preferred(words, shown.saga) is not None
+    for words in (
+        "a nicer hotel, please, and not on a Monday",
+        "cheaper, but 5 star hotels",
+        "add Porto for 2 nights and make it cheaper",
+    ):
+        assert await travel.preferred(words, shown.saga) is None
+
+
+async def test_an_open_question_comes_before_an_approval(service: Service) -> None:
+    chat = Chat(service)
+    shown = await chat.say(TRIP)
+    asking = await chat.say("and Porto as well")
+    assert last_said(asking).startswith("How many nights")
+    assert shown_messages(asking.conversation, asking.shown, asking.subject)[-1].text == last_said(asking)
+    refused = await chat.say("book it")
+    assert last_said(refused).startswith("First, because the plan does not keep all that you have said: How many nights")
+    assert (status(refused), plan_hash(refused)) == ("awaiting_approval", plan_hash(shown))
+
+
+async def test_a_question_about_news_can_be_answered(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    await told_day(chat)
+    assert last_said(await chat.say("James is late")) == "Until when is James delayed?"
+    answered = await chat.say("2 pm")
+    assert answered.saga is not None
+    assert answered.saga.request["events"] == [{"at": "13:00", "event": "delayed", "person": "James", "from": "14:00"}]
+    assert "Known at 13:00: James is delayed until 14:00." in [each.text for each in answered.conversation.messages]
+    assert last_said(await chat.say("there is an accident")).startswith("Where is that")
+    assert last_said(await chat.say("The weather is nice")) == "I did not understand: The weather is nice."
+    assert last_said(await chat.say("2 pm")).startswith("I did not understand")
+
+
+async def test_a_reunion_that_was_told_is_not_thrown_away_for_one_that_has_a_name(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    scene = await chat.say("Dinner at 6 pm at home. Sarah is at home")
+    assert "begin anew" in last_said(await chat.say("wedding"))
+    assert wishes(await chat.look()) == wishes(scene)
 
 
 async def test_what_names_a_time_or_a_person_is_no_choice_among_plans(service: Service) -> None:
@@ -427,6 +489,9 @@ async def test_every_disruption_that_is_offered_can_be_told_to_the_saga(service:
     assert len(offered) >= 3
     for each in offered:
         assert await service.subjects["reunion"].checked(each.request) == each.request
+    told = [wish.text for each in offered for wish in service.subjects["reunion"].happened(each.request)]
+    assert len(told) == len(offered) - 1  # that the day is over is no news
+    assert "Known at 13:00: everything at BOS airport takes 3 times as long" in told
 
 
 async def test_a_long_talk_is_kept_within_bounds() -> None:

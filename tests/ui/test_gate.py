@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from starlette.datastructures import Headers
 
 from sagagraph.errors import InvalidInputError, UnknownSagaError
 from sagagraph.ui.door import Door
@@ -17,8 +18,7 @@ TOKEN = "t" * 32
 
 
 async def says_who(scope: Any, _receive: Any, send: Any) -> None:
-    headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
-    visitor = visitor_in(headers)
+    visitor = visitor_in(Headers(scope=scope))  # of two headers of one name, the app reads the first
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": f"{visitor.tag}|{visitor.name}".encode()})
 
@@ -105,3 +105,16 @@ def test_a_visitor_owns_what_begins_with_their_tag_and_nothing_else() -> None:
     with pytest.raises(UnknownSagaError):
         bob.check_owns(saga)
     assert not ann.owns(ann.tag)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"content-length": "1000000"}, 200),
+        ({"content-length": "1000001"}, 413),
+        ({"transfer-encoding": "chunked"}, 411),
+    ],
+)
+async def test_a_request_that_is_too_long_or_does_not_say_how_long_is_not_read(headers: dict[str, str], status: int) -> None:
+    async with client() as browser:
+        assert (await browser.post("/", headers=headers)).status_code == status

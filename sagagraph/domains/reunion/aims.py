@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
+from sagagraph.domains.reunion.engagement import Engagement
 from sagagraph.domains.reunion.problem import Objective
 from sagagraph.domains.reunion.tours import METRES
 
@@ -97,6 +98,30 @@ class Aims:
                 model.add(lost >= here.last_moment - steps.start[k]).only_enforce_if(steps.uses_car[k][index])
             total.append(lost)
         return _sum(total)
+
+    def waiting(self, has_come: frozenset[str]) -> Expression:
+        """Minutes away with nothing to do, as `tradeoffs` counts them. `has_come`: who waits before their first action too."""
+        waits: list[Expression] = []
+        for person, each in enumerate(self._sequence.situation.travellers):
+            times = Engagement(self._sequence, person)
+            steps = range(0 if each.name in has_come else 1, self._sequence.count)
+            waits += [self._wait_before(k, person, times, unless_first=each.name not in has_come) for k in steps]
+        return _sum(waits)
+
+    def _wait_before(self, k: int, person: int, times: Engagement, *, unless_first: bool) -> Expression:
+        here, steps, model = self._sequence.situation, self._sequence.steps, self._model
+        wait = model.new_int_var(0, max(0, here.ends - here.begins), "")
+        destinations = {goal.place for goal in here.travellers[person].goals}
+        fine = [steps.person_at[k][person][place] for place, name in enumerate(here.places) if name in destinations]
+        if unless_first:
+            is_first = model.new_bool_var("")
+            for each in times.acts[:k]:
+                model.add_implication(is_first, ~each)
+            fine.append(is_first)
+        counts = model.new_bool_var("")
+        model.add_bool_or(counts, ~times.acts[k], *fine)
+        model.add(wait >= steps.start[k] - times.busy_until[k]).only_enforce_if(counts)
+        return wait
 
     # -- soft wishes and ties ----------------------------------------------------------------------------------------
 

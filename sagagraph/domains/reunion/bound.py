@@ -13,10 +13,11 @@ from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.problem import Objective
 from sagagraph.domains.reunion.tours import METRES
+from sagagraph.planning.cp_sat import solver_with
 
 if TYPE_CHECKING:
-    from sagagraph.domains.reunion.search import Budget
     from sagagraph.domains.reunion.situation import Leg, Situation, Traveller
+    from sagagraph.planning.budget import Budget
 
     Flow = dict[tuple[str, str], cp_model.IntVar]
 
@@ -28,10 +29,7 @@ def driving_bound(situation: Situation, objective: Objective, budget: Budget) ->
     network = _Network(situation)
     costs = _costs(situation, objective)
     network.model.minimize(sum(cost * network.driven[road] for road, cost in costs.items()))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = budget.seed
-    solver.parameters.max_time_in_seconds = budget.left
+    solver = solver_with(budget)
     if solver.solve(network.model) == cp_model.INFEASIBLE:
         return 0
     return max(0, math.ceil(solver.best_objective_bound - 1e-6))

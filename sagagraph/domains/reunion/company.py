@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sagagraph.domains.reunion.situation import is_watched
+from sagagraph.domains.reunion.engagement import Engagement
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -32,37 +32,9 @@ class _Waiting:
         self._arrivals = presence.arrivals()
         self._person = person
         self._company = company
-        self._acts = [self._acts_in(k) for k in range(sequence.count)]
-        busy = self._busy_until()
+        self._times = Engagement(sequence, person)
         for k in range(sequence.count + 1):
-            self._after(k, busy[k])
-
-    def _acts_in(self, k: int) -> Bool:
-        steps, model = self._sequence.steps, self._model
-        parts = [steps.rides[k][self._person]]
-        for task, what in enumerate(self._sequence.situation.tasks):
-            if not is_watched(what):
-                both = model.new_bool_var("")
-                does, part = steps.does_task[k][task], self._sequence.takes_part[task][self._person]
-                model.add_implication(both, does)
-                model.add_implication(both, part)
-                model.add_bool_or(both, ~does, ~part)
-                parts.append(both)
-        acts = model.new_bool_var("")
-        model.add_max_equality(acts, parts)
-        return acts
-
-    def _busy_until(self) -> list[Int]:
-        """[k]: when the last action of theirs among the first k steps ends, or from when on they are free."""
-        here, steps, model = self._sequence.situation, self._sequence.steps, self._model
-        free = here.travellers[self._person].free
-        busy = [model.new_constant(free)]
-        for k, acts in enumerate(self._acts):
-            until = model.new_int_var(0, max(here.ends, free), "")
-            model.add(until == steps.end[k]).only_enforce_if(acts)
-            model.add(until == busy[k]).only_enforce_if(~acts)
-            busy.append(until)
-        return busy
+            self._after(k, self._times.busy_until[k])
 
     def _after(self, k: int, busy: Int) -> None:
         """After the first k steps, up to the next one: they do not wait, or wait at their last goal, or somebody is there."""
@@ -80,7 +52,7 @@ class _Waiting:
         if not self._company.from_first_action:
             return []
         not_yet = self._model.new_bool_var("")
-        for each in self._acts[:k]:
+        for each in self._times.acts[:k]:
             self._model.add_implication(not_yet, ~each)
         return [not_yet]
 

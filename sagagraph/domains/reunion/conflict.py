@@ -11,7 +11,7 @@ from sagagraph.domains.reunion.solving import Setting, Unsolved, first_plan, is_
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.problem import ReunionProblem
     from sagagraph.domains.reunion.requirement import Change
-    from sagagraph.domains.reunion.search import Budget
+    from sagagraph.planning.budget import Budget
 
 
 @dataclass(frozen=True, slots=True)

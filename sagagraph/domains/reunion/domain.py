@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from sagagraph.domains.reunion.actions import reunion_actions
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, hash_of, parse_request
 from sagagraph.domains.reunion.events import Event
+from sagagraph.domains.reunion.explanation import reasons
 from sagagraph.domains.reunion.outbox import Outbox
 from sagagraph.domains.reunion.parts import in_words, parts_of
 from sagagraph.domains.reunion.plan import ReunionPlan
@@ -60,7 +61,11 @@ class Reunion:
             repaired = await self._repaired(wanted, ReunionPlan(problem=wanted.problem.name, actions=()))
             return repaired if isinstance(repaired, Infeasible) else (repaired,)
         planned = await in_background(self._planner.plan, wanted.problem)
-        return planned if isinstance(planned, Infeasible) else tuple(_proposal(each, wanted) for each in planned)
+        if isinstance(planned, Infeasible):
+            return planned
+        preferred, *others = planned
+        proposed = _proposal(preferred, wanted, reasons(wanted.problem, preferred))
+        return proposed, *(_proposal(each, wanted, reasons(wanted.problem, each, preferred)) for each in others)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         """For what has become known; an event that asks for nothing, and the end of the day, leave the plan as it is."""
@@ -119,7 +124,7 @@ def _said_before(saga: Saga, wanted: ReunionRequest) -> bool:
     return saga.plan.accepted is not None and parse_request(saga.plan.accepted.request).wishes_for_the_same_as(wanted)
 
 
-def _proposal(plan: ReunionPlan, wanted: ReunionRequest) -> Proposal:
+def _proposal(plan: ReunionPlan, wanted: ReunionRequest, why: tuple[str, ...] = ()) -> Proposal:
     day = DayPlan.of(plan, wanted)
     content = as_json(day)
-    return Proposal(plan=content, plan_hash=hash_of(day), title=reunion_title(content), cost=Cost())
+    return Proposal(plan=content, plan_hash=hash_of(day), title=reunion_title(content), cost=Cost(), reasons=why)

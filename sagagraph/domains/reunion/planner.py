@@ -28,8 +28,8 @@ from sagagraph.domains.reunion.tours import METRES
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Journey, Work
     from sagagraph.domains.reunion.problem import ReunionProblem
-    from sagagraph.domains.reunion.search import Budget
     from sagagraph.domains.reunion.solving import Setting
+    from sagagraph.planning.budget import Budget
 
     Action = Journey | Work
 

@@ -37,6 +37,8 @@ class Question:
     """What the first objective can not go below: spares the search the proof."""
     known: tuple[Roles, ...] = ()
     """Another plan is asked for than any with these roles."""
+    foremost: Callable[[Aims], cp_model.LinearExprT] | None = None
+    """What comes before the objectives."""
 
     def model(self, journeys: int) -> tuple[Sequence, list[cp_model.LinearExprT]]:
         """With the aims in their order: the objectives, what is kept, the soft wishes, and every action as early as possible."""
@@ -51,7 +53,8 @@ class Question:
             sequence.model.add(objectives[0] >= self.bound)
         for roles in self.known:
             _differ(sequence, roles)
-        return sequence, [*objectives, *self._changes(sequence), aims.wishes(), aims.ties()]
+        foremost = [self.foremost(aims)] if self.foremost else []
+        return sequence, [*foremost, *objectives, *self._changes(sequence), aims.wishes(), aims.ties()]
 
     def _changes(self, sequence: Sequence) -> list[cp_model.LinearExprT]:
         if not self.planned:

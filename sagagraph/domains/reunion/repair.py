@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from sagagraph.domains.reunion.events import Event
     from sagagraph.domains.reunion.plan import Work
     from sagagraph.domains.reunion.problem import ReunionProblem
-    from sagagraph.domains.reunion.search import Budget
     from sagagraph.domains.reunion.situation import Situation
+    from sagagraph.planning.budget import Budget
 
     Action = Journey | Work
 

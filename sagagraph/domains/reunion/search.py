@@ -6,7 +6,7 @@ One worker with a fixed seed: the same question has the same answer, unless the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,28 +14,14 @@ from typing import TYPE_CHECKING
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.draft import actions_of, hint
+from sagagraph.planning.cp_sat import solver_with
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Journey, Work
     from sagagraph.domains.reunion.sequence import Sequence
+    from sagagraph.planning.budget import Budget
 
     Action = Journey | Work
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """Until when on `clock` (seconds) a search may go on."""
-
-    deadline: float
-    clock: Callable[[], float]
-    seed: int = 0
-
-    @property
-    def left(self) -> float:
-        return max(0.0, self.deadline - self.clock())
-
-    def part(self, seconds: float) -> Budget:
-        return Budget(min(self.deadline, self.clock() + seconds), self.clock, self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +64,6 @@ def search(
         sequence.model.add(aim <= value)
         keep_as_hint(sequence, solver)
     return found
-
-
-def solver_with(budget: Budget) -> cp_model.CpSolver:
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = budget.seed
-    solver.parameters.max_time_in_seconds = budget.left
-    return solver
 
 
 def keep_as_hint(sequence: Sequence, solver: cp_model.CpSolver) -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.reunion import planner, repair
+from sagagraph.domains.reunion.choices import choices
 from sagagraph.domains.reunion.conflict import Conflict, Why
 from sagagraph.domains.reunion.repair import After
-from sagagraph.domains.reunion.search import Budget
 from sagagraph.domains.reunion.solving import Setting, Solved, plain
 from sagagraph.domains.reunion.standing import standing
+from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Infeasible, Relaxation
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import ReunionPlan
     from sagagraph.domains.reunion.problem import ReunionProblem
 
+MOST_OTHERS: Final = 2
+OTHERS_S: Final = 10.0
 PLAN_S: Final = 30.0
 WHY_S: Final = 30.0
 _NOT_IN_TIME: Final = "no plan was found in {seconds:g} seconds; that there is none is not proven"
@@ -28,15 +31,21 @@ _NOT_IN_TIME: Final = "no plan was found in {seconds:g} seconds; that there is n
 
 @dataclass(frozen=True, slots=True)
 class Solver:
-    """Each answer takes at most `plan_s` seconds of `clock`, and as long again to say why there is none."""
+    """The preferred plan takes at most `plan_s` seconds of `clock`; the others as long again, and `OTHERS_S` at most. To say why
+    there is none takes at most `why_s` more."""
 
     clock: Callable[[], float] = time.monotonic
     plan_s: float = PLAN_S
     why_s: float = WHY_S
 
     def plan(self, problem: ReunionProblem) -> tuple[ReunionPlan, ...] | Infeasible:
-        answer = planner.plan(problem, self._budget(self.plan_s))
-        return (answer.plan,) if isinstance(answer, Solved) else self._why(problem, plain, is_proof=answer.is_proof)
+        budget = self._budget(self.plan_s)
+        before = budget.left
+        answer = planner.plan(problem, budget)
+        if not isinstance(answer, Solved):
+            return self._why(problem, plain, is_proof=answer.is_proof)
+        as_long_again = self._budget(min(before - budget.left, OTHERS_S))
+        return answer.plan, *choices(problem, answer.plan, MOST_OTHERS, as_long_again)
 
     def repair(self, problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]) -> ReunionPlan | Infeasible:
         answer = repair.repair(problem, plan, events, self._budget(self.plan_s))
@@ -46,7 +55,7 @@ class Solver:
         return self._why(stands.problem, After(stands), is_proof=answer.is_proof)
 
     def _budget(self, seconds: float) -> Budget:
-        return Budget(self.clock() + seconds, self.clock)
+        return Budget.of(seconds, self.clock)
 
     def _why(self, problem: ReunionProblem, setting: Setting, *, is_proof: bool) -> Infeasible:
         if not is_proof:

@@ -13,9 +13,10 @@ from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.problem import Objective
 from sagagraph.domains.reunion.question import Question
 from sagagraph.domains.reunion.reach import is_too_late
-from sagagraph.domains.reunion.search import Budget, Found, NothingFound, search
+from sagagraph.domains.reunion.search import Found, NothingFound, search
 from sagagraph.domains.reunion.situation import situation_of
 from sagagraph.domains.reunion.tours import METRES, most_journeys
+from sagagraph.planning.budget import Budget
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Journey, Work

@@ -14,8 +14,9 @@ from sagagraph.domains.travel import planner
 from sagagraph.domains.travel.actions import travel_actions
 from sagagraph.domains.travel.amending import all_fees_paid, all_standing, amending_workflow, damage_of, itinerary_before, wish_of
 from sagagraph.domains.travel.choice import INSTRUCTIONS, TripChoice, chosen_trip, trip_facts
-from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.evidence import Evidence, gather_evidence
+from sagagraph.domains.travel.market import pairs_of
 from sagagraph.domains.travel.money import as_json_number, money_text
 from sagagraph.domains.travel.plan import Itinerary, moments, plan_hash
 from sagagraph.domains.travel.problem import TripRequest
@@ -26,6 +27,7 @@ from sagagraph.domains.travel.validator import parsed_itinerary, validate_itiner
 from sagagraph.domains.travel.wording import headline
 from sagagraph.domains.travel.workflow import itinerary_workflow, revised_workflow
 from sagagraph.planning.assignment import Assignment
+from sagagraph.planning.background import apart
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.saga.action import Action
 from sagagraph.saga.amendment import amended_by, is_undoing
@@ -58,7 +60,8 @@ class Travel:
         return tuple(self._actions.values())
 
     async def propose(self, request: Any) -> tuple[Proposal, ...] | Infeasible:
-        proposed = await planner.propose(TripRequest.model_validate(request), self.provider)
+        wanted = TripRequest.model_validate(request)
+        proposed = await apart(planner.propose, wanted, self.provider, cities=self._cities_of(wanted))
         if isinstance(proposed, planner.Infeasible):
             return Infeasible(proposed.reasons, proposed.conflict, proposed.relaxations)
         return tuple(_proposal(itinerary) for itinerary in proposed)
@@ -76,8 +79,13 @@ class Travel:
         return found if isinstance(found, Verdict) else _proposal(found)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
-        repaired = await repair(await damage_of(saga, self.provider, self.cities), self.provider)
+        damage = await damage_of(saga, self.provider, self.cities)
+        repaired = await apart(repair, damage, self.provider, self._cities_of(damage.request))
         return Infeasible(repaired.reasons) if isinstance(repaired, planner.Infeasible) else _proposal(repaired)
+
+    def _cities_of(self, request: TripRequest) -> tuple[City, ...]:
+        names = {name for journey in pairs_of(request) for name in journey}
+        return tuple(city for name in sorted(names) if (city := self.cities.find_name(name)) is not None)
 
     async def evidence(self, saga: Saga) -> Any:
         proposed = Itinerary.model_validate(saga.plan.content)

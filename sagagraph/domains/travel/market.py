@@ -114,6 +114,7 @@ async def gather(
     widely: bool = False,
     known: Sequence[Offer] | None = None,
     begun: Sequence[Offer] = (),
+    cities: Iterable[City] | None = None,
 ) -> Market:
     """Asks for every day that can be reached: what arrives on a day decides what is asked next.
 
@@ -122,13 +123,16 @@ async def gather(
 
     `begun`: what of it is in the past or goes on. It is all that there is for its day; nobody is asked about days that are over.
 
+    `cities`: those of the request, where they are known: the provider is not asked for all that there are.
+
     `widely`: for flights beside good trains too, and for days of departure a little beyond the wishes: to see
     whether there is any trip at all, and what it would need.
 
     Raises:
         ProviderError: a question was not answered.
     """
-    now, cities = await asyncio.gather(provider.now(), provider.cities())
+    now = await provider.now()
+    cities = await provider.cities() if cities is None else cities
     rates = None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
     gathering = _Gathering(request, provider, cities, now, widely=widely, known=known, begun=begun)
     today = now.astimezone(UTC).date()

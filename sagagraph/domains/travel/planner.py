@@ -15,6 +15,9 @@ from sagagraph.domains.travel.search import best_path
 from sagagraph.planning.background import in_background
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from sagagraph.domains.travel.cities import City
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.provider import ReservationProvider
     from sagagraph.domains.travel.search import Path
@@ -36,16 +39,18 @@ Proposals = tuple[Itinerary, ...] | Infeasible
 """The preferred trip first."""
 
 
-async def propose(request: TripRequest, provider: ReservationProvider, *, limit: int = 4) -> Proposals:
-    """At most `limit` trips. Choosing takes a thread: whoever else is served by this event loop does not wait for it.
+async def propose(
+    request: TripRequest, provider: ReservationProvider, *, limit: int = 4, cities: Collection[City] | None = None
+) -> Proposals:
+    """At most `limit` trips. Nobody else who is served by this event loop waits for it. `cities`: as for `gather`.
 
     Raises:
         ProviderError: the offers could not be read.
     """
-    market = (await gather(request, provider)).with_trains_first(request)
+    market = (await gather(request, provider, cities=cities)).with_trains_first(request)
     proposals: Proposals | None = await in_background(_with_good_trains, request, market)
     if proposals is None:
-        proposals = await in_background(choose, request, await gather(request, provider, widely=True))
+        proposals = await in_background(choose, request, await gather(request, provider, widely=True, cities=cities))
     return proposals if isinstance(proposals, Infeasible) else proposals[:limit]
 
 

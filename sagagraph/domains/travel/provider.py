@@ -147,6 +147,10 @@ class HttpReservationProvider:
         self._wire = Wire(url, timeout_s, transport)
         self._cities: tuple[City, ...] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The list of all cities is long, and whoever plans elsewhere needs few."""
+        return self.__dict__ | {"_cities": None}
+
     @property
     def url(self) -> str:
         return self._wire.url

@@ -26,9 +26,10 @@ from sagagraph.domains.travel.search import best_path, cents
 from sagagraph.domains.travel.wording import count_text, headline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from datetime import date, datetime
 
+    from sagagraph.domains.travel.cities import City
     from sagagraph.domains.travel.offers import Offer, Transport
     from sagagraph.domains.travel.problem import TripRequest
     from sagagraph.domains.travel.provider import ReservationProvider
@@ -73,8 +74,8 @@ class Damage:
         return (journeys_of(planned), planned.stops) == (journeys_of(self.request), self.request.stops)
 
 
-async def repair(damage: Damage, provider: ReservationProvider) -> Itinerary | Infeasible:
-    """The best way on from what stands. Raises `ProviderError` when the offers could not be read."""
+async def repair(damage: Damage, provider: ReservationProvider, cities: Collection[City] | None = None) -> Itinerary | Infeasible:
+    """The best way on from what stands. `cities`: as for `gather`. Raises `ProviderError` when the offers could not be read."""
     if spoilt := _spoilt(damage):
         return Infeasible((f"{'; '.join(spoilt)}: what has begun can not be changed any more",))
     now = await provider.now()
@@ -82,7 +83,7 @@ async def repair(damage: Damage, provider: ReservationProvider) -> Itinerary | I
     market = await _beside_what_failed(damage, quoted, provider, now)
     path = _best(damage, market, now) if damage.has_same_route else None
     if path is None:
-        market = await _everything(damage, quoted, provider)
+        market = await _everything(damage, quoted, provider, cities)
         path = _best(damage, market, now)
     if path is None:
         return _nothing_left(damage, market, now)
@@ -157,10 +158,12 @@ async def _rates(request: TripRequest, provider: ReservationProvider) -> Rates |
     return None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
 
 
-async def _everything(damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider) -> Market:
+async def _everything(
+    damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider, cities: Collection[City] | None
+) -> Market:
     """All that is offered, and all that is booked; nothing that was refused."""
     begun = tuple(leg.offer for leg in damage.begun)
-    market = await gather(damage.request, provider, known=tuple(quoted.values()), begun=begun)
+    market = await gather(damage.request, provider, known=tuple(quoted.values()), begun=begun, cities=cities)
     return replace(
         market,
         journeys={slot: tuple(each for each in offers if _may_be_had(damage, each)) for slot, offers in market.journeys.items()},

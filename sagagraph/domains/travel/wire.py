@@ -41,6 +41,10 @@ class Wire:
         self._transport = transport
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = weakref.WeakKeyDictionary()
 
+    def __reduce__(self) -> tuple[type[Wire], tuple[str, float, httpx2.AsyncBaseTransport | None]]:
+        """A planner in another process makes connections of its own."""
+        return type(self), (self.url, self._timeout_s, self._transport)
+
     async def aclose(self) -> None:
         """Closes the connections of the running event loop; those of a loop that has ended are gone with it."""
         client = self._clients.pop(asyncio.get_running_loop(), None)
@@ -102,11 +106,13 @@ class Wire:
         loop = asyncio.get_running_loop()
         client = self._clients.get(loop)
         if client is None:
-            is_local = _is_loopback(httpx2.URL(self.url).host)
+            url = httpx2.URL(self.url)
+            is_local = _is_loopback(url.host)
             client = self._clients[loop] = httpx2.AsyncClient(
                 base_url=self.url,
                 timeout=self._timeout_s,
                 transport=self._transport,
+                verify=not (is_local and url.scheme == "http"),  # certificates take a while to read
                 trust_env=not is_local,  # the proxy of an environment does not lead back to this machine
             )
         return client

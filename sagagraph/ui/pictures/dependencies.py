@@ -1,88 +1,106 @@
-"""The dependency graph D, downwards from what comes first, each operation in the colour of its state."""
+"""The dependency graph D, a row for each operation below what it waits for, each in the colour and shape of its state."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import networkx as nx
 import plotly.graph_objects as go
 
 from sagagraph.saga.model import Operation
 from sagagraph.saga.status import OperationStatus
-from sagagraph.ui.pictures.palette import INK, STATUSES, figure, shown
+from sagagraph.ui.pictures.palette import INK, MARKS, STATUSES, figure, shown
 from sagagraph.workflow.wellformed import dependency_digraph
 
-_LAYER_PX = 74
-_LONGEST_NAME = 22
+_ROW_PX: Final = 34
+_WIDEST: Final = 9.0
+"""In lanes: a phone has room for so many beside the names; more of them stand closer together."""
+_SIDE: Final = 22.0
+"""Of the picture, in lanes."""
+_LONGEST_NAME: Final = 34
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     operation: Operation
-    x: float
-    layer: int
+    lane: int
+    row: int
 
 
 def dependency_graph(operations: Sequence[Operation]) -> go.Figure:
     """`operations` in the order in which they were planned."""
-    graph = _graph_of(operations)
     nodes = layout(operations)
-    depth = max((node.layer for node in nodes.values()), default=0)
+    lanes = 1 + max((node.lane for node in nodes.values()), default=0)
+    step = min(1.0, _WIDEST / lanes)
     traces = [
-        _trace(status, [node for node in nodes.values() if node.operation.status is status])
+        _trace(status, [node for node in nodes.values() if node.operation.status is status], step)
         for status in STATUSES
         if any(node.operation.status is status for node in nodes.values())
     ]
+    waits = nx.transitive_reduction(_graph_of(operations)).edges
     return figure(
-        traces,
+        [*traces, _names(list(nodes.values()), lanes * step)],
         showlegend=True,
-        height_px=110 + _LAYER_PX * (depth + 1),
-        annotations=[_arrow(nodes[a], nodes[b]) for a, b in nx.transitive_reduction(graph).edges],
-        xaxis={"visible": False, "range": [-1.2, 2.6], "fixedrange": True},
-        yaxis={"visible": False, "range": [-depth - 0.75, 0.5], "fixedrange": True},
+        height_px=90 + _ROW_PX * len(nodes),
+        shapes=[_line(nodes[here], nodes[there], step) for here, there in waits],
+        xaxis={"visible": False, "range": [-0.7, _SIDE], "fixedrange": True},
+        yaxis={"visible": False, "range": [-len(nodes) + 0.4, 0.6], "fixedrange": True},
     )
 
 
 def layout(operations: Sequence[Operation]) -> dict[str, Node]:
-    """`layer`: how many operations have to come before, one after the other; `x` from -1 to 1 within a layer."""
-    layers: dict[int, list[str]] = defaultdict(list)
-    depth: dict[str, int] = {}
-    graph = _graph_of(operations)
+    """One row each. Whatever waits for an operation is joined to it along its lane, which nobody else stands on until then."""
+    whole = _graph_of(operations)
+    graph = nx.transitive_reduction(whole)
     known = {each.id: each for each in operations}
-    for name in nx.lexicographical_topological_sort(graph):
-        depth[name] = max((depth[before] + 1 for before in graph.predecessors(name)), default=0)
-        layers[depth[name]].append(name)
-    return {
-        name: Node(known[name], x, layer)
-        for layer, names in layers.items()
-        for name, x in zip(names, _spread(len(names)), strict=True)
-    }
+    taken: dict[int, set[str]] = {}
+    """Lanes, and who still has to be joined along them."""
+    nodes: dict[str, Node] = {}
+    planned = {each.id: place for place, each in enumerate(operations)}
+    for row, name in enumerate(nx.lexicographical_topological_sort(graph, key=planned.__getitem__)):
+        for waiting in taken.values():
+            waiting.discard(name)
+        taken = {lane: waiting for lane, waiting in taken.items() if waiting}
+        lane = next(each for each in range(len(operations)) if each not in taken)
+        taken[lane] = set(graph.successors(name))
+        nodes[name] = Node(known[name], lane, row)
+    return nodes
 
 
 def _graph_of(operations: Sequence[Operation]) -> nx.DiGraph[str]:
     return dependency_digraph((each.id, each.spec.depends_on) for each in operations)
 
 
-def _spread(count: int) -> list[float]:
-    return [0.0] if count == 1 else [2 * place / (count - 1) - 1 for place in range(count)]
-
-
-def _trace(status: OperationStatus, nodes: Sequence[Node]) -> go.Scatter:
+def _trace(status: OperationStatus, nodes: Sequence[Node], step: float) -> go.Scatter:
     name, colour = STATUSES[status]
     return go.Scatter(
-        x=[node.x for node in nodes],
-        y=[-node.layer for node in nodes],
-        mode="markers+text",
+        x=[node.lane * step for node in nodes],
+        y=[-node.row for node in nodes],
+        mode="markers",
         name=name,
-        marker={"size": 22, "color": colour, "symbol": ["circle-x" if node.operation.removed else "circle" for node in nodes]},
-        text=[shown(_short(_label(node.operation))) for node in nodes],
-        textposition="middle right",
+        marker={"size": 15, "color": colour, "symbol": MARKS[status], "line": {"width": 1.5, "color": colour}},
         hovertext=[shown(_told(node.operation, name)) for node in nodes],
         hoverinfo="text",
     )
+
+
+def _names(nodes: Sequence[Node], x: float) -> go.Scatter:
+    """All in one column, where no line crosses them."""
+    return go.Scatter(
+        x=[x] * len(nodes),
+        y=[-node.row for node in nodes],
+        mode="text",
+        text=[_crossed_out(node.operation, shown(_short(label(node.operation)))) for node in nodes],
+        textposition="middle right",
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _crossed_out(operation: Operation, text: str) -> str:
+    return f"<s>{text}</s>" if operation.removed else text
 
 
 def _told(operation: Operation, status: str) -> str:
@@ -91,17 +109,19 @@ def _told(operation: Operation, status: str) -> str:
     return f"{operation.id}: {operation.spec.action}, {status}{again}{f' ({why})' if why else ''}"
 
 
-def _label(operation: Operation) -> str:
+def label(operation: Operation) -> str:
+    """Its id, and what it does where the id does not say so."""
     action = operation.spec.action.replace("_", " ")
-    return f" {operation.id}" if action == operation.id else f" {operation.id} {action}"
+    return operation.id if operation.id.startswith(action) else f"{operation.id} · {action}"
 
 
 def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
-def _arrow(here: Node, there: Node) -> dict[str, Any]:
-    ends = {"x": there.x, "y": -there.layer, "ax": here.x, "ay": -here.layer}
-    axes = {"xref": "x", "yref": "y", "axref": "x", "ayref": "y"}
-    head = {"showarrow": True, "arrowhead": 2, "arrowsize": 1.1, "arrowwidth": 1.2, "arrowcolor": INK, "standoff": 13}
-    return {**ends, **axes, **head, "startstandoff": 13, "opacity": 0.6, "text": ""}
+def _line(here: Node, there: Node, step: float) -> dict[str, Any]:
+    """Down the lane of what comes first, and into the other one in the last row."""
+    x, to = here.lane * step, there.lane * step
+    turn, end = -there.row + 1, -there.row
+    path = f"M {x} {-here.row} L {x} {turn} C {x} {turn - 0.6} {to} {end + 0.6} {to} {end}"
+    return {"type": "path", "path": path, "layer": "below", "line": {"color": INK, "width": 1.5}, "opacity": 0.7}

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from sagagraph.saga.status import OperationStatus
 
 INK: Final = "#7d8590"
-"""Readable on white and on nearly black."""
+"""For lines, on white and on nearly black. The page's style gives texts its own colour, bright or dark."""
 GRID: Final = "rgba(125, 133, 144, 0.22)"
 ROW_PX: Final = 52
 _BUTTONS: Final = ("zoom", "pan", "select", "lasso", "zoomIn", "zoomOut", "autoScale", "resetScale", "toImage")
@@ -38,6 +38,21 @@ STATUSES: Final = {
     OperationStatus.VOIDED: ("voided", "#6e7bb8"),
     OperationStatus.SKIPPED: ("skipped", "#b0b8c1"),
 }
+
+MARKS: Final = {
+    OperationStatus.PLANNED: "circle-open",
+    OperationStatus.STARTED: "circle-dot",
+    OperationStatus.SUCCEEDED: "circle",
+    OperationStatus.FAILED: "x",
+    OperationStatus.IN_DOUBT: "diamond",
+    OperationStatus.HELD: "square",
+    OperationStatus.COMPENSATING: "triangle-up-open",
+    OperationStatus.COMPENSATED: "triangle-up",
+    OperationStatus.COMPENSATION_FAILED: "square-x-open",
+    OperationStatus.VOIDED: "triangle-down",
+    OperationStatus.SKIPPED: "line-ew-open",
+}
+"""Shapes say the same as colours, for those who do not see these."""
 
 
 def figure(traces: list[Any], *, height_px: int, **layout: Any) -> go.Figure:

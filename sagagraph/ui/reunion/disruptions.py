@@ -24,7 +24,11 @@ _UNTIL: Final = re.compile(rf"\b(?:until|till|to|at)\s+{_TIME}(?!\w)", re.IGNORE
 _BY: Final = re.compile(
     r"\bby\s+(?P<count>\d+|an?|one|two|three|four|half an)\s*(?P<unit>hours?|h|minutes?|min)\b", re.IGNORECASE
 )
-_LATE: Final = re.compile(r"\b(?:delayed|late|later|postponed)\b", re.IGNORECASE)
+_HOW_LATE: Final = re.compile(
+    r"\b(?P<count>\d+|an?|one|two|three|four|half an)[ -]?(?P<unit>hours?|h|minutes?|min)[ -](?:late|later|delay(?:ed)?)\b",
+    re.IGNORECASE,
+)
+_LATE: Final = re.compile(r"\b(?:delay(?:ed)?|late|later|postponed)\b", re.IGNORECASE)
 _SLOW: Final = re.compile(r"\b(?:accident|traffic|jam|times as long|twice as long|snow|storm)\b", re.IGNORECASE)
 _TIMES: Final = re.compile(r"\b(?P<count>\d+(?:\.\d+)?|two|three|four|five)\s*times\b|\b(?P<word>twice|double)\b", re.IGNORECASE)
 _OUT: Final = re.compile(
@@ -126,7 +130,7 @@ def _later(text: str, day: Day, person: str) -> int:
     before = next(each.from_ for each in day.problem.people if each.name == person) or day.now
     if until := _UNTIL.search(text):
         return _moment(until, after=before)
-    if by := _BY.search(text):
+    if by := _BY.search(text) or _HOW_LATE.search(text):
         return before + _minutes(by["count"].lower(), by["unit"].lower())
     raise InvalidInputError(f"Until when is {person} delayed?", field="text")
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from sagagraph.context.model import Model
+from sagagraph.context.slice import content_hash
 from sagagraph.domains.reunion.calendar import invitation_ics
 from sagagraph.domains.reunion.common_sense import Suggestion, suggestions
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, parse_request
@@ -19,6 +21,7 @@ from sagagraph.domains.reunion.telling import Telling
 from sagagraph.errors import InvalidInputError
 from sagagraph.saga.model import Saga
 from sagagraph.ui.reunion.disruptions import disruption_in, disruptions
+from sagagraph.ui.reunion.happenings import in_words
 from sagagraph.ui.reunion.plainer import in_plainer_words
 from sagagraph.ui.reunion.preferences import preferred
 from sagagraph.ui.reunion.schedule import bars_of, lines_of, route_of
@@ -27,7 +30,7 @@ from sagagraph.ui.subject import Bar, Disruption, Download, Draft, Line, Prefere
 _ADD: Final = re.compile(
     r"^\W*(?:yes,? )?(?:please )?add (?:(?P<all>all|them|them all|everything)|(?P<numbers>[\d ,and]+))\W*$", re.IGNORECASE
 )
-_SENTENCE, _SENSE = "sentence", "sense"
+_SENTENCE, _SENSE, _HAPPENED = "sentence", "sense", "happened"
 
 
 class ReunionSubject:
@@ -57,8 +60,12 @@ class ReunionSubject:
     async def read(self, text: str, known: Any | None) -> Draft:
         """By the rules; what they can not read is put in plainer words by the model, where there is one."""
         telling: Telling = known or Telling()
-        if text.strip().casefold().replace(" ", "_") in SHIPPED:
-            return self._draft(Heard(Telling(base=shipped(text.strip().casefold().replace(" ", "_")))))
+        if (name := text.strip().casefold().replace(" ", "_")) in SHIPPED:
+            if telling.sentences:
+                raise InvalidInputError(
+                    f"{text.strip()} is another reunion, that comes as a whole: begin anew for that", field="text"
+                )
+            return self._draft(Heard(Telling(base=shipped(name))))
         if added := _ADD.match(text):
             return self._draft(Heard(_with_added(telling, added)))
         found = heard(telling, text)
@@ -87,18 +94,20 @@ class ReunionSubject:
         if kind == _SENSE:
             left = tuple(each for each in telling.added if each != rest)
             return self._draft(Heard(telling.model_copy(update={"added": left})))
-        return self._draft(Heard(without(telling, _number(rest, telling))))
+        return self._draft(Heard(without(telling, _number(key, telling))))
 
     async def reworded(self, known: Any, key: str, text: str) -> Draft:
-        kind, _, rest = key.partition(":")
+        kind = key.partition(":")[0]
+        if kind == _HAPPENED:
+            raise InvalidInputError("what has happened stays: tell what happens now", field=key)
         if kind != _SENTENCE:
             raise InvalidInputError("this was not said in words: remove it, and say what holds instead", field=key)
         telling: Telling = known
-        return self._draft(said_instead(telling, _number(rest, telling), text))
+        return self._draft(said_instead(telling, _number(key, telling), text))
 
     def _draft(self, found: Heard, *asides: str) -> Draft:
         telling = found.telling
-        wishes = tuple(Wish(f"{_SENTENCE}:{n}", "Said", each) for n, each in enumerate(telling.sentences))
+        wishes = tuple(Wish(_key(each), "Said", each) for each in telling.sentences)
         asides = (*asides, *map(_overtaken, found.overtaken))
         meant = meaning_of(telling)
         if meant.problem is None:
@@ -112,6 +121,11 @@ class ReunionSubject:
         remarks = (*_notes(meant.notes), *_forgotten(suggestions(meant.problem)))
         return Draft(telling, (*wishes, *added), (), found.unread, request, remarks, asides)
 
+    def happened(self, request: Any) -> tuple[Wish, ...]:
+        wanted = parse_request(request)
+        told = (in_words(each, wanted.problem) for each in wanted.events)
+        return tuple(Wish(f"{_HAPPENED}:{number}", "Happened", each, removable=False) for number, each in enumerate(told))
+
     def on_top(self, request: Any, saga: Saga) -> Any:
         """What has happened has happened, whatever is wished now; the same wish in other words is no other wish."""
         before = parse_request(saga.request)
@@ -120,6 +134,10 @@ class ReunionSubject:
         return saga.request if wanted.wishes_for_the_same_as(before) else as_json(wanted)
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
+        telling: Telling = self.draft_of(saga.request).known
+        with suppress(InvalidInputError):
+            if heard(telling, text).telling != telling:  # something else is wished, too
+                return None
         return preferred(text, saga)
 
     def sentence(self, request: Any) -> str:
@@ -160,11 +178,16 @@ class ReunionSubject:
         )
 
 
-def _number(said: str, telling: Telling) -> int:
-    """Of a sentence. Raises `InvalidInputError` where a page shows one that is not there any more."""
-    if not said.isdecimal() or int(said) >= len(telling.sentences):
-        raise InvalidInputError("this is not in the list any more: look at what it says now", field=said)
-    return int(said)
+def _key(sentence: str) -> str:
+    """Of its text: a page that shows an old list can not change another sentence by its place in the list."""
+    return f"{_SENTENCE}:{content_hash(sentence)[:12]}"
+
+
+def _number(key: str, telling: Telling) -> int:
+    for number, each in enumerate(telling.sentences):
+        if _key(each) == key:
+            return number
+    raise InvalidInputError("this is not in the list any more: look at what it says now", field=key)
 
 
 def _with_added(telling: Telling, said: re.Match[str]) -> Telling:

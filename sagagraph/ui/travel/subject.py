@@ -24,7 +24,7 @@ from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.saga.model import Saga
 from sagagraph.ui.faults import FaultDesk
-from sagagraph.ui.subject import Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route
+from sagagraph.ui.subject import ALONE, Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route, Wish
 from sagagraph.ui.travel.disruptions import disruption_in, disruptions
 from sagagraph.ui.travel.wishes import STOP, wishes_of, without
 
@@ -99,12 +99,19 @@ class TravelSubject:
         request = None if questions else partial.complete().model_dump(mode="json")
         return Draft(partial, tuple(wishes_of(partial)), questions, partial.unread, request, asides=asides)
 
+    def happened(self, request: Any) -> tuple[Wish, ...]:  # noqa: ARG002 - what falls through is replaced, and nothing else
+        return ()
+
     def on_top(self, request: Any, saga: Saga) -> Any:  # noqa: ARG002 - all of a trip's request is wishes
         return request
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
         for words, quantity, best in _PREFERENCES:
             if words.search(text):
+                if await self._wishes_for_more(text, saga):
+                    return None
+                if not saga.plan.alternatives:
+                    return Preference(said=ALONE)
                 shown = quantity(Itinerary.model_validate(saga.plan.content))
                 offered = [
                     (quantity(Itinerary.model_validate(each["plan"])), each["plan_hash"]) for each in saga.plan.alternatives
@@ -114,6 +121,12 @@ class TravelSubject:
                     return Preference(said=f"This is {best} of all trips that keep your wishes; change one of them.")
                 return Preference(min(better)[1], said=f"This one is {best} of those that keep your wishes.")
         return None
+
+    async def _wishes_for_more(self, text: str, saga: Saga) -> bool:
+        """`Cheaper, and not on a Monday`"""
+        known = self.draft_of(saga.request).known
+        said = await self._read(text, known)
+        return bool(said.model_copy(update={"unread": known.unread}) != known)
 
     def sentence(self, request: Any) -> str:
         said = [wish.text for wish in self.draft_of(request).wishes]

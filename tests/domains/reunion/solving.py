@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from sagagraph.domains.reunion.events import Event
@@ -10,14 +9,14 @@ from sagagraph.domains.reunion.parsing import parse_events, parse_plan, parse_pr
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planner import plan
 from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.search import Budget
 from sagagraph.domains.reunion.solving import Solved
 from sagagraph.domains.reunion.validator import validate_plan
+from sagagraph.planning.budget import Budget
 from tests.domains.reunion.plans import shipped
 
 
 def budget(seconds: float = 60.0) -> Budget:
-    return Budget(time.monotonic() + seconds, time.monotonic)
+    return Budget.of(seconds)
 
 
 def problem_of(name: str) -> ReunionProblem:

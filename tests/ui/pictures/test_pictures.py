@@ -7,12 +7,16 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+import networkx as nx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sagagraph.saga.status import OperationStatus
 from sagagraph.ui.pictures.comparison import changes, comparison
 from sagagraph.ui.pictures.dependencies import dependency_graph, layout
-from sagagraph.ui.pictures.palette import STATUSES
+from sagagraph.ui.pictures.palette import MARKS, STATUSES
 from sagagraph.ui.pictures.route import great_circle, mercator, route_map
 from sagagraph.ui.pictures.timeline import timeline
 from sagagraph.ui.subject import Bar, Connection, Line, Place, Route
@@ -87,7 +91,8 @@ def test_mercator_is_straight_at_the_equator_and_bounded_at_the_poles() -> None:
 
 
 def test_every_status_has_a_name_and_a_colour() -> None:
-    assert set(STATUSES) == set(OperationStatus)
+    assert set(STATUSES) == set(MARKS) == set(OperationStatus)
+    assert len(set(MARKS.values())) == len(MARKS)
     assert len({name for name, _ in STATUSES.values()}) == len(STATUSES)
 
 
@@ -98,11 +103,37 @@ def test_steps_stand_below_what_they_wait_for_in_the_colour_of_their_state() -> 
     saga = story.saga
     operations = tuple(saga.in_order())
     nodes = layout(operations)
-    assert all(nodes[before].layer < nodes[each.id].layer for each in saga.in_order() for before in each.spec.depends_on)
-    drawn = as_json(dependency_graph(operations))
-    assert {each["name"] for each in drawn["data"]} == {STATUSES[each.status][0] for each in saga.in_order()}
-    assert {each["name"] for each in drawn["data"]} == {"committed", "running", "planned"}
-    assert sum(len(each["x"]) for each in drawn["data"]) == len(saga.operations)
+    assert all(nodes[before].row < nodes[each.id].row for each in saga.in_order() for before in each.spec.depends_on)
+    *states, names = as_json(dependency_graph(operations))["data"]
+    assert {each["name"] for each in states} == {STATUSES[each.status][0] for each in saga.in_order()}
+    assert {each["name"] for each in states} == {"committed", "running", "planned"}
+    assert sum(len(each["x"]) for each in states) == len(saga.operations) == len(set(names["y"]))
+
+
+@given(st.data())
+def test_no_operation_stands_on_a_line_between_two_others(data: st.DataObject) -> None:
+    names = [f"o{number}" for number in range(data.draw(st.integers(1, 9)))]
+    specs = [
+        spec(
+            name,
+            ActionKind.COMPENSATABLE,
+            *data.draw(st.lists(st.sampled_from(names[:place]), unique=True) if place else st.just([])),
+        )
+        for place, name in enumerate(names)
+    ]
+    operations = tuple(Story(*specs).saga.in_order())
+    nodes = layout(operations)
+    waits = nx.transitive_reduction(nx.DiGraph([(a, each.id) for each in operations for a in each.spec.depends_on]))
+    for here, there in waits.edges:
+        first, last = nodes[here], nodes[there]
+        between = [node for node in nodes.values() if first.row < node.row < last.row]
+        assert all(node.lane != first.lane for node in between)
+
+
+def test_what_an_operation_is_called_is_said_once() -> None:
+    operations = Story(spec("T1"), replace(spec("assign Ann"), action="assign")).saga.in_order()
+    *_states, names = as_json(dependency_graph(tuple(operations)))["data"]
+    assert names["text"] == ["T1 · book T1", "assign Ann"]
 
 
 def test_only_what_differs_is_a_change() -> None:

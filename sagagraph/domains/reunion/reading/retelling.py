@@ -128,8 +128,15 @@ def _one_more(telling: Telling, sentence: str) -> Heard:
             return Heard(_with(telling, (*earlier, f"{last}. {sentence}")), joined.unread[len(_alone(last).unread) :])
     if not alone.facts:
         return Heard(telling, alone.unread)
-    settled = _settled(telling, sentence)
+    settled = _settled(telling, _read_part(sentence, alone))
     return Heard(settled.telling, alone.unread, settled.overtaken)
+
+
+def _read_part(sentence: str, read: PartialProblem) -> str:
+    """Without what means nothing here, where that can be told from the rest."""
+    if not read.unread:
+        return sentence
+    return next((each for each in trimmed(sentence) if each and _alone(each) == PartialProblem(read.facts)), sentence)
 
 
 def _answer(telling: Telling, sentence: str) -> str | None:

@@ -79,6 +79,11 @@ def test_what_is_known_already_and_what_means_nothing_is_not_listed() -> None:
     assert (found.telling, found.unread) == (telling, ("The weather is nice",))
 
 
+def test_of_a_sentence_what_was_understood_is_listed() -> None:
+    found = heard(told(DAY), "The weather is nice, and Bob is at home")
+    assert (found.telling.sentences[-1], found.unread) == ("Bob is at home", ("The weather is nice",))
+
+
 def test_whoever_is_called_she_is_named_in_the_sentence_before() -> None:
     assert told("Emily lands at BOS at 2 pm. She needs a ride").sentences == ("Emily lands at BOS at 2 pm. She needs a ride",)
     assert told("Emily lands at BOS at 2 pm", "She needs a ride").sentences == ("Emily lands at BOS at 2 pm. She needs a ride",)

@@ -1,0 +1,1 @@
+"""How good schedules of job shops are after a few seconds, and what their repair changes beside scheduling anew."""

@@ -1,0 +1,122 @@
+"""Schedules and events from JSON. Events must be right; of a schedule, what can be read is kept and the rest is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from sagagraph.domains.job_shop.events import KINDS, DurationChanged, Event
+from sagagraph.domains.job_shop.plan import Moment, Slot
+from sagagraph.domains.job_shop.problem import JobShop
+from sagagraph.errors import InvalidInputError
+from sagagraph.validators.complaints import in_words, shown
+
+_MOMENT: Final = TypeAdapter[int](Moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Illegible:
+    """A row that can not be read. `of`: the job and step that it is about, if it says so."""
+
+    index: int
+    fault: str
+    of: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSchedule:
+    """`slots` by their index in the file. `fault`: what is not even a list of rows has none, and says why."""
+
+    slots: Mapping[int, Slot]
+    illegible: tuple[Illegible, ...] = ()
+    fault: str = ""
+
+
+def parse_schedule(value: object) -> ParsedSchedule:
+    """`value`: a list of rows, or what `jobshop solve` prints, with such a list as its `schedule`."""
+    listed = value.get("schedule") if isinstance(value, Mapping) else value
+    if listed is None:
+        return ParsedSchedule({}, fault="schedule: is missing")
+    if not isinstance(listed, list):
+        return ParsedSchedule({}, fault=f"a schedule is a list of steps, not {shown(listed)}")
+    slots: dict[int, Slot] = {}
+    illegible: list[Illegible] = []
+    for index, said in enumerate(listed):
+        try:
+            slots[index] = Slot.model_validate(said)
+        except ValidationError as exc:
+            fault = "; ".join(f"{field}: {message}".removeprefix(": ") for field, message in in_words(exc))
+            illegible.append(Illegible(index, fault, _about(said)))
+    return ParsedSchedule(slots, tuple(illegible))
+
+
+def _about(said: object) -> tuple[int, int] | None:
+    job, step = (said.get("job"), said.get("step")) if isinstance(said, Mapping) else (None, None)
+    return (job, step) if type(job) is int and type(step) is int else None
+
+
+def parse_events(problem: JobShop, *files: object) -> tuple[Event, ...]:
+    """What became known, in the order of `at`. Each file holds an event or a list of them.
+
+    Raises:
+        InvalidInputError: what is wrong first, in one line that names the event (counted over all files) and its field.
+    """
+    listed = [each for file in files for each in (file if isinstance(file, list) else [file])]
+    events = [_parse_event(problem, said, f"events[{number}]") for number, said in enumerate(listed)]
+    return tuple(sorted(events, key=lambda each: each.at))
+
+
+def parse_moment(value: object, field: str) -> int:
+    """Raises `InvalidInputError`."""
+    try:
+        return _MOMENT.validate_python(value)
+    except ValidationError as exc:
+        raise InvalidInputError(in_words(exc)[0][1], field=field) from exc
+
+
+def parse_moment_said(text: str, field: str) -> int:
+    """A moment in words of a command. Raises `InvalidInputError`."""
+    return parse_moment(int(text) if text.isascii() and text.isdigit() and len(text) < 19 else text, field)
+
+
+def check_legible(parsed: ParsedSchedule, field: str) -> None:
+    """Raises `InvalidInputError` where something of it can not be read."""
+    if parsed.fault:
+        raise InvalidInputError(parsed.fault, field=field)
+    for each in parsed.illegible:
+        raise InvalidInputError(f"row {each.index} can not be read: {each.fault}", field=field)
+
+
+def _parse_event(problem: JobShop, said: object, field: str) -> Event:
+    if not isinstance(said, Mapping):
+        raise InvalidInputError(f"an event is a JSON object, not {shown(said)}", field=field)
+    kind = said.get("event")
+    if not isinstance(kind, str) or kind not in KINDS:
+        what = "is missing" if kind is None else f'must be "machine_down" or "duration", not {shown(kind)}'
+        raise InvalidInputError(what, field=f"{field}.event")
+    try:
+        event = KINDS[kind].model_validate(said)
+    except ValidationError as exc:
+        name, message = in_words(exc)[0]
+        raise InvalidInputError(message, field=f"{field}.{name}") from exc
+    _check_names(problem, event, field)
+    return event
+
+
+def _check_names(problem: JobShop, event: Event, field: str) -> None:
+    if isinstance(event, DurationChanged):
+        if not 1 <= event.job <= len(problem.jobs):
+            raise InvalidInputError(f"there is no job {event.job}; there are 1 to {len(problem.jobs)}", field=f"{field}.job")
+        if problem.step(event.job, event.step) is None:
+            most = len(problem.jobs[event.job - 1])
+            message = f"job {event.job} has no step {event.step}; it has 1 to {most}"
+            raise InvalidInputError(message, field=f"{field}.step")
+    elif event.machine not in problem.machines:
+        raise InvalidInputError(f"there is no machine {event.machine}; {machines_of(problem)}", field=f"{field}.machine")
+
+
+def machines_of(problem: JobShop) -> str:
+    return f"there are {problem.machines[0]} to {problem.machines[-1]}"

@@ -1,0 +1,166 @@
+"""Planners in processes of their own: what a server needs, which answers many people while it plans.
+
+In a thread a planner that is written in Python holds the interpreter's lock against everybody else, and nothing can interrupt a
+solver: planning that was given up would keep its core, and a server that is told to stop would wait for it. A process is killed.
+Each is made for one thought, as a copy of one that has imported what planners need and does nothing else (a fork server), so it
+begins at once, and nothing of one person's plan is there for the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from multiprocessing import forkserver, get_all_start_methods, get_context, parent_process
+from multiprocessing.connection import Connection
+from typing import Any, Final, TypeVar, cast
+
+from sagagraph.errors import PlannerError
+from sagagraph.planning.background import PLACE, stand_back
+
+T = TypeVar("T")
+
+AT_ONCE: Final = 24
+"""What bounds the memory that planners take; nobody waits in line for another's before that."""
+_STANDS_BACK: Final = 5
+_SHORT_S: Final = 2.0
+"""Whoever thinks for longer stands back twice more: what is quick is not held up by what is not."""
+
+
+@contextmanager
+def in_processes(*modules: str, at_once: int = AT_ONCE) -> Iterator[None]:
+    """For all that is begun inside. `modules`: what planners import; it is imported meanwhile, once.
+
+    What planners are given and what they answer is pickled. Where there is no fork server (Windows), they stay in threads.
+    """
+    if "forkserver" not in get_all_start_methods():
+        yield
+        return
+    before = PLACE.set(_Processes(modules, at_once))
+    try:
+        yield
+    finally:
+        PLACE.reset(before)
+
+
+class _Processes:
+    def __init__(self, modules: tuple[str, ...], at_once: int) -> None:
+        self._room = asyncio.Semaphore(at_once)
+        self._context = get_context("forkserver")
+        self._context.set_forkserver_preload(["__main__", __name__, *modules])
+        # Who is interrupted at the terminal is the server: it ends the others.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            forkserver.ensure_running()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    async def think(self, think: Callable[[], T]) -> T:
+        async with self._room:
+            thinker = _Thinker(self._context, think)
+            try:
+                return cast(T, await asyncio.get_running_loop().run_in_executor(None, thinker.answer))
+            finally:
+                thinker.give_up()
+
+    async def plan(self, plan: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        return await self.think(partial(_looped, plan))
+
+
+def _looped(plan: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    return asyncio.run(plan())
+
+
+class _Thinker:
+    """A process for one thought. `answer` waits for it, in a thread; `give_up` ends it, before or after that."""
+
+    def __init__(self, context: Any, think: Callable[[], object]) -> None:
+        self._answers, self._told = context.Pipe(duplex=False)
+        self._process = context.Process(target=_think, args=(think, self._told), name="sagagraph-planner", daemon=True)
+        self._turn = threading.Lock()
+        self._is_running = self._is_given_up = False
+
+    def answer(self) -> object:
+        try:
+            self._start()
+            is_answer, answer = pickle.loads(self._answers.recv_bytes())  # noqa: S301 - from a process of ours
+        except (EOFError, OSError):
+            raise PlannerError(f"planning ended before it had an answer ({self._end()}): resume the saga to plan again") from None
+        finally:
+            self._answers.close()
+            self._told.close()
+            with self._turn:
+                self._is_running = False
+        if is_answer:
+            return answer
+        raise answer
+
+    def _start(self) -> None:
+        self._process.start()  # waits until the fork server has imported everything
+        self._told.close()
+        with self._turn:
+            self._is_running = True
+            if self._is_given_up:
+                self._process.kill()
+
+    def _end(self) -> str:
+        if self._process.pid is None:
+            return "no process could be started"
+        self._process.join()
+        code = self._process.exitcode or 0
+        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+
+    def give_up(self) -> None:
+        with self._turn:
+            self._is_given_up = True
+            if self._is_running:
+                self._process.kill()
+
+
+def _think(think: Callable[[], object], answers: Connection) -> None:
+    """What runs in the process."""
+    stand_back(_STANDS_BACK)
+    threading.Thread(target=_end_with_parent, args=(threading.get_native_id(),), daemon=True).start()
+    PLACE.set(_Here())
+    told: tuple[bool, object]
+    try:
+        told = True, think()
+    except Exception as exc:  # noqa: BLE001 - whatever it is, it is for whoever asked
+        exc.add_note(f"in the planner's process: {traceback.format_exc()}")
+        told = False, exc
+    with suppress(BrokenPipeError):  # nobody waits for it any more
+        answers.send_bytes(_pickled(told))
+
+
+def _pickled(told: tuple[bool, object]) -> bytes:
+    try:
+        return pickle.dumps(told)
+    except Exception as exc:  # noqa: BLE001 - each thing refuses in its own way
+        return pickle.dumps((False, PlannerError(f"the planner's answer can not be passed on: {exc}; {told[1]!r}")))
+
+
+def _end_with_parent(thinker: int) -> None:
+    """However the parent ends: nobody else would end a solver."""
+    parent = parent_process()
+    if parent is None:
+        return
+    parent.join(_SHORT_S)
+    stand_back(2 * _STANDS_BACK, thinker)
+    parent.join()
+    os._exit(1)
+
+
+class _Here:
+    """In the process there is nobody to make way for."""
+
+    async def think(self, think: Callable[[], T]) -> T:
+        return think()
+
+    async def plan(self, plan: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        return await plan()

@@ -1,0 +1,127 @@
+"""`jobshop solve`, `jobshop repair` and `validate jobshop` as commands: what they print, write and answer with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sagagraph.domains.job_shop.generator import in_standard_format, in_taillards_format
+from tests.cli.commands import CommandLine
+from tests.domains.job_shop.shops import THREE
+
+DOWN = {"at": 2, "event": "machine_down", "machine": 0, "until": 4}
+LONGER = {"at": 4, "event": "duration", "job": 3, "step": 2, "minutes": 6}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.txt"
+    path.write_text(in_standard_format(THREE))
+    return path
+
+
+def written(folder: Path, name: str, value: Any) -> Path:
+    path = folder / f"{name}.json"
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+@pytest.fixture
+def solved(command: CommandLine, file: Path, tmp_path: Path) -> Path:
+    out = tmp_path / "schedule.json"
+    assert command("jobshop", "solve", file, "--out", out, "--json").code == 0
+    return out
+
+
+def test_a_schedule_is_printed_and_written_and_the_validator_accepts_it(command: CommandLine, file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "schedule.json"
+    ended = command("jobshop", "solve", file, "--seconds", "20", "--out", out, "--json")
+    assert (ended.code, ended.err) == (0, "")
+    told = ended.json
+    assert told == json.loads(out.read_text())
+    assert (told["makespan"], told["lower_bound"], told["status"]) == (11, 11, "optimal")
+    assert [(row["job"], row["step"]) for row in told["schedule"]] == [(job, step) for job, step, _ in THREE.numbered()]
+    assert all(row.keys() == {"job", "step", "machine", "start", "end"} for row in told["schedule"])
+    assert max(row["end"] for row in told["schedule"]) == told["makespan"]
+    judged = command("validate", "jobshop", file, out, "--json")
+    assert (judged.code, judged.json["verdict"], judged.json["violations"]) == (0, "VALID", [])
+    assert judged.json["certificate"]["validator"] == "jobshop"
+
+
+def test_machines_are_numbered_as_in_the_file(command: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "taillard.txt"
+    path.write_text(in_taillards_format(THREE))
+    ended = command("jobshop", "solve", path)
+    assert {row["machine"] for row in ended.json["schedule"]} == {1, 2, 3}
+    assert ended.err == "makespan 11 (the least there is)\n"
+
+
+def test_a_repair_keeps_the_past_and_tells_what_changed(command: CommandLine, file: Path, solved: Path, tmp_path: Path) -> None:
+    first, second = written(tmp_path, "first", DOWN), written(tmp_path, "second", [LONGER])
+    mended = tmp_path / "mended.json"
+    ended = command("jobshop", "repair", file, solved, "--event", first, "--event", second, "--out", mended, "--json")
+    assert (ended.code, ended.json["verdict"]) == (0, "VALID")
+    told, old = ended.json, json.loads(solved.read_text())
+    starts = [(was["start"], now["start"]) for was, now in zip(old["schedule"], told["schedule"], strict=True)]
+    assert all(was == now for was, now in starts if was < DOWN["at"])
+    moved = [abs(now - was) for was, now in starts if now != was]
+    jobs = {row["job"] for row, (was, now) in zip(old["schedule"], starts, strict=True) if was != now}
+    assert told["edit_radius"] == {"operations": len(moved), "jobs": len(jobs), "displacement": sum(moved)}
+    assert told["lower_bound"] <= told["makespan"] <= told["waiting"]["makespan"]
+    assert told["least"]
+    judged = ("validate", "jobshop", file, mended)
+    assert command(*judged, "--event", first, "--event", second, "--against", solved).code == 0
+    assert command(*judged).code == 1
+    assert command(*judged, "--event", first, "--event", second, "--against", solved, "--executed-until", "2").code == 0
+    again = command("jobshop", "repair", file, mended, "--event", first, "--event", second, "--json")
+    assert again.json["schedule"] == told["schedule"]
+
+
+def test_a_machine_that_does_not_come_back_is_a_conflict(command: CommandLine, file: Path, solved: Path, tmp_path: Path) -> None:
+    event = written(tmp_path, "event", {**DOWN, "until": None})
+    ended = command("jobshop", "repair", file, solved, "--event", event)
+    assert ended.code == 1
+    assert (ended.json["verdict"], ended.json["schedule"], ended.json["makespan"]) == ("INVALID", [], None)
+    (conflict,) = ended.json["conflict"]
+    assert (conflict["machine"], conflict["steps"]) == (0, [{"job": 1, "step": 1}, {"job": 2, "step": 1}])
+    assert ended.err == "machine 0 does not come back, and is still needed by job 1 step 1, job 2 step 1\n"
+
+
+def test_what_is_wrong_is_said_with_exit_code_1(command: CommandLine, file: Path, solved: Path, tmp_path: Path) -> None:
+    rows = json.loads(solved.read_text())["schedule"]
+    told = command("validate", "jobshop", file, written(tmp_path, "short", rows[1:]))
+    assert (told.code, told.out) == (1, "MISSING_TASK: job 1, step 1 is not in the schedule\nINVALID\n")
+
+
+def test_bad_input_is_one_line_that_names_the_field(command: CommandLine, file: Path, solved: Path, tmp_path: Path) -> None:
+    event = written(tmp_path, "event", DOWN)
+    rows = json.loads(solved.read_text())["schedule"]
+    moved = written(tmp_path, "moved", [{**rows[0], "end": rows[0]["end"] + 1}, *rows[1:]])
+    half = written(tmp_path, "half", [{"job": 1}])
+    endless, binary = tmp_path / "endless", tmp_path / "binary"
+    endless.write_bytes(b"1 " * 8_000_001)
+    binary.write_bytes(b"2 2\n\xff\xfe")
+    for words, said in {
+        ("jobshop", "solve", tmp_path / "nowhere"): "FILE: ",
+        ("jobshop", "solve", tmp_path): "FILE: ",
+        ("jobshop", "solve", endless): "FILE: ",
+        ("jobshop", "solve", binary): "FILE: ",
+        ("jobshop", "solve", solved): "num_jobs: is missing",
+        ("jobshop", "solve", file, "--seconds", "0"): "Invalid value for '--seconds'",
+        ("jobshop", "solve", file, "--out", tmp_path): "--out: ",
+        ("jobshop", "repair", file, solved): "--event: say what has happened",
+        ("jobshop", "repair", file, solved, "--event", half): "events[0].event: is missing",
+        ("jobshop", "repair", file, file, "--event", event): "SCHEDULE: ",
+        ("jobshop", "repair", file, half, "--event", event): "SCHEDULE: row 0 can not be read",
+        ("jobshop", "repair", file, moved, "--event", event): "SCHEDULE: is not right before any of these events: job 1, step 1",
+        ("validate", "jobshop", file, solved, "--executed-until", "3"): "--executed-until: name the plan",
+        ("validate", "jobshop", file, solved, "--against", solved): "--against: say until when",
+        ("validate", "jobshop", file, solved, "--against", half, "--event", event): "--against: row 0 can not be read",
+        ("validate", "jobshop", file, solved, "--against", solved, "--executed-until", "3:00"): "--executed-until: must be",
+    }.items():
+        ended = command(*words, "--json")
+        assert (ended.code, ended.complaint.startswith(said)) == (2, True), (words, ended.err)
+        assert ended.json["error"]["exit_code"] == 2

@@ -1,0 +1,145 @@
+"""Job shops, schedules and events for tests; and what is best, by looking at everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from sagagraph.domains.job_shop.dispatching import dispatched
+from sagagraph.domains.job_shop.plan import Schedule, Slot
+from sagagraph.domains.job_shop.problem import JobShop, Step
+from sagagraph.domains.job_shop.workload import schedule_of, workload_of
+from sagagraph.planning.budget import Budget
+
+Json = dict[str, Any]
+
+ENOUGH_S = 60.0
+"""Far more than anything here takes: what is proven does not depend on it."""
+
+
+def enough() -> Budget:
+    return Budget.of(ENOUGH_S)
+
+
+def shop(*jobs: Sequence[tuple[int, int]]) -> JobShop:
+    """Of (machine, duration), machines from 0."""
+    most = max(machine for job in jobs for machine, _ in job)
+    return JobShop(tuple(tuple(Step(*step) for step in job) for job in jobs), range(most + 1))
+
+
+THREE = shop([(0, 3), (1, 2), (2, 2)], [(0, 2), (2, 1), (1, 4)], [(1, 4), (2, 3)])
+
+
+def quick(problem: JobShop, rule: Sequence[int] | None = None) -> Schedule:
+    """Some schedule; by default jobs go first that the file names first."""
+    workload = workload_of(problem)
+    return schedule_of(workload, dispatched(workload, rule or range(len(workload.tasks))))
+
+
+def rows(schedule: Schedule) -> list[Json]:
+    return [each.model_dump() for each in schedule.values()]
+
+
+def schedule_in(document: Json) -> Schedule:
+    return {(each["job"], each["step"]): Slot.model_validate(each) for each in document["schedule"]}
+
+
+def shops(jobs: int = 4, steps: int = 4, machines: int = 3, longest: int = 5) -> st.SearchStrategy[JobShop]:
+    """Jobs of any lengths, coming back to machines."""
+    step = st.tuples(st.integers(0, machines - 1), st.integers(0, longest))
+    job = st.lists(step, min_size=1, max_size=steps)
+    return st.lists(job, min_size=1, max_size=jobs).map(
+        lambda each: JobShop(tuple(tuple(Step(*step) for step in job) for job in each), range(machines))
+    )
+
+
+def events_for(problem: JobShop, latest: int, most: int = 3) -> st.SearchStrategy[list[Json]]:
+    at = st.integers(0, latest)
+    down = st.builds(
+        lambda at, machine, lasts: {"at": at, "event": "machine_down", "machine": machine, "until": at + lasts},
+        at,
+        st.sampled_from(problem.machines),
+        st.integers(0, 6),
+    )
+    longer = st.builds(
+        lambda at, each, minutes: {"at": at, "event": "duration", "job": each[0], "step": each[1], "minutes": minutes},
+        at,
+        st.sampled_from([(job, number) for job, number, _ in problem.numbered()]),
+        st.integers(0, 8),
+    )
+    return st.lists(down | longer, min_size=1, max_size=most)
+
+
+# -- everything there is ---------------------------------------------------------------------------------------------
+
+
+def shortest(problem: JobShop) -> int:
+    """The least makespan: of every order in which steps can be put on their machines, as early as they go."""
+
+    def ends(at: tuple[int, ...], job_free: tuple[int, ...], machine_free: tuple[int, ...]) -> Iterator[int]:
+        left = [job for job, steps in enumerate(problem.jobs) if at[job] < len(steps)]
+        if not left:
+            yield max(job_free)
+        for job in left:
+            step = problem.jobs[job][at[job]]
+            end = max(job_free[job], machine_free[step.machine]) + step.duration
+            yield from ends(_with(at, job, at[job] + 1), _with(job_free, job, end), _with(machine_free, step.machine, end))
+
+    nothing = (0,) * len(problem.jobs)
+    return min(ends(nothing, nothing, (0,) * len(problem.machines)))
+
+
+def _with(values: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
+    return (*values[:place], value, *values[place + 1 :])
+
+
+def least_weight(problem: JobShop, old: Schedule, event: Json, latest: int) -> int:
+    """How little any repair weighs that ends by `latest`: of all moments at which each step that is left can begin."""
+    now, promised_end = event["at"], max(slot.end for slot in old.values())
+    spans: dict[int, list[tuple[int, int]]] = {machine: [] for machine in problem.machines}
+    job_free = dict.fromkeys(range(1, len(problem.jobs) + 1), 0)
+    left = []
+    for (job, number), slot in sorted(old.items()):
+        duration = _duration(problem, slot, event)
+        if slot.start >= now:
+            left.append((job, number, slot.machine, duration, slot.start))
+            continue
+        pause = event["until"] - now if _pauses(slot, event) else 0
+        job_free[job] = slot.start + duration + pause
+        spans[slot.machine].append((slot.start, job_free[job]))
+    begun = max([0, *job_free.values()])
+    count, best = len(left), 10**9
+
+    def place(n: int, job_free: dict[int, int], moved: int, ends: int) -> None:
+        nonlocal best
+        weight = moved + count * max(0, ends - promised_end)
+        if weight >= best:
+            return
+        if n == count:
+            best = weight
+            return
+        job, _number, machine, duration, was = left[n]
+        down = event["until"] if event["event"] == "machine_down" and event["machine"] == machine else 0
+        for start in range(max(now, job_free[job], down), latest - duration + 1):
+            end = start + duration
+            if all(end <= other[0] or other[1] <= start for other in spans[machine]):
+                spans[machine].append((start, end))
+                place(n + 1, {**job_free, job: end}, moved + abs(start - was), max(ends, end))
+                spans[machine].pop()
+
+    place(0, job_free, 0, begun)
+    return best
+
+
+def _duration(problem: JobShop, slot: Slot, event: Json) -> int:
+    known = problem.jobs[slot.job - 1][slot.step - 1].duration
+    is_over = slot.end <= event["at"] and slot.start < event["at"]
+    is_named = event["event"] == "duration" and (event["job"], event["step"]) == (slot.job, slot.step)
+    return event["minutes"] if is_named and not is_over else known
+
+
+def _pauses(slot: Slot, event: Json) -> bool:
+    is_named = event["event"] == "machine_down" and event["machine"] == slot.machine
+    return is_named and slot.start < event["at"] < slot.end

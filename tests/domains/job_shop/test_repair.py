@@ -1,0 +1,157 @@
+"""Repairs: what has begun stands, nothing weighs more than waiting, and what is claimed to be the least is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sagagraph.domains.job_shop.generator import generate, strikes
+from sagagraph.domains.job_shop.parsing import parse_events
+from sagagraph.domains.job_shop.plan import Schedule, makespan
+from sagagraph.domains.job_shop.problem import JobShop
+from sagagraph.domains.job_shop.repair import EditRadius, Repaired, edit_radius, recompute, repair
+from sagagraph.domains.job_shop.shifting import Stuck
+from sagagraph.domains.job_shop.validator import validate_schedule
+from sagagraph.planning.budget import Budget
+from tests.domains.job_shop.shops import THREE, Json, enough, events_for, least_weight, quick, rows, shop, shops
+
+DOWN: Json = {"at": 2, "event": "machine_down", "machine": 0, "until": 4}
+
+
+def repaired(problem: JobShop, old: Schedule, *events: Json, budget: Budget | None = None) -> Repaired:
+    parsed = parse_events(problem, list(events))
+    answer = repair(problem, old, parsed, budget or enough())
+    assert isinstance(answer, Repaired)
+    for schedule in (answer.schedule, answer.waiting):
+        assert validate_schedule(problem, rows(schedule), parsed, against=rows(old)).violations == ()
+    assert answer.lower_bound <= answer.makespan == makespan(answer.schedule)
+    assert answer.edit_radius == edit_radius(old, answer.schedule)
+    return answer
+
+
+def weight(old: Schedule, new: Schedule, now: int) -> int:
+    left = sum(slot.start >= now for slot in new.values())
+    return edit_radius(old, new).displacement + left * max(0, makespan(new) - makespan(old))
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), problem=shops(jobs=3, steps=2, longest=3))
+def test_what_is_claimed_to_be_the_least_is(data: Any, problem: JobShop) -> None:
+    old = quick(problem)
+    event = data.draw(events_for(problem, makespan(old), most=1))[0]
+    answer = repaired(problem, old, event)
+    assert answer.is_least
+    waiting = makespan(answer.waiting)
+    assert weight(old, answer.schedule, event["at"]) == least_weight(problem, old, event, waiting)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), problem=shops())
+def test_no_repair_is_worse_than_waiting(data: Any, problem: JobShop) -> None:
+    """Also where several things happen, one after the other."""
+    old = quick(problem)
+    events = data.draw(events_for(problem, makespan(old)))
+    answer = repaired(problem, old, *events, budget=Budget.of(0.5))
+    now = max(event["at"] for event in events)
+    assert answer.makespan <= makespan(answer.waiting)
+    assert weight(old, answer.schedule, now) <= weight(old, answer.waiting, now)
+
+
+@given(data=st.data(), problem=shops())
+def test_without_time_there_is_a_repair(data: Any, problem: JobShop) -> None:
+    old = quick(problem)
+    events = data.draw(events_for(problem, makespan(old)))
+    answer = repaired(problem, old, *events, budget=Budget(0, lambda: 1.0))
+    now = max(event["at"] for event in events)
+    assert weight(old, answer.schedule, now) <= weight(old, answer.waiting, now)
+
+
+@given(data=st.data(), problem=shops())
+def test_what_nothing_happens_to_stays(data: Any, problem: JobShop) -> None:
+    """A schedule that reckons with all events already, and one that the events do not touch."""
+    old = quick(problem)
+    parsed = parse_events(problem, data.draw(events_for(problem, makespan(old))))
+    once = repair(problem, old, parsed, Budget.of(0.2))
+    assert isinstance(once, Repaired)
+    again = repair(problem, once.schedule, parsed, enough(), known=len(parsed))
+    assert isinstance(again, Repaired)
+    assert (again.schedule, again.edit_radius) == (once.schedule, EditRadius(0, 0, 0))
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data(), problem=shops())
+def test_repairs_follow_each_other(data: Any, problem: JobShop) -> None:
+    """The schedule of a first repair is what the second starts from, and its past is kept."""
+    old = quick(problem)
+    first = data.draw(events_for(problem, makespan(old), most=1))[0]
+    second = {"at": first["at"] + 2, "event": "duration", "job": 1, "step": 1, "minutes": 3}
+    parsed = parse_events(problem, [first, second])
+    once = repair(problem, old, parsed[:1], Budget.of(0.2))
+    assert isinstance(once, Repaired)
+    then = repair(problem, once.schedule, parsed, Budget.of(0.2), known=1)
+    assert isinstance(then, Repaired)
+    assert not validate_schedule(
+        problem, rows(then.schedule), parsed, against=rows(once.schedule), executed_until=second["at"]
+    ).violations
+
+
+def test_a_step_under_way_pauses_while_its_machine_is_down() -> None:
+    old = quick(THREE)
+    assert (old[1, 1].start, old[1, 1].end) == (0, 3)
+    answer = repaired(THREE, old, DOWN)
+    assert (answer.schedule[1, 1].start, answer.schedule[1, 1].end) == (0, 5)
+
+
+def test_two_stops_one_after_the_other_pause_it_twice() -> None:
+    answer = repaired(shop([(0, 5)]), quick(shop([(0, 5)])), DOWN, {**DOWN, "at": 3, "until": 6}, {**DOWN, "at": 8, "until": 9})
+    assert answer.schedule[1, 1].end == 10
+
+
+def test_a_step_under_way_takes_as_long_as_is_known_now() -> None:
+    longer = {"at": 1, "event": "duration", "job": 1, "step": 1, "minutes": 7}
+    assert repaired(THREE, quick(THREE), longer).schedule[1, 1].end == 7
+    assert repaired(THREE, quick(THREE), {**longer, "minutes": 2}).schedule[1, 1].end == 2
+
+
+def test_what_is_over_stays_as_it_was() -> None:
+    late = {"at": 3, "event": "duration", "job": 1, "step": 1, "minutes": 7}
+    assert repaired(THREE, quick(THREE), late).edit_radius == EditRadius(0, 0, 0)
+
+
+def test_a_disruption_that_touches_nothing_changes_nothing() -> None:
+    old = quick(THREE)
+    idle = {"at": makespan(old) + 1, "event": "machine_down", "machine": 0, "until": None}
+    answer = repaired(THREE, old, idle)
+    assert (answer.schedule, answer.edit_radius, answer.is_least) == (old, EditRadius(0, 0, 0), True)
+
+
+def test_another_order_is_taken_where_it_weighs_less_than_waiting() -> None:
+    """Job 1 is late for machine 1, which job 2 was to have after it and can have before."""
+    problem = shop([(0, 2), (1, 3)], [(2, 2), (1, 2), (2, 9)])
+    old = quick(problem)
+    assert old[2, 2].start > old[1, 2].start
+    answer = repaired(problem, old, {"at": 1, "event": "machine_down", "machine": 0, "until": 6})
+    assert answer.schedule[2, 2].start < answer.schedule[1, 2].start
+    assert answer.makespan < makespan(answer.waiting)
+
+
+def test_a_machine_that_never_comes_back_is_a_conflict() -> None:
+    answer = repair(THREE, quick(THREE), parse_events(THREE, {**DOWN, "until": None}), enough())
+    assert isinstance(answer, Stuck)
+    found = {machine: [(slot.job, slot.step) for slot in slots] for machine, slots in answer.by_machine.items()}
+    assert found == {0: [(1, 1), (2, 1)]}
+
+
+def test_neighbourhoods_grow_and_repairs_change_less_than_recomputing() -> None:
+    problem = generate(8, 5, 1)
+    old = quick(problem)
+    for seed in range(3):
+        events = strikes(problem, makespan(old), seed)
+        answer = repaired(problem, old, *events, budget=Budget.of(1))
+        anew = recompute(problem, old, parse_events(problem, events), Budget.of(0.5))
+        assert isinstance(anew, Repaired)
+        assert not validate_schedule(problem, rows(anew.schedule), parse_events(problem, events), against=rows(old)).violations
+        assert answer.edit_radius.displacement < anew.edit_radius.displacement
+        assert answer.edit_radius.operations < anew.edit_radius.operations

@@ -1,0 +1,143 @@
+"""Planners in processes of their own: what they answer, how they end, and that nothing is left of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from multiprocessing import get_all_start_methods
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sagagraph.errors import InvalidInputError, PlannerError
+from sagagraph.planning.background import apart, in_background
+from sagagraph.planning.processes import in_processes
+from tests.planning import thoughts
+
+pytestmark = pytest.mark.skipif("forkserver" not in get_all_start_methods(), reason="there they think in threads")
+
+PATIENCE_S = 60.0
+
+
+@pytest.fixture
+def processes() -> Iterator[None]:
+    with in_processes("tests.planning.thoughts"):
+        yield
+
+
+async def eventually(path: Path) -> int:
+    """The number of the process that wrote it."""
+    give_up_at = time.monotonic() + PATIENCE_S
+    while not path.exists():
+        assert time.monotonic() < give_up_at, "it has not begun to think"
+        await asyncio.sleep(0.01)
+    return int(path.read_text())
+
+
+async def ended(process: psutil.Process) -> None:
+    give_up_at = time.monotonic() + PATIENCE_S
+    while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < give_up_at, "it goes on thinking"
+        await asyncio.sleep(0.01)
+
+
+async def test_each_thought_has_a_process_of_its_own(processes: None) -> None:
+    pids = await asyncio.gather(*(in_background(thoughts.own_pid) for _person in range(3)))
+    assert len({*pids, os.getpid()}) == 4
+
+
+async def test_outside_of_it_thoughts_stay_in_this_process() -> None:
+    with in_processes():
+        assert await in_background(thoughts.own_pid) != os.getpid()
+    assert await in_background(thoughts.own_pid) == os.getpid()
+
+
+async def test_what_asks_others_has_an_event_loop_there_and_thinks_there_too(processes: None) -> None:
+    number, asked_in, thought_in = await apart(thoughts.asking, 7)
+    assert number == 7
+    assert asked_in == thought_in != os.getpid()
+
+
+async def test_errors_come_back_with_what_they_say(processes: None) -> None:
+    with pytest.raises(InvalidInputError, match="people: not that") as caught:
+        await in_background(thoughts.refuse)
+    assert caught.value.field == "people"
+    assert "in refuse" in caught.value.__notes__[0]
+
+
+async def test_an_answer_that_can_not_be_passed_on_is_an_error(processes: None) -> None:
+    with pytest.raises(PlannerError, match="passed on"):
+        await in_background(thoughts.unpicklable)
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGSEGV])
+async def test_a_process_that_dies_is_one_clear_error_and_the_next_one_lives(processes: None, by: signal.Signals) -> None:
+    with pytest.raises(PlannerError, match=rf"{by.name}\): resume the saga"):
+        await in_background(thoughts.end_itself, by)
+    assert await in_background(thoughts.own_pid)
+
+
+async def test_what_is_given_up_ends_at_once(processes: None, tmp_path: Path) -> None:
+    thinking = asyncio.create_task(in_background(thoughts.for_ever, tmp_path / "pid"))
+    thinker = psutil.Process(await eventually(tmp_path / "pid"))
+    thinking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await thinking
+    await ended(thinker)
+
+
+async def test_what_is_given_up_before_it_has_begun_never_goes_on(tmp_path: Path) -> None:
+    with in_processes():
+        thinking = [asyncio.create_task(in_background(thoughts.for_ever, tmp_path / str(number))) for number in range(5)]
+        await asyncio.sleep(0)
+        for each in thinking:
+            each.cancel()
+        await asyncio.gather(*thinking, return_exceptions=True)
+        assert await in_background(thoughts.own_pid)
+    for begun in [int(path.read_text()) for path in tmp_path.iterdir()]:
+        if psutil.pid_exists(begun):
+            await ended(psutil.Process(begun))
+
+
+async def test_more_than_there_is_room_for_wait() -> None:
+    with in_processes("tests.planning.thoughts", at_once=1):
+        thought = await asyncio.gather(*(in_background(thoughts.pid_and_end, 0.05) for _person in range(3)))
+    in_order = sorted((began, ended_at) for _pid, began, ended_at in thought)
+    assert all(one[1] <= other[0] for one, other in zip(in_order, in_order[1:], strict=False))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere niceness is the whole process's")
+async def test_they_stand_back_and_those_that_think_for_long_once_more(processes: None) -> None:
+    here = os.getpriority(os.PRIO_PROCESS, 0)
+    first, last = await in_background(thoughts.niceness_from_first_to_last)
+    assert min(here, 18) < first < last
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+async def test_they_end_with_their_parent_however_that_ends(tmp_path: Path, end: signal.Signals) -> None:
+    parent = subprocess.Popen([sys.executable, "-m", "tests.planning.thoughts", str(tmp_path / "pid")], stderr=subprocess.PIPE)
+    thinker = psutil.Process(await eventually(tmp_path / "pid"))
+    others = psutil.Process(parent.pid).children(recursive=True)
+    parent.send_signal(end)
+    await asyncio.to_thread(parent.communicate)
+    for each in (thinker, *others):
+        await ended(each)
+
+
+async def test_an_interrupt_at_the_terminal_is_for_the_server_alone(tmp_path: Path) -> None:
+    """It reaches every process of the group: only the parent may speak of it."""
+    command = [sys.executable, "-m", "tests.planning.thoughts", str(tmp_path / "pid")]
+    parent = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+    thinker = psutil.Process(await eventually(tmp_path / "pid"))
+    os.killpg(parent.pid, signal.SIGINT)
+    _, said = await asyncio.to_thread(parent.communicate)
+    assert b"KeyboardInterrupt" in said
+    assert b"forkserver" not in said
+    assert b"planner" not in said
+    await ended(thinker)

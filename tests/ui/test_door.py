@@ -1,0 +1,22 @@
+"""The app as it is put together: by which name it may be called, which is what the gate alone can not say."""
+
+from __future__ import annotations
+
+import httpx2
+import pytest
+
+from sagagraph.ui.app import create_app
+from sagagraph.ui.door import Door
+from sagagraph.ui.service import Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.mark.parametrize(
+    ("door", "status"), [(Door(), 421), (Door("::1"), 421), (Door("0.0.0.0", passwords={"ann": "secret"}), 401)]
+)
+async def test_only_an_app_that_others_may_reach_answers_to_other_names(service: Service, door: Door, status: int) -> None:
+    transport = httpx2.ASGITransport(app=create_app(service, door))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://evil.example", timeout=30) as browser:
+        for path in ("/", "/config", "/api/v1/sagas", "/docs"):
+            assert (await browser.get(path)).status_code == status, path

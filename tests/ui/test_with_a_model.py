@@ -1,0 +1,77 @@
+"""With a language model: it understands and proposes; when it is down the rules go on; and its key is seen nowhere."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from sagagraph.sandbox.server import EmbeddedSandbox
+from sagagraph.testing.models import Asked, ModelServer, Say, Status
+from tests.ui.conftest import OpenVisit, Serve
+from tests.ui.page import Visit
+from tests.ui.server import Server
+
+pytestmark = pytest.mark.skipif(find_spec("langchain_openai") is None, reason="the optional extra 'llm' is not installed")
+
+KEY = "sk-canary-77bb02e4"
+MUDDLED = "Berlin then Cologne, four nights and two, starting out in San Francisco, on 4 June 2025, no more than 5k!"
+PLAIN = "From San Francisco to Berlin for 4 nights and Cologne for 2 nights and back, leaving on 4 June 2025, under $5,000"
+
+
+class Brain:
+    """What the model says, as long as it is up."""
+
+    is_down = False
+
+    def __call__(self, asked: Asked) -> Say | Status:
+        if self.is_down:
+            return Status(503)
+        lines = asked.user.splitlines()
+        if "traveller wrote" in asked.system + asked.user:
+            return Say({"sentence": PLAIN})
+        trip = json.loads(lines[1])["trip 1"]
+        return Say({"offers": [leg["id"] for leg in trip["legs"]], "reasoning": "cheap", "considered": []})
+
+
+def assert_key_is_nowhere(person: Visit, server: Server, folder: Path) -> None:
+    for path in ("/config", f"/api/v1/sagas/{person.saga_id}", f"/api/v1/sagas/{person.saga_id}/log"):
+        assert KEY not in person.page.request.get(person.url + path).text(), path
+    assert KEY not in person.page.content()
+    assert KEY not in server.log
+    for file in folder.rglob("*"):
+        assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
+
+
+def test_a_model_understands_and_proposes_and_without_it_the_rules_go_on(
+    store: Path, serve: Serve, sandbox: EmbeddedSandbox, visit: OpenVisit
+) -> None:
+    brain = Brain()
+    with ModelServer([brain] * 50) as model:
+        server = serve("--provider", sandbox.url, SAGAGRAPH_MODEL="openai:m", **model.environment(KEY))
+        person = visit(server.url)
+        person.say(MUDDLED)
+        person.until_asked()
+        person.until_wished("from San Francisco", "4 nights in Berlin", "2 nights in Cologne", "at most $5,000")
+        (proposed,) = [each for each in person.told("/log")["events"] if each["type"] == "PlanProposed"]
+        assert any(each.startswith("round 1 of openai:m: ") for each in proposed["data"]["reasons"])
+        person.say("yes")
+        person.until("committed")
+        person.open_record()
+        assert_key_is_nowhere(person, server, store.parent)
+
+        brain.is_down = True
+        person.tab("Plan")
+        person.click("anew")
+        person.until("none")
+        person.say(MUDDLED)
+        person.until_said("I went on without it")
+        person.until_said("Where does the trip start?")
+        person.say("from San Francisco to Berlin for 4 nights and Cologne for 2 nights, leaving on 4 June 2025")
+        person.page.locator("#status .sg-problem").get_by_text("openai:m").wait_for()
+        assert_key_is_nowhere(person, server, store.parent)
+        brain.is_down = False
+        person.click("resume")
+        person.until_asked()
