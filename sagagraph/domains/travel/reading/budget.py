@@ -17,10 +17,10 @@ from sagagraph.domains.travel.reading.passage import Passage, Understood, patter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DIGITS: Final = r"(?<![\d.,])(?:\d{1,3}(?:[ ']\d{3})+(?!\d)|\d+(?:[.,]\d+)*)"
+DIGITS: Final = r"(?<![\d.,])(?:\d{1,3}(?:[ ']\d{3})+(?!\d)|\d+(?:[.,]\d+)*)"
 _THOUSAND: Final = r"\s?(?:k|thousand|grand)\b"
-_NUMERAL: Final = pattern(rf"(?P<digits>{_DIGITS})(?P<k>{_THOUSAND})?|\b(?P<words>{COUNT}){_THOUSAND}")
-_PLAIN_DIGITS: Final = re.compile(r"\d+(?:\.\d{1,2})?|\d{1,3}(?:[, ']\d{3})+(?:\.\d{1,2})?")
+_NUMERAL: Final = pattern(rf"(?P<digits>{DIGITS})(?P<k>{_THOUSAND})?|\b(?P<words>{COUNT}){_THOUSAND}")
+_PLAINDIGITS: Final = re.compile(r"\d+(?:\.\d{1,2})?|\d{1,3}(?:[, ']\d{3})+(?:\.\d{1,2})?")
 
 _SIGN_OF_MONEY: Final = SIGN.replace(r"(?<![^\W\d_])", "")
 """After an amount nothing needs to part them: `3kEUR`."""
@@ -37,12 +37,13 @@ _CUE: Final = pattern(
     r"(?:\s*(?:of|is|:|=|at|to|about|around|roughly|a|max(?:imum)?|at most|up to|under|(?:no|not) more than|total))*\s*$"
 )
 _AT_LEAST: Final = pattern(r"(?:at least|more than|over|above|minimum(?: of)?|not less than)\s*$")
+_OR_MORE: Final = pattern(r"\s*(?:or|and) (?:more|up|above|over)\b")
 _NO_MORE: Final = pattern(r"(?:no|not)\s+more than\s*$")
 _RANGE_BEFORE: Final = pattern(r"between\s*$")
 _RANGE_AFTER: Final = pattern(
-    rf"\s*(?:-|to|and|or)\s*(?P<sign>{SIGN})?\s*{_DIGITS}(?P<k>{_THOUSAND})?(?P<after>\s*{_SIGN_OF_MONEY})?"
+    rf"\s*(?:-|to|and|or)\s*(?P<sign>{SIGN})?\s*{DIGITS}(?P<k>{_THOUSAND})?(?P<after>\s*{_SIGN_OF_MONEY})?"
 )
-_LOWER_END: Final = pattern(rf"{_DIGITS}\s*(?:-|to)\s*$")
+_LOWER_END: Final = pattern(rf"{DIGITS}\s*(?:-|to)\s*$")
 _PER_NIGHT: Final = pattern(r"\s*(?:per|an?|each|every|/)\s*(?:night|day)\b")
 _PER_NIGHT_BEFORE: Final = pattern(r"\b(?:per|a|each|every)\s+(?:night|day)\s*:?\s*$|\bnightly(?:\s+\w+)?\s*:?\s*$")
 _PER_HEAD: Final = pattern(r"\s*(?:(?:per|a)\s+(?:person|head|adult|travell?er|passenger)\b|each\b|apiece\b|pp\b|p\.p\.)")
@@ -186,7 +187,11 @@ def _amount(passage: Passage, numeral: re.Match[str]) -> _Amount | None:
     for words in (_PER_NIGHT, _PER_HEAD, _WHOLE, _CUE_AFTER):
         following = passage.trail(words, end)
         end = following.end() if following else end
-    is_least = passage.lead(_AT_LEAST, start) is not None and passage.lead(_NO_MORE, start) is None
+    is_least = (
+        passage.trail(_OR_MORE, end) is not None
+        or passage.lead(_AT_LEAST, start) is not None
+        and passage.lead(_NO_MORE, start) is None
+    )
     return _Amount(
         start=cue.start() if cue else start,
         end=end,
@@ -211,7 +216,7 @@ def _is_range(passage: Passage, start: int, to: re.Match[str]) -> bool:
 def _value(numeral: re.Match[str]) -> Decimal | None:
     if numeral["words"]:
         return Decimal(count_of(numeral["words"]) * 1000)
-    if not _PLAIN_DIGITS.fullmatch(numeral["digits"]):
+    if not _PLAINDIGITS.fullmatch(numeral["digits"]):
         return None
     value = Decimal(re.sub(r"[, ']", "", numeral["digits"]))
     return value * 1000 if numeral["k"] else value

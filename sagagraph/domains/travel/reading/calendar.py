@@ -24,7 +24,7 @@ _MONTH: Final = (
 _ORDINAL_WORDS: Final = "|".join(sorted(ORDINALS, key=len, reverse=True))
 _YEAR: Final = r"(?:\s*,?\s*(?:(?:of\s+)?(?P<year>20\d\d)\b|(?:of\s+)?(?P<next_year>next year)\b))?"
 _UNIT: Final = (
-    r"(?:nights?|days?|weeks?|people|ppl|pax|persons?|adults?|travell?ers?|passengers?|stars?|\*|★|rooms?|of us|k|usd|dollars?)"
+    r"(?:nights?|days?|weeks?|people|ppl|pax|persons?|adults?|travell?ers?|passengers?|stars?|\*|★|rooms?|of us|k|p|usd|dollars?)"
 )
 _NO_UNIT: Final = rf"(?!\s*(?:(?:-|to|or|and)\s*\d+)?\s*[- ]?{_UNIT})(?![.,]?\d)"
 _SPAN: Final = r"\s*(?P<span>-|to|until|till|through|and)\s*(?:the\s+)?"
@@ -57,6 +57,10 @@ _BEFORE_A_MONTH: Final = pattern(
 )
 _LISTED_BEFORE: Final = pattern(r"(?:[,;]|\b(?:nights?|nts?|days?|weeks?))\s*$")
 _LISTED_AFTER: Final = pattern(r"\s*(?:[,;.!?]|$|\d)")
+_OTHER_MONTH_BEFORE: Final = pattern(rf"\b{_MONTH}\s*(?:,|/|-|\b(?:or|and|to)\b)\s*$")
+_OTHER_MONTH_AFTER: Final = pattern(rf"\s*(?:,\s*or\b|,|/|-|\b(?:or|and|to)\b)\s*(?:(?:maybe|in|early|mid|late)\s+)*\b{_MONTH}")
+_COURTESY: Final = r"(?:[\W\d]|\b(?:please|pls|plz|thanks|thank you|yes|ok|okay|maybe|say|i think|preferably)\b)*"
+_MONTH_ALONE: Final = pattern(rf"{_COURTESY}\b(?:may|march|mar)\b{_COURTESY}")
 _BETWEEN: Final = pattern(r"\bbetween\s+$")
 
 
@@ -210,7 +214,9 @@ def _is_month(match: re.Match[str], passage: Passage) -> bool:
     word = match["month"]
     if word.lower() not in _WORDS_THAT_ARE_MONTHS or match["year"] or match["part"] or match["next"]:
         return True
-    if passage.lead(_BEFORE_A_MONTH, match.start()):
+    if passage.lead(_BEFORE_A_MONTH, match.start()) or _MONTH_ALONE.fullmatch(passage.text):
+        return True
+    if passage.lead(_OTHER_MONTH_BEFORE, match.start()) or passage.trail(_OTHER_MONTH_AFTER, match.end()):
         return True
     if passage.lead(_LISTED_BEFORE, match.start()) and passage.trail(_LISTED_AFTER, match.end()):
         return True

@@ -24,6 +24,7 @@ _NIGHTS_AND_DAYS: Final = pattern(
 )
 _ALTERNATIVES: Final = pattern(
     rf"\b{COUNT}\s*(?:-|to|or)\s*{COUNT}[\s-]*{_UNIT}|\b{COUNT}\s+{_UNNAMED_UNIT}\s+(?:to|or)\s+{COUNT}\b(?:\s+{_UNNAMED_UNIT})?"
+    rf"|\b{COUNT}\s+{_UNNAMED_UNIT}\s+or\s+(?:more|longer|so|less|fewer)\b"
 )
 _LIST: Final = pattern(
     rf"\b(?P<counts>{COUNT}(?:\s*,\s*{COUNT})*\s*,?\s*and\s+{COUNT}|{COUNT}(?:\s*[+&]\s*{COUNT})+)[\s-]*{_UNIT}"

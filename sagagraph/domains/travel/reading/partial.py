@@ -109,7 +109,15 @@ class PartialRequest(BaseModel):
 
     def without_doubt(self, field: str) -> Self:
         """Nothing is asked about it any more."""
-        return self.model_copy(update={"doubts": tuple(doubt for doubt in self.doubts if doubt.field != field)})
+        return self.model_copy(update={"doubts": tuple(each for each in self.doubts if each.field != field), "unread": ()})
+
+    def can_do_without(self, question: Question) -> bool:
+        """Whether a trip can be planned though nobody answers it: by what was said before, or by what is usual."""
+        if question.field in OPTIONAL_FIELDS:
+            return True
+        return question in self.doubts and all(
+            each.field != question.field for each in self.without_doubt(question.field).missing()
+        )
 
     def complete(self) -> TripRequest:
         """

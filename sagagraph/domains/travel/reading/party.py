@@ -48,7 +48,13 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], int]], ...]
         pattern(rf"\b(?P<kin>{_KINS})\s*,\s*{_OUR}(?P<more>{COUNT})\s+{_CHILDREN}\s*,?\s*and\s+{_ME}\b"),
         lambda match: 1 + _number_of_kin(match["kin"]) + count_of(match["more"]),
     ),
-    (pattern(rf"\b(?:my|our)\s+(?:grand)?parents\s+and\s+{_ME}\b|\b{_ME}\s+and\s+my\s+(?:grand)?parents\b"), lambda _: 3),
+    (
+        pattern(
+            rf"\b(?:my|our)\s+(?:grand)?parents\s+and\s+{_ME}\b|\b(?:{_ME}\s+and|with)\s+my\s+(?:grand)?parents\b"
+            rf"(?!\s*(?:,|and\b)\s*(?:my|our|the)\b)"
+        ),
+        lambda _: 3,
+    ),
     (pattern(rf"\b(?P<kin>{_KINS})\s+and\s+{_ME}\b"), lambda match: 1 + _number_of_kin(match["kin"])),
     (
         pattern(
@@ -71,8 +77,8 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], int]], ...]
     ),
     (
         pattern(
-            rf"\bfor\s+(?P<count>{COUNT})\b(?=\s*(?:[,.;!?)]|$|(?:from|to(?!\s+\d)|with|leaving|please|at|under"
-            rf"|budget|flying|travell?ing)\b))"
+            rf"\bfor\s+(?P<count>{COUNT})\b(?=\s*(?:[,.;!?)]|$|(?:from|to(?!\s+\d)|with|leaving|please|pls|plz|thx|thanks|thank|only|at"
+            rf"|under|and|but|by|on|if|budget|flying|travell?ing)\b))"
         ),
         lambda match: count_of(match["count"]),
     ),
@@ -83,12 +89,22 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], int]], ...]
     (
         pattern(
             r"\b(?:as|for|we are|we're|romantic trip for)\s+a\s+couple\b(?!\s+(?:of|nights?|days?|weeks?)\b)"
-            r"|\bboth of us\b"
+            r"|\bboth of us\b|\b(?:us|we) both\b|\b(?:just )?(?:us|we) two\b"
         ),
         lambda _: 2,
     ),
 )
-_WE: Final = pattern(r"(?<!can )(?<!could )(?<!shall )(?<!should )\b(?:we|us|our)\b(?! ?\$)")
+_WE: Final = pattern(
+    r"(?<!can )(?<!could )(?<!shall )(?<!should )(?<!on )\b(?:we|us|our)\b(?! ?\$)"
+    r"(?! (?:hotels?|rooms?|flights?|planes?|trains?|bookings?|reservations?|trips?|stays?|plans?|airline|budget)\b)"
+)
+_SOME: Final = pattern(
+    rf"\b(?:with|and|plus|take|taking|bring(?:ing)?)\s+(?:(?:all|some|a few|several|{_MY}|the|small|young|whole|entire)\s+)*"
+    rf"(?:family|friends|group|team|colleagues|mates|(?:grand)?parents|(?:grand)?children|kids|in-laws|others|{_CHILDREN})\b"
+    rf"|\b(?:{_MY}|the)\s+(?:(?:whole|entire)\s+)?(?:family|friends|kids|children)\s+(?:and|comes?|joins?|travels?)\b"
+    r"|\b(?:as|for) a (?:family|group|team)\b|\bfor (?:(?:my|our|the|all|whole|entire) )+(?:family|friends|group|team|kids|children)\b"
+)
+"""Company that nobody counted."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +115,8 @@ class Party:
     """Everybody sleeps alone, however many that are."""
 
 
-def read_party(passage: Passage) -> Understood[Party]:
+def read_party(passage: Passage, *, is_counted: bool = False) -> Understood[Party]:
+    """`is_counted`: who `we` are is known."""
     own = any(True for _ in passage.matches(_OWN_ROOMS))
     rest = passage
     for match in passage.matches(_OWN_ROOMS):
@@ -113,7 +130,11 @@ def read_party(passage: Passage) -> Understood[Party]:
         for match in rest.matches(words):
             rest = rest.without(*match.span())
             counts.append(count(match))
-    doubts = _doubts(passage, counts, rooms)
+    is_uncounted = rest.has(_SOME)
+    for match in rest.matches(_SOME):
+        rest = rest.without(*match.span())
+    is_we = not is_counted and passage.has(_WE)
+    doubts = _doubts(counts, rooms, is_uncounted=is_uncounted, is_we=is_we)
     in_doubt = {doubt.field for doubt in doubts}
     party = Party(
         travellers=counts[0] if counts and "travellers" not in in_doubt else None,
@@ -123,14 +144,16 @@ def read_party(passage: Passage) -> Understood[Party]:
     return Understood(party, rest, doubts)
 
 
-def _doubts(passage: Passage, counts: list[int], rooms: list[int]) -> tuple[Question, ...]:
+def _doubts(counts: list[int], rooms: list[int], *, is_uncounted: bool, is_we: bool) -> tuple[Question, ...]:
     doubts = []
-    if len(set(counts)) > 1:
+    if is_uncounted:
+        doubts.append(Question(field="travellers", text="How many of you travel, all together?"))
+    elif len(set(counts)) > 1:
         named = " or ".join(str(count) for count in dict.fromkeys(counts))
         doubts.append(Question(field="travellers", text=f"How many travel: {named}?"))
     elif counts and counts[0] < 1:
         doubts.append(Question(field="travellers", text="How many travel? At least one has to."))
-    elif not counts and any(True for _ in passage.matches(_WE)):
+    elif not counts and is_we:
         doubts.append(Question(field="travellers", text="How many of you travel?"))
     if len(set(rooms)) > 1 or (rooms and rooms[0] < 1):
         doubts.append(Question(field="rooms", text="How many rooms do you need?"))

@@ -49,7 +49,14 @@ _PLACE: Final = r"(?:in|at|visit(?:ing)?|see(?:ing)?|explor(?:e|ing)|for|over|st
 
 _LEADS: Final[tuple[tuple[re.Pattern[str], Role], ...]] = (
     (pattern(rf"\b(?:instead of|rather than|in place of|replac(?:e|ing)|(?:change|swap|switch)(?: out)?){_THE}"), Role.REPLACED),
-    (pattern(rf"\b(?:without|skip(?:ping)?|drop(?:ping)?|remove|except|avoid(?:ing)?|not|no){_THE}"), Role.LEFT_OUT),
+    (
+        pattern(
+            rf"\b(?:without|skip(?:ping)?|drop(?:ping)?|remove|except|avoid(?:ing)?|not|no|never|don't|do not)"
+            rf"(?:\s+(?:going|go|fly|flying|changing|change|stop|stops|stopping|stopover|a|any|planes|flights?|want))*"
+            rf"(?:\s+(?:via|through|over|in|to))?{_THE}"
+        ),
+        Role.LEFT_OUT,
+    ),
     (pattern(rf"\b(?:back|return(?:ing|s)?|home)\s+(?:again\s+)?from{_THE}"), Role.LEFT_LAST),
     (pattern(rf"\b{_START_AND_END}{_THE}"), Role.ORIGIN),
     (pattern(rf"\b{_RETURN}{_THE}"), Role.RETURN),

@@ -9,6 +9,7 @@ from sagagraph.domains.travel.reading.nights import find_durations
 from sagagraph.domains.travel.reading.partial import PartialStop, Question, unknown_city
 from sagagraph.domains.travel.reading.passage import Passage, pattern
 from sagagraph.domains.travel.reading.places import Mention, find_mentions
+from sagagraph.domains.travel.reading.revision import on_the_way, unclear_place, without_legs
 from sagagraph.domains.travel.reading.roles import Role, roles_of
 from sagagraph.domains.travel.reading.unread import left_unread
 from sagagraph.domains.travel.reading.visits import Visit, give_nights, total_nights, with_loose_nights
@@ -25,7 +26,8 @@ _ONE_WAY: Final = pattern(
     r"\bone[- ]?way\b|\bsingle tickets?\b|\b(?:no|without (?:a )?) ?return\b|\bno way back\b|\bwon't (?:return|come back)\b"
     r"|\bnot (?:coming|going|flying) back\b|\bnot returning\b"
 )
-_ADDED: Final = pattern(r"\b(?:add|adding|also|as well|additionally|plus|too)\b")
+_ADDED: Final = pattern(r"\b(?:add|adding|another|also|as well|additionally|plus|too)\b")
+_ENDS: Final = {"origin": Role.ORIGIN, "return_to": Role.RETURN}
 _IN_ORDER: Final = pattern(r"\brespectively\b")
 
 
@@ -54,12 +56,17 @@ def read_route(passage: Passage, cities: Gazetteer, known: PartialRequest, *, as
     durations = find_durations(rest)
     mentions = find_mentions(durations.rest, cities)
     visits = [Visit(*pair) for pair in zip(mentions, roles_of(durations.rest, mentions), strict=True)]
-    if asked == "origin" and [visit.role for visit in visits] == [Role.BARE]:
-        visits[0].role = Role.ORIGIN
-    loose = give_nights(visits, durations.meaning, durations.rest)
-    route = _assembled(visits, known, is_added=passage.has(_ADDED))
+    if asked in _ENDS and [visit.role for visit in visits] == [Role.BARE]:
+        visits[0].role = _ENDS[asked]
+    loose, rest = (given := give_nights(visits, durations.meaning, durations.rest)).meaning, given.rest
+    visits, legs = without_legs(visits, known, passage)
+    unclear = None if passage.has(_ADDED) else unclear_place(visits, known, passage, asked=asked, is_leg=bool(legs))
+    is_added = passage.has(_ADDED) or on_the_way(visits, known, passage)
+    if unclear is not None and not is_added:
+        return Route(one_way=one_way, unread=legs, doubts=(unclear,))
+    route = _assembled(visits, known, is_added=is_added)
     stops = route.stops if route.stops is not None else known.stops
-    is_answer = not visits and known.stops != ()
+    is_answer = not mentions and known.stops != ()
     stops = with_loose_nights(stops, loose, is_in_order=passage.has(_IN_ORDER), is_answer=is_answer)
     total = total_nights(stops, loose)
     return replace(
@@ -67,8 +74,14 @@ def read_route(passage: Passage, cities: Gazetteer, known: PartialRequest, *, as
         stops=None if stops == known.stops else stops,
         one_way=one_way,
         total_nights=total,
-        unread=left_unread(_without_cities(durations.rest, mentions)),
+        unread=(*legs, *_not_left_out(visits, stops, known), *left_unread(_without_cities(rest, mentions))),
     )
+
+
+def _not_left_out(visits: list[Visit], stops: tuple[PartialStop, ...], known: PartialRequest) -> tuple[str, ...]:
+    """Where planes change is not for a wish to say yet."""
+    stays = {stop.city for stop in (*stops, *known.stops)}
+    return tuple(f"without {visit.mention.said}" for visit in visits if visit.role is Role.LEFT_OUT and visit.city not in stays)
 
 
 def _without_cities(passage: Passage, mentions: tuple[Mention, ...]) -> Passage:
@@ -225,7 +238,8 @@ def _merged(
     known_cities = {stop.city for stop in known}
     fresh = [stop for stop in said if stop.city not in known_cities]
     travels = any(visit.role in (Role.NEXT, Role.VIA) for visit in going)
-    if known and (is_added or (not fresh and not travels)):
+    is_whole = travels and {stop.city for stop in said} == known_cities
+    if known and (is_added or (not fresh and not is_whole)):
         return (*(_updated(stop, said) for stop in known), *fresh)
     gap = next((n for n, stop in enumerate(known) if stop.city is None), None)
     if gap is not None and len(said) == 1:

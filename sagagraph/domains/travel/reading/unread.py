@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.reading.passage import Passage
 
 _CLAUSE: Final = re.compile(r"[.,;:!?()\[\]{}→\"]|\s{2,}|\b(?:and|but|with)\b", re.IGNORECASE)
-_WORD: Final = re.compile(r"[^\W\d_]{3,}(?:'[^\W\d_]+)?")
+_WORD: Final = re.compile(r"[^\W\d_]{3,}(?:'[^\W\d_]+)?|\d+(?:[.,:]\d+)*")
 MOST_NAMED: Final = 5
 _MEANINGLESS: Final = frozenset(
     {
@@ -74,7 +74,7 @@ _MEANINGLESS: Final = frozenset(
         *("starts", "stay", "staying", "stays", "stop", "stopping", "stops", "suggest", "sure", "take", "taking", "thank"),
         *("thanks", "that", "the", "their", "them", "then", "there", "they", "this", "those", "ticket", "tickets", "time"),
         *("times", "together", "too", "tops", "total", "tour", "tours", "train", "trains", "transport", "travel", "traveling"),
-        *("travelling", "trip", "trips", "two", "until", "via", "visit", "visiting", "wanna", "want", "wanting", "wants", "was"),
+        *("travelling", "trip", "trips", "until", "via", "visit", "visiting", "wanna", "want", "wanting", "wants", "was"),
         *("we'd", "we'll", "we're", "well", "what", "when", "where", "which", "while", "will", "wish", "within", "would", "yes"),
         *("you", "your", "afterwards", "again", "actually", "after", "before", "about", "between", "finally", "flown", "goes"),
         *("than", "through", "though", "add", "change", "swap", "skip", "drop", "remove", "without", "replace", "correction"),
@@ -83,7 +83,7 @@ _MEANINGLESS: Final = frozenset(
         *("but", "and", "with", "include", "including", "think", "thinking", "ideally", "sir", "madam", "hi", "dates", "date"),
         *("following", "afternoon", "morning", "evening", "whole", "whatever", "never", "mind", "plz", "pls", "ive", "i've"),
         *("arrive", "arrives", "arriving", "arrival", "land", "landing", "ppl", "pax", "man", "woman", "people", "seats"),
-        *("romantic", "dream", "lovely", "beautiful", "sunny", "family", "couple", "carry", "also", "nicely", "arrange", "world"),
+        *("romantic", "dream", "lovely", "beautiful", "sunny", "carry", "also", "nicely", "arrange", "world"),
         *("preference", "matter", "matters", "doesn't", "isn't", "preferably", "split", "share", "half", "sorry", "myself"),
     }
 )

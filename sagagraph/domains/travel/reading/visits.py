@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.reading.numerals import COUNT, count_of
 from sagagraph.domains.travel.reading.partial import PartialStop
-from sagagraph.domains.travel.reading.passage import Passage, pattern
+from sagagraph.domains.travel.reading.passage import Passage, Understood, pattern
 from sagagraph.domains.travel.reading.roles import Role
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class Visit:
         )
 
 
-def give_nights(visits: list[Visit], durations: tuple[Duration, ...], passage: Passage) -> list[Duration]:
-    """Each duration to the city beside it. Returns those that stand beside none, or are for several."""
-    loose = []
+def give_nights(visits: list[Visit], durations: tuple[Duration, ...], passage: Passage) -> Understood[list[Duration]]:
+    """Each duration to the city beside it. Leaves those that stand beside none, or are for several."""
+    loose, rest = [], passage
     for duration in durations:
         is_for_several = duration.is_total or duration.is_each or duration.is_listed
         visit = None if is_for_several else _visit_beside(duration, visits, passage)
@@ -68,8 +68,9 @@ def give_nights(visits: list[Visit], durations: tuple[Duration, ...], passage: P
         if not visit.has_nights and _can_be_stayed_in(visit, visits):
             count = _number_beside(visit.mention, passage)
             if count is not None:
-                visit.stays(count)
-    return loose
+                visit.stays(count_of(count[0]))
+                rest = rest.without(*count[1])
+    return Understood(loose, rest)
 
 
 def _visit_beside(duration: Duration, visits: list[Visit], passage: Passage) -> Visit | None:
@@ -111,13 +112,14 @@ def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:
     return visit.role not in (Role.ORIGIN, Role.LEFT_OUT) and visit.city not in origins
 
 
-def _number_beside(mention: Mention, passage: Passage) -> int | None:
-    """`2 in Cologne`, `Cologne (2)`, `Cologne: 2`."""
+def _number_beside(mention: Mention, passage: Passage) -> tuple[str, tuple[int, int]] | None:
+    """`2 in Cologne`, `Cologne (2)`, `Cologne: 2`: the number, and where it stands."""
     before = passage.lead(_NUMBER_BEFORE, mention.start)
     if before:
-        return count_of(before["count"] or "two")
+        return (before["count"], before.span("count")) if before["count"] else ("two", before.span())
     after = passage.trail(_NUMBER_AFTER, mention.end)
-    return count_of(after["a"] or after["b"] or after["c"]) if after else None
+    name = after.lastgroup if after else None
+    return (after[name], after.span(name)) if after and name else None
 
 
 def with_loose_nights(

@@ -30,7 +30,7 @@ _MODERATE: Final = pattern(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:
 
 _DIRECT: Final = r"(?:direct|non[- ]?stop)(?:[- ](?:flights?|connections?|only|routes?))*"
 _STOPS: Final = r"(?:stops?|stopovers?|layovers?|connections?|chang(?:es?|ing)(?: planes?)?|transfers?)"
-_NO_STOPS: Final = rf"(?:no|without(?: any)?|zero) {_STOPS}"
+_NO_STOPS: Final = rf"(?:no|without(?: any)?|zero) {_STOPS}(?!\s+(?:in|at|over)\b)"
 _IF: Final = r"(?:when(?:ever)?|where(?:ver)?|if|as (?:far|much) as)"
 _POSSIBLE: Final = rf"{_IF} (?:at all )?(?:it'?s |they are |that'?s )?(?:possible|available|you can|can be)"
 _WISHED: Final = rf"(?:prefer(?:ably|red|ring|s)?|ideally|{_POSSIBLE}|rather|would like|i'?d like|nice to have)"

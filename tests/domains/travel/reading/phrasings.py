@@ -590,7 +590,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
                 "Madrid to Lisbon, 12 nights in late June",
                 "8",
             ),
-            "asks: 2025-06-21 to 2025-06-30 has room for 9 nights; the stops need 12",
+            "Madrid → Lisbon 8 → Madrid; 2025-06-21 to 2025-06-30",
         ),
         (
             (
