@@ -17,9 +17,9 @@ from sagagraph.domains.reunion.outbox import Outbox
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.search import Budget
 from sagagraph.domains.reunion.solver import Solver
 from sagagraph.domains.reunion.tradeoffs import Tradeoffs, tradeoffs
+from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Infeasible
 from tests.domains.reunion.plans import Json, plan_of, travel
 from tests.domains.reunion.solving import budget, faults, problem_of, read_plan, solved
