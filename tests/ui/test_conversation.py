@@ -101,7 +101,7 @@ async def test_every_wish_of_a_trip_is_a_phrase_that_means_just_that(service: Se
     for wish in draft.wishes:
         again = await subject.reworded(draft.known, wish.key, wish.text)
         assert again.request == draft.request, wish
-    assert len(draft.wishes) == 11
+    assert len(draft.wishes) == 12
 
 
 async def test_a_wish_that_is_removed_does_not_hold_any_more_and_what_is_needed_is_asked_for_again(service: Service) -> None:

@@ -41,7 +41,8 @@ _ALTERNATIVES = 3
 
 def reasons(request: TripRequest, market: Market, path: Path, titles: list[str], others: tuple[Path, ...]) -> tuple[str, ...]:
     """`others`: every path that is proposed, this one among them."""
-    said = [f"{', '.join(titles)}: {_money(path.cents)}, {duration_text(_minutes_of(path))} under way"]
+    party = f" for {count_text(request.travellers, 'traveller')}" if request.travellers > 1 else ""
+    said = [f"{', '.join(titles)}: {_money(path.cents)}{party}, {duration_text(_minutes_of(path))} under way"]
     said += _against(path, others)
     said += _on_budget(request, market, path)
     if request.direct is not Direct.ANY:

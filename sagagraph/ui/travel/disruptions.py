@@ -16,7 +16,7 @@ from sagagraph.ui.subject import Disruption
 
 _FELL_THROUGH: Final = re.compile(
     r"\b(?:cancell?ed on (?:us|me)|(?:is|was|were|got|has been|been) (?:cancell?ed|overbooked)|fell through|has fallen through"
-    r"|does(?:n't| not) (?:run|fly)|overbooked|cancell?ed (?:my|our))\b",
+    r"|does(?:n't| not) (?:run|fly)|overbooked|cancell?ed (?:my|our|the))\b",
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"\w+")
@@ -48,6 +48,8 @@ def disruption_in(text: str, saga: Saga) -> Disruption | None:
     if not _FELL_THROUGH.search(text):
         return None
     said = set(_WORD.findall(text.casefold()))
+    if status_of(saga) is SagaStatus.AWAITING_APPROVAL and any(said & names for names in _NAMES.values()):
+        raise InvalidInputError("Nothing of this trip is booked yet, so nothing can fall through. Say so again when it is.")
     meant = [leg for leg in _booked(saga) if said & _NAMES[leg.offer.kind]]
     scores = [len(said & _words_of(leg)) for leg in meant]
     best = [leg for leg, score in zip(meant, scores, strict=True) if score == max(scores)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
@@ -18,20 +16,19 @@ from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.problem import parse_request
 from sagagraph.domains.travel.provider import HttpReservationProvider
 from sagagraph.domains.travel.reading import PartialRequest, read_request
+from sagagraph.domains.travel.reading.partial import Question
 from sagagraph.domains.travel.reading.rewording import reworded
 from sagagraph.domains.travel.standing import bookings
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.saga.model import Saga
 from sagagraph.ui.faults import FaultDesk
-from sagagraph.ui.subject import ALONE, Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route, Wish
+from sagagraph.ui.subject import Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route, Wish
 from sagagraph.ui.travel.disruptions import disruption_in, disruptions
-from sagagraph.ui.travel.wishes import STOP, wishes_of, without
+from sagagraph.ui.travel.preferences import aim_of, chosen, unread_and_preferred
+from sagagraph.ui.travel.wishes import STOP, has, wishes_of, without
 
 _LIGHTS: Final = 2500
-_CHEAPER: Final = re.compile(r"\b(?:cheap(?:er|est)?|less expensive|costs? less|save money)\b", re.IGNORECASE)
-_FASTER: Final = re.compile(r"\b(?:fast(?:er|est)|quick(?:er|est)|short(?:er|est) journeys?)\b", re.IGNORECASE)
-_BETTER: Final = re.compile(r"\b(?:(?:more|most) comfortable|nicer|more luxur\w+)\b", re.IGNORECASE)
 
 
 class TravelSubject:
@@ -86,18 +83,39 @@ class TravelSubject:
 
     async def reworded(self, known: Any, key: str, text: str) -> Draft:
         place = STOP.fullmatch(key)
-        if place is None:
-            return self._draft(await self._read(text, without(known, key)))
-        alone = (await self._read(text, None)).stops
-        if len(alone) != 1:
-            raise InvalidInputError("say one city and how many nights, like 3 nights in Cologne", field=key)
-        stops = tuple(alone[0] if n == int(place[1]) else stop for n, stop in enumerate(known.stops))
-        return self._draft(known.model_copy(update={"stops": stops, "unread": ()}))
+        if place is not None:
+            return self._draft(await self._with_stop(known, int(place[1]), text))
+        rest = without(known, key)
+        asked = Question(field=key, text=f"{text!r} is not understood")
+        said = await self._read(text, rest.model_copy(update={"doubts": (asked, *rest.doubts)}))
+        if asked in said.doubts and not has(said, key):
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed", field=key)
+        if any(doubt not in rest.doubts and doubt != asked for doubt in said.doubts):
+            doubt = next(each for each in said.doubts if each not in rest.doubts and each != asked)
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed. {doubt.text}", field=key)
+        return self._draft(said.model_copy(update={"doubts": tuple(each for each in said.doubts if each != asked)}))
+
+    async def _with_stop(self, known: PartialRequest, place: int, text: str) -> PartialRequest:
+        alone = await self._read(text, None)
+        if len(alone.stops) != 1 or alone.stops[0].city is None:
+            unknown = f" {alone.stops[0].unknown}." if len(alone.stops) == 1 else ""
+            hint = "Say one city and how many nights, like 3 nights in Cologne"
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed.{unknown} {hint}", field="stops")
+        stop = alone.stops[0] if alone.stops[0].nights else alone.stops[0].lasting(known.stops[place].nights)
+        stops = (*known.stops[:place], stop, *known.stops[place + 1 :])
+        return known.model_copy(update={"stops": stops, "unread": alone.unread})
 
     def _draft(self, partial: PartialRequest, *asides: str) -> Draft:
         questions = tuple(each.text for each in partial.missing())
         request = None if questions else partial.complete().model_dump(mode="json")
-        return Draft(partial, tuple(wishes_of(partial)), questions, partial.unread, request, asides=asides)
+        unread, preferences = unread_and_preferred(partial.unread)
+        if preferences:
+            words = " and ".join(f"“{each}”" for each in dict.fromkeys(preferences))
+            asides = (
+                *asides,
+                f"Not yet applied: {words}. It chooses among plans that are there: say it once more when they are.",
+            )
+        return Draft(partial, tuple(wishes_of(partial)), questions, unread, request, asides=asides)
 
     def happened(self, request: Any) -> tuple[Wish, ...]:  # noqa: ARG002 - what falls through is replaced, and nothing else
         return ()
@@ -106,27 +124,14 @@ class TravelSubject:
         return request
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
-        for words, quantity, best in _PREFERENCES:
-            if words.search(text):
-                if await self._wishes_for_more(text, saga):
-                    return None
-                if not saga.plan.alternatives:
-                    return Preference(said=ALONE)
-                shown = quantity(Itinerary.model_validate(saga.plan.content))
-                offered = [
-                    (quantity(Itinerary.model_validate(each["plan"])), each["plan_hash"]) for each in saga.plan.alternatives
-                ]
-                better = [each for each in offered if each[0] < shown]
-                if not better:
-                    return Preference(said=f"This is {best} of all trips that keep your wishes; change one of them.")
-                return Preference(min(better)[1], said=f"This one is {best} of those that keep your wishes.")
-        return None
-
-    async def _wishes_for_more(self, text: str, saga: Saga) -> bool:
-        """`Cheaper, and not on a Monday`"""
+        aim = aim_of(text)
+        if aim is None:
+            return None
         known = self.draft_of(saga.request).known
         said = await self._read(text, known)
-        return bool(said.model_copy(update={"unread": known.unread}) != known)
+        if said.model_copy(update={"unread": known.unread}) != known:
+            return None
+        return chosen(aim, saga, unread_and_preferred(said.unread)[0])
 
     def sentence(self, request: Any) -> str:
         said = [wish.text for wish in self.draft_of(request).wishes]
@@ -166,14 +171,6 @@ class TravelSubject:
             Download("trip.ics", "text/calendar", itinerary_ics(itinerary, booked, created=created)),
             Download("trip.txt", "text/plain", itinerary_text(itinerary, booked).encode()),
         )
-
-
-_Quantity = Callable[[Itinerary], int]
-_PREFERENCES: Final[tuple[tuple[re.Pattern[str], _Quantity, str], ...]] = (
-    (_CHEAPER, lambda trip: int(trip.total * 100), "the cheapest"),
-    (_FASTER, lambda trip: trip.minutes_under_way, "the fastest"),
-    (_BETTER, lambda trip: -sum(stay.stars * stay.nights for stay in trip.stays), "the most comfortable"),
-)
 
 
 def _bar(leg: Leg) -> Bar:

@@ -47,8 +47,10 @@ def _dates(said: PartialRequest) -> Iterator[Wish]:
 def _party(said: PartialRequest) -> Iterator[Wish]:
     if said.travellers:
         yield Wish("travellers", "Who", count_text(said.travellers, "traveller"))
-    if said.rooms:
-        yield Wish("rooms", "Rooms", count_text(said.rooms, "room"))
+    travellers = said.travellers or 1
+    if said.rooms or travellers > 1:
+        rooms = said.rooms or -(-travellers // 2)
+        yield Wish("rooms", "Rooms", count_text(rooms, "room"), removable=said.rooms is not None)
     amount = said.budget or said.budget_each
     if amount:
         each = " each" if said.budget_each else ""
@@ -79,6 +81,11 @@ _FIELDS: Final = {
     "budget": ("budget", "budget_each", "currency", "no_limit"),
     "return_to": ("return_to", "one_way"),
 }
+
+
+def has(said: PartialRequest, key: str) -> bool:
+    """Whether anything is said about it."""
+    return any(getattr(said, name) is not None for name in _FIELDS.get(key, (key,)))
 
 
 def without(said: PartialRequest, key: str) -> PartialRequest:

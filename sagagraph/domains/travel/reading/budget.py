@@ -187,10 +187,8 @@ def _amount(passage: Passage, numeral: re.Match[str]) -> _Amount | None:
     for words in (_PER_NIGHT, _PER_HEAD, _WHOLE, _CUE_AFTER):
         following = passage.trail(words, end)
         end = following.end() if following else end
-    is_least = (
-        passage.trail(_OR_MORE, end) is not None
-        or passage.lead(_AT_LEAST, start) is not None
-        and passage.lead(_NO_MORE, start) is None
+    is_least = passage.trail(_OR_MORE, end) is not None or (
+        passage.lead(_AT_LEAST, start) is not None and passage.lead(_NO_MORE, start) is None
     )
     return _Amount(
         start=cue.start() if cue else start,

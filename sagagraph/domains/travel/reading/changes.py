@@ -1,4 +1,4 @@
-"""`One night longer`, `$500 more`, `a week later`: changes of what was said before, computed from it; where that is unclear, asked."""
+"""`One night longer`, `$500 more`, `a week later`: computed from what was said before; where that is unclear, asked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _LESS: Final = r"less|fewer|shorter|off"
 _NO_LIMIT: Final = r"\b(?!\s+(?:or|of)\b)(?:\s+than\s+(?:that|now|before|planned|this)\b|(?!\s+than\b))"
 """`3 nights or more` and `more than 3 nights` change nothing."""
 _HOW_MANY: Final = rf"(?P<count>{COUNT}|an?|(?:a )?couple(?: of)?)"
-_UNIT: Final = r"(?P<unit>nights?|nts?|days?|weeks?|people|persons?|travell?ers?|adults?|passengers?|guests?|kids?|child(?:ren)?|rooms?|stars?)\b"
+_UNIT: Final = (
+    r"(?P<unit>nights?|nts?|days?|weeks?|people|persons?|travell?ers?|adults?|passengers?|guests?|kids?|child(?:ren)?"
+    r"|rooms?|stars?)\b"
+)
 _CHANGES: Final = (
     pattern(rf"\b{_HOW_MANY}\s+(?P<way>{_MORE}|{_LESS})\s+{_UNIT}"),
     pattern(rf"\b(?:add|plus|with)\s+{_HOW_MANY}\s+{_UNIT}\s+(?P<way>{_MORE}|{_LESS}){_NO_LIMIT}"),
@@ -36,7 +39,8 @@ _CHANGES: Final = (
     pattern(rf"\b(?P<way>another)\s+(?:{_HOW_MANY}\s+)?{_UNIT}"),
     pattern(rf"\b(?P<way>plus)[- ](?P<count>one)\b(?!\s*-?{_UNIT.replace('?P<unit>', '?:')})(?P<unit>)"),
     pattern(
-        rf"\b(?P<way>extend|lengthen|prolong|shorten|reduce|cut|increase)(?:e?d|ing)?\b(?P<what>[^.,;]{{0,40}}?)\bby\s+{_HOW_MANY}\s+{_UNIT}"
+        rf"\b(?P<way>extend|lengthen|prolong|shorten|reduce|cut|increase)(?:e?d|ing)?\b[^.,;]{{0,40}}?\bby\s+"
+        rf"{_HOW_MANY}\s+{_UNIT}"
     ),
     pattern(rf"\b(?P<way>add|remove|drop|skip|take off|knock off|cut)\s+{_HOW_MANY}\s+{_UNIT}(?!\s+(?:each|trip|in total))"),
 )
@@ -48,9 +52,7 @@ _IN_A_CITY: Final = pattern(r"\s*(?:(?:in|at|for|of|to)\s+)?(?:the\s+)?")
 _AFTER_A_CITY: Final = pattern(r"(?:\s|\b(?:for|stay|by|make|it|should|be|a|get|gets)\b)*")
 
 _SHIFT: Final = pattern(
-    r"\b(?P<count>{c}|an?|(?:a )?couple(?: of)?)[\s-]*(?P<unit>days?|weeks?|fortnights?|months?|years?)\s+(?P<way>later|earlier|sooner)\b".replace(
-        "{c}", COUNT
-    )
+    rf"\b{_HOW_MANY}[\s-]*(?P<unit>days?|weeks?|fortnights?|months?|years?)\s+(?P<way>later|earlier|sooner)\b"
 )
 _MOVED: Final = pattern(
     rf"\b(?P<way>postpone|delay|push(?:\s+\w+){{0,2}}\s+back|push|bring(?:\s+\w+){{0,2}}\s+forward)(?:e?d)?\b[^.,;\d]{{0,30}}?\b"

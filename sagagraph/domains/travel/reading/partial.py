@@ -97,6 +97,7 @@ class PartialRequest(BaseModel):
             direct=request.direct,
             hours=request.hours,
             not_on=request.not_on or None,
+            order=request.order if request.order is Order.ANY else None,
         )
 
     def missing(self) -> tuple[Question, ...]:

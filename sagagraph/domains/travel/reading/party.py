@@ -96,13 +96,15 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], int]], ...]
 )
 _WE: Final = pattern(
     r"(?<!can )(?<!could )(?<!shall )(?<!should )(?<!on )\b(?:we|us|our)\b(?! ?\$)"
-    r"(?! (?:hotels?|rooms?|flights?|planes?|trains?|bookings?|reservations?|trips?|stays?|plans?|airline|budget)\b)"
+    r"(?! (?:hotels?|rooms?|flights?|planes?|trains?|bookings?|reservations?|trips?|stays?|plans?|airline)\b"
+    r"[^.,;]{0,20}\b(?:cancel|overbook|fell|fall))"
 )
 _SOME: Final = pattern(
     rf"\b(?:with|and|plus|take|taking|bring(?:ing)?)\s+(?:(?:all|some|a few|several|{_MY}|the|small|young|whole|entire)\s+)*"
     rf"(?:family|friends|group|team|colleagues|mates|(?:grand)?parents|(?:grand)?children|kids|in-laws|others|{_CHILDREN})\b"
     rf"|\b(?:{_MY}|the)\s+(?:(?:whole|entire)\s+)?(?:family|friends|kids|children)\s+(?:and|comes?|joins?|travels?)\b"
-    r"|\b(?:as|for) a (?:family|group|team)\b|\bfor (?:(?:my|our|the|all|whole|entire) )+(?:family|friends|group|team|kids|children)\b"
+    r"|\b(?:as|for) a (?:family|group|team)\b"
+    r"|\bfor (?:(?:my|our|the|all|whole|entire) )+(?:family|friends|group|team|kids|children)\b"
 )
 """Company that nobody counted."""
 

@@ -25,7 +25,7 @@ _WHERE: Final = (Role.BARE, Role.PLACE, Role.NEXT, Role.LISTED, Role.COMMA, Role
 
 
 def without_legs(visits: list[Visit], known: PartialRequest, passage: Passage) -> tuple[list[Visit], tuple[str, ...]]:
-    """`a train from Paris to Rome` of somebody who stays in Paris is no trip that starts there; what is left out of the reading is named."""
+    """`a train from Paris to Rome` of somebody who stays in Paris is no trip that starts there: left out, and named."""
     stays = {stop.city for stop in known.stops}
     starts = [visit for visit in visits if visit.role is Role.ORIGIN and visit.city in stays and visit.city != known.origin]
     if known.origin is None or not starts or passage.has(_STARTS_ANEW) or any(visit.has_nights for visit in visits):
