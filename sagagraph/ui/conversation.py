@@ -23,7 +23,8 @@ from sagagraph.ui.visitors import Visitor
 _MOST_KEPT: Final = 1000
 _LONGEST_TALK: Final = 200
 _YES: Final = re.compile(
-    r"^\W*(?:yes|yep|ok(?:ay)?|approved?|book it|do it|go ahead|take it|looks good|ok(?:ay)?,? (?:book|fine))(?:,? (?:please|book it|thanks?))*\W*$",
+    r"^\W*(?:yes|yep|ok(?:ay)?|approved?|book it|do it|go ahead|take it|looks good|ok(?:ay)?,? (?:book|fine))"
+    r"(?:,? (?:please|book it|thanks?))*\W*$",
     re.IGNORECASE,
 )
 _NO: Final = re.compile(r"^\W*(?:no(?:,? thanks?| thank you)?|reject(?: it)?|forget it|never ?mind)\W*$", re.IGNORECASE)
