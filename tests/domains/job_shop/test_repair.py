@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sagagraph.domains.job_shop.generator import generate, strikes
 from sagagraph.domains.job_shop.parsing import parse_events
-from sagagraph.domains.job_shop.plan import Schedule, makespan
+from sagagraph.domains.job_shop.plan import Schedule, Slot, makespan
 from sagagraph.domains.job_shop.problem import JobShop
 from sagagraph.domains.job_shop.repair import EditRadius, Repaired, edit_radius, recompute, repair
 from sagagraph.domains.job_shop.shifting import Stuck
@@ -135,6 +135,17 @@ def test_another_order_is_taken_where_it_weighs_less_than_waiting() -> None:
     answer = repaired(problem, old, {"at": 1, "event": "machine_down", "machine": 0, "until": 6})
     assert answer.schedule[2, 2].start < answer.schedule[1, 2].start
     assert answer.makespan < makespan(answer.waiting)
+
+
+def test_what_goes_ahead_does_not_go_into_the_past() -> None:
+    """To be in time, job 1 would have to have begun at 2; now it is 5."""
+    problem = shop([(0, 2)])
+    old = {(1, 1): Slot(job=1, step=1, machine=0, start=8, end=10)}
+    answer = repaired(problem, old, {"at": 5, "event": "duration", "job": 1, "step": 1, "minutes": 9})
+    assert answer.schedule[1, 1].start in (5, 8)
+    anew = recompute(problem, old, parse_events(problem, {**DOWN, "at": 5, "until": 5}), enough())
+    assert isinstance(anew, Repaired)
+    assert anew.schedule[1, 1].start == 5
 
 
 def test_a_machine_that_never_comes_back_is_a_conflict() -> None:
