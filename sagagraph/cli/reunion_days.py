@@ -185,8 +185,8 @@ async def _begin(door: Door, source: Source, saga_id: str | None, on: date | Non
         _tell_beside(partial.notes if partial else (), partial)
         _tell_suggestions(wanted)
     request = {"problem": _json(wanted), "day": (on or _today()).isoformat()}
-    with interruptible(name):
-        async with acting(door, NAME) as opened:
+    async with acting(door, NAME) as opened:
+        with interruptible(name):  # before this there is no saga to go on with
             view = await opened.graph.start(name, request, approved_by=f"{PERSON}, --yes" if approved else None)
             view = await approved_or_not(door, opened, view)
     return door.show(view)
