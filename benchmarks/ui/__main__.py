@@ -131,8 +131,8 @@ def _on_waiting(waits: list[float]) -> str:
     middle, most, last = (ordered[int((len(ordered) - 1) * share)] * 1000 for share in (0.5, 0.95, 1.0))
     return prose(
         f"Meanwhile somebody who only looks at the list of their sagas waited, in ms ({len(waits)} times): median",
-        f"{middle:.0f}, 95 % {most:.0f}, at most {last:.0f}. What holds the server up holds that up. Planners are processes of their",
-        "own, and nobody waits in line for them; what all share is the machine's cores and its disk.",
+        f"{middle:.0f}, 95 % {most:.0f}, at most {last:.0f}. What holds the server up holds that up. Planners are processes of",
+        "their own, and nobody waits in line for them; what all share is the machine's cores and its disk.",
     )
 
 

@@ -205,9 +205,9 @@ async def _begin(door: Door, source: Source, saga_id: str | None, on: date | Non
         _tell_beside(said)
         _tell_suggestions(said.problem)
     wanted = ReunionRequest(problem=said.problem, day=on or _today(), told=said.telling)
-    with interruptible(name):
-        async with acting(door, NAME) as opened:
-            request = await _as_begun(opened.engine, name, wanted)
+    async with acting(door, NAME) as opened:
+        request = await _as_begun(opened.engine, name, wanted)
+        with interruptible(name):  # before this there is no saga to go on with
             view = await opened.graph.start(name, request, approved_by=f"{PERSON}, --yes" if approved else None)
             view = await approved_or_not(door, opened, view)
     return door.show(view)

@@ -35,12 +35,12 @@ async def trip(
     if plan_only:
         return await _plan_only(door, text, request)
     name = f"trip-{uuid.uuid4().hex[:8]}" if saga_id is None else checked_id(saga_id)
-    with interruptible(name):
-        async with acting(door, "travel") as opened:
-            if text is None and request is None and saga_id is not None:
-                wanted = await _first_request(opened.engine, saga_id)
-            else:
-                wanted = await _wanted(opened.domain, text, request, model=model_of(door.settings))
+    async with acting(door, "travel") as opened:
+        if text is None and request is None and saga_id is not None:
+            wanted = await _first_request(opened.engine, saga_id)
+        else:
+            wanted = await _wanted(opened.domain, text, request, model=model_of(door.settings))
+        with interruptible(name):  # before this there is no saga to go on with
             view = await opened.graph.start(name, wanted, approved_by=f"{PERSON}, --yes" if approved else None)
             view = await approved_or_not(door, opened, view)
     return door.show(view)

@@ -126,6 +126,7 @@ class _Thinker:
 
 def _think(think: Callable[[], object], answers: Connection) -> None:
     """What runs in the process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # again: a fork server that was started anew may hear it
     stand_back(_STANDS_BACK)
     threading.Thread(target=_end_with_parent, args=(threading.get_native_id(),), daemon=True).start()
     PLACE.set(_Here())
