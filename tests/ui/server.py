@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-PATIENCE_S = 120.0
+PATIENCE_S = 240.0
 
 
 class Server:

@@ -56,7 +56,7 @@ def test_on_postgresql_a_page_from_before_a_restart_approves_and_what_was_killed
     trip = person.saga_id
     assert first.stop() == 0
     second = serve("--provider", sandbox.url, database=database, port=first.port)
-    order(sandbox.url, trip, "hang", kind="hotel", call="book", seconds=4)
+    order(sandbox.url, trip, "hang", kind="hotel", call="book", seconds=8)
     person.click("approve")
     person.page.locator("#status").get_by_text("5 of 8 steps done").wait_for()
     second.kill()

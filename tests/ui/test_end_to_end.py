@@ -84,7 +84,7 @@ def test_a_server_that_was_killed_in_the_middle_of_booking_goes_on_where_it_was(
     person = visit(first.url)
     person.say(SAMPLE)
     plan_hash = person.until_asked()
-    order(sandbox.url, person.saga_id, "hang", kind="hotel", call="book", seconds=4)
+    order(sandbox.url, person.saga_id, "hang", kind="hotel", call="book", seconds=8)
     person.click("approve")
     person.page.locator("#status").get_by_text("5 of 8 steps done").wait_for()
     first.kill()

@@ -74,7 +74,7 @@ def test_booking_is_cancelled_half_way_after_a_look_at_what_that_undoes(
     person.say(SAMPLE)
     person.until_asked()
     trip = person.saga_id
-    order(sandbox.url, trip, "hang", kind="hotel", call="book", seconds=3)
+    order(sandbox.url, trip, "hang", kind="hotel", call="book", seconds=6)
     person.click("approve")
     person.page.locator("#status").get_by_text("5 of 8 steps done").wait_for()
     person.click("cancel")
