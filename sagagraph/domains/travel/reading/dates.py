@@ -41,6 +41,11 @@ _FROM: Final = pattern(rf"\b(?:from|not before|(?:no|not) earlier than|earliest|
 _LEAVE: Final = pattern(r"\b(?:leav(?:e|es|ing)|depart(?:s|ing|ure)?|set(?:ting)? off)(?:\s+\w+){0,2}\s*(?:between|from|on)?\s*$")
 _ARRIVE: Final = pattern(rf"\b(?:arriv(?:e|es|ing|al)|land(?:s|ing)?|check(?:ing)?[- ]in)(?:\s+\w+){{0,2}}\s*{_ARTICLE}")
 _AROUND: Final = pattern(rf"\b(?:around|about|roughly|approximately|circa)\s+{_ARTICLE}")
+_DENIED: Final = pattern(
+    r"\b(?:not|never|except|excluding|avoid(?:ing)?|(?:anything|any ?time|everything) but|but not)\s+"
+    r"(?:(?:for|in|on|at|during|the|of)\s+)*$"
+)
+_RATHER: Final = pattern(r"\b(?:rather than|instead of|and not|but not)\s+(?:(?:in|on|the)\s+)*$")
 _PREPOSITION: Final = pattern(
     r"\b(?:in|on|from|between|by|until|till|before|after|during|at|of|for|through|any ?time|around|about)\s+(?:the\s+)?$"
 )
@@ -82,16 +87,22 @@ class _Said:
     doubts: list[Question] = field(default_factory=list)
 
 
-def read_dates(passage: Passage, *, today: date) -> Understood[Dates]:
-    """Years that are left out are the next that fit."""
+def read_dates(passage: Passage, *, today: date, first: date | None = None, last: date | None = None) -> Understood[Dates]:
+    """Years that are left out are the next that fit. `first`, `last`: between which the trip is known to be."""
     said, rest = _Said(), passage
     for words, understand in _RELATIVE:
         for match in rest.matches(words):
             understand(said, today)
             rest = rest.without(*match.span())
-    rest = _upcoming(rest, said, today)
+    rest = _upcoming(rest, said, today, first, last)
     expressions = find_expressions(rest, today)
     for expression in expressions:
+        if len(expressions) > 1 and rest.lead(_RATHER, expression.start):
+            continue
+        if denied := rest.lead(_DENIED, expression.start):
+            text = f"When do you want to travel, if {rest.text[denied.start() : expression.end].strip()}?"
+            said.doubts.append(Question(field="window", text=text))
+            continue
         _collect(said, expression, rest, today, _common_year(expressions), _common_month(expressions))
     for expression in expressions:
         rest = _without(rest, expression)
@@ -107,12 +118,15 @@ def _on_weekday(words: str, today: date) -> date:
     return today + timedelta(days=(named - today.weekday() - 1) % 7 + 1)
 
 
-def _upcoming(rest: Passage, said: _Said, today: date) -> Passage:
+def _upcoming(rest: Passage, said: _Said, today: date, earliest: date | None, latest: date | None) -> Passage:
     """`this Friday` is the first that comes; `next Friday` may be that one or the one after it."""
     for match in rest.matches(_UPCOMING):
         rest = rest.without(*match.span())
         first = _on_weekday(match["weekday"], today)
-        if match["which"].lower() == "next":
+        is_apart = (earliest is not None and first < earliest) or (latest is not None and first > latest)
+        if is_apart or rest.lead(_BACK, match.start()):
+            said.doubts.append(Question(field="depart", text=f"Which date is meant by {match[0]!r}?"))
+        elif match["which"].lower() == "next":
             days = f"{day_text(first)} or {day_text(first + timedelta(days=7))}"
             said.doubts.append(Question(field="depart", text=f"Which day is meant by {match[0]!r}: {days}?"))
         else:

@@ -54,7 +54,7 @@ def _sentence(
     direct = read_direct(stars.rest)
     hours = read_hours(direct.rest)
     weekdays = read_weekdays(hours.rest)
-    dates = read_dates(weekdays.rest, today=today)
+    dates = read_dates(weekdays.rest, today=today, first=known.first or known.depart, last=known.last)
     party = read_party(dates.rest, is_counted=known.travellers is not None)
     route = read_route(party.rest, cities, known, asked=asked)
     travellers = party.meaning.travellers or changes.meaning.said.travellers or known.travellers

@@ -27,6 +27,7 @@ _ONE_WAY: Final = pattern(
     r"|\bnot (?:coming|going|flying) back\b|\bnot returning\b"
 )
 _ADDED: Final = pattern(r"\b(?:add|adding|another|also|as well|additionally|plus|too)\b")
+_SWAPPED: Final = pattern(r"\b(?:swap|switch|exchange)")
 _ENDS: Final = {"origin": Role.ORIGIN, "return_to": Role.RETURN}
 _IN_ORDER: Final = pattern(r"\brespectively\b")
 
@@ -64,17 +65,19 @@ def read_route(passage: Passage, cities: Gazetteer, known: PartialRequest, *, as
     is_added = passage.has(_ADDED) or on_the_way(visits, known, passage)
     if unclear is not None and not is_added:
         return Route(one_way=one_way, unread=legs, doubts=(unclear,))
-    route = _assembled(visits, known, is_added=is_added)
+    route = _assembled(visits, known, is_added=is_added, is_swap=passage.has(_SWAPPED))
     stops = route.stops if route.stops is not None else known.stops
     is_answer = not mentions and known.stops != ()
     stops = with_loose_nights(stops, loose, is_in_order=passage.has(_IN_ORDER), is_answer=is_answer)
     total = total_nights(stops, loose)
+    if stops and route.return_to is not None and route.return_to == stops[-1].city:
+        route, one_way = replace(route, return_to=None), True
     return replace(
         route,
         stops=None if stops == known.stops else stops,
         one_way=one_way,
         total_nights=total,
-        unread=(*legs, *_not_left_out(visits, stops, known), *left_unread(_without_cities(rest, mentions))),
+        unread=(*route.unread, *legs, *_not_left_out(visits, stops, known), *left_unread(_without_cities(rest, mentions))),
     )
 
 
@@ -90,8 +93,8 @@ def _without_cities(passage: Passage, mentions: tuple[Mention, ...]) -> Passage:
     return passage
 
 
-def _assembled(visits: list[Visit], known: PartialRequest, *, is_added: bool) -> Route:
-    replaced = _replaced(visits, known)
+def _assembled(visits: list[Visit], known: PartialRequest, *, is_added: bool, is_swap: bool) -> Route:
+    replaced = _replaced(visits, known, is_swap=is_swap)
     if replaced is not None:
         return replaced
     visits = [visit for visit in _with_alternatives_as_one(visits) if visit.role is not Role.REPLACED]
@@ -112,16 +115,25 @@ def _assembled(visits: list[Visit], known: PartialRequest, *, is_added: bool) ->
     return Route(origin, stops, return_to, doubts=tuple(doubts))
 
 
-def _replaced(visits: list[Visit], known: PartialRequest) -> Route | None:
+def _replaced(visits: list[Visit], known: PartialRequest, *, is_swap: bool) -> Route | None:
     """`Rome instead of Paris`, `change Paris to Rome`: for the same nights, unless others are said."""
     old = [visit for visit in visits if visit.role is Role.REPLACED]
     new = [visit for visit in visits if visit.role is not Role.REPLACED]
     if len(old) != 1 or len(new) != 1 or new[0].city is None:
         return None
+    if old[0].city == known.origin is not None and any(stop.city == new[0].city for stop in known.stops):
+        return Route(unread=(f"{old[0].mention.said} and {new[0].mention.said}",))
     if old[0].city == known.origin is not None:
         return Route(origin=new[0].city)
     if all(stop.city != old[0].city for stop in known.stops):
         return None
+    is_there = any(stop.city == new[0].city for stop in known.stops)
+    if new[0].city == known.origin or (is_there and not is_swap):
+        return Route(unread=(f"{old[0].mention.said} and {new[0].mention.said}",))
+    swapped = {old[0].city: new[0].city, new[0].city: old[0].city}
+    if is_there:
+        by_city = {stop.city: stop for stop in known.stops}
+        return Route(stops=tuple(by_city[swapped.get(stop.city, stop.city)] for stop in known.stops))
     stops = tuple(new[0].stop.lasting(new[0].nights or stop.nights) if stop.city == old[0].city else stop for stop in known.stops)
     return Route(stops=stops)
 

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
 
 _CLAUSE: Final = re.compile(r"[.,;:!?()\[\]{}→\"]|\s{2,}|\b(?:and|but|with)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_]{3,}(?:'[^\W\d_]+)?|\d+(?:[.,:]\d+)*")
+_NOT_PLANNED: Final = re.compile(
+    r"\b(?:(?:by|only(?: by)?) trains?|trains? only|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)"
+    r"|(?:for|only) (?:the )?(?:flights?|hotels?)(?=\s*(?:only|alone|[,.;!]|$))|the other way (?:a)?round|vice versa)\b",
+    re.IGNORECASE,
+)
+"""What means something though none of its words does: every trip has hotels, and goes how it can be had."""
 MOST_NAMED: Final = 5
 _MEANINGLESS: Final = frozenset(
     {
@@ -84,7 +90,7 @@ _MEANINGLESS: Final = frozenset(
         *("following", "afternoon", "morning", "evening", "whole", "whatever", "never", "mind", "plz", "pls", "ive", "i've"),
         *("arrive", "arrives", "arriving", "arrival", "land", "landing", "ppl", "pax", "man", "woman", "people", "seats"),
         *("romantic", "dream", "lovely", "beautiful", "sunny", "carry", "also", "nicely", "arrange", "world"),
-        *("preference", "matter", "matters", "doesn't", "isn't", "preferably", "split", "share", "half", "sorry", "myself"),
+        *("preference", "matter", "matters", "doesn't", "isn't", "preferably", "split", "share", "sorry", "myself"),
     }
 )
 """Words that say nothing of their own in a wish for a trip."""
@@ -92,9 +98,10 @@ _MEANINGLESS: Final = frozenset(
 
 def left_unread(rest: Passage) -> tuple[str, ...]:
     """The parts of a sentence in which something is left that means something, each as it was written."""
+    unplanned = [" ".join(match[0].split()) for match in _NOT_PLANNED.finditer(rest.text)]
     clauses = (" ".join(clause.split()) for clause in _CLAUSE.split(rest.text))
     named = [_trimmed(clause) for clause in clauses if any(_means_something(word) for word in _WORD.findall(clause))]
-    return tuple(dict.fromkeys(named))[:MOST_NAMED]
+    return tuple(dict.fromkeys((*unplanned, *named)))[:MOST_NAMED]
 
 
 def _trimmed(clause: str) -> str:

@@ -131,7 +131,7 @@ def with_loose_nights(
     """
     each = next((duration.nights for duration in loose if duration.is_each), None)
     if each is not None:
-        return tuple(stop if stop.nights is not None else stop.lasting(each) for stop in stops)
+        return tuple(stop if stop.nights is not None and not is_answer else stop.lasting(each) for stop in stops)
     open_stops = [n for n, stop in enumerate(stops) if stop.nights is None]
     if len(stops) == 1 and len(loose) == 1 and (open_stops or is_answer):
         return (stops[0].lasting(loose[0].nights),)

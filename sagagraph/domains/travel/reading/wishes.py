@@ -24,6 +24,7 @@ _STARS: Final = pattern(
     rf"(?P<up>\s*(?:\+|(?:or|and)\s+(?:more|better|above|higher|up|upwards?)|minimum|min\b|at least))?"
     rf"(?P<down>\s*(?:(?:or|and)\s+(?:less|fewer|lower|below|under)|max(?:imum)?\b|at most))?"
 )
+_DENIED: Final = pattern(r"\b(?:not|no|never|except|avoid(?:ing)?)(?:\s+(?:an?|in))*\s*$")
 _DRAWN_STARS: Final = pattern(r"★{2,}|\*{2,}")
 _LUXURY: Final = pattern(r"\bluxur(?:y|ious)\b|\bfive stars\b")
 _MODERATE: Final = pattern(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:range|priced?)\b")
@@ -56,7 +57,9 @@ def read_stars(passage: Passage) -> Understood[tuple[int, int] | None]:
     for match in (*passage.matches(_STARS), *passage.matches(_DRAWN_STARS)):
         rest = rest.without(*match.span())
         stars = _range_of(match)
-        if stars is None:
+        if passage.lead(_DENIED, match.start()):
+            doubts.append(Question(field="stars", text=f"How many stars do you want, if not {match[0].strip()}?"))
+        elif stars is None:
             doubts.append(Question(field="stars", text=f"Hotels have 1 to 5 stars; what do you mean by {match[0].strip()!r}?"))
         else:
             ranges.append(stars)

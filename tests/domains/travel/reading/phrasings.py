@@ -635,6 +635,330 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             "Madrid → Rome 2 → Vienna 2 → Madrid; 2025-06-01 to 2025-06-30",
         ),
     ),
+    "Changed from what was said before": (
+        (
+            ("Boston to Paris for 3 nights in May", "can we stay one night longer?"),
+            "Boston → Paris 4 → Boston; 2025-05-01 to 2025-05-31",
+        ),
+        (("Boston to Paris for 3 nights in May", "two nights less"), "Boston → Paris 1 → Boston; 2025-05-01 to 2025-05-31"),
+        (
+            ("Boston to Paris for 3 nights in May", "3 nights less"),
+            "asks: '3 nights less' leaves no night in Paris: how many nights do you want to stay there?",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "extend the stay by two nights"),
+            "Boston → Paris 5 → Boston; 2025-05-01 to 2025-05-31",
+        ),
+        (("Boston to Paris for 3 nights in May", "come back a day later"), "Boston → Paris 4 → Boston; 2025-05-01 to 2025-05-31"),
+        (
+            ("Boston to Paris for 3 nights in May", "a week later"),
+            "asks: 'a week later': between which days, or leaving on which day, do you want to travel?",
+        ),
+        (("Boston to Paris for 3 nights in May", "a month later"), "Boston → Paris 3 → Boston; 2025-06-01 to 2025-06-30"),
+        (
+            ("Boston to Paris for 3 nights in May", "two more nights in Rome"),
+            "asks: 2 nights in Rome: instead of Paris, or in addition (“add”)?",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "another night in Rome"),
+            "Boston → Paris 3 → Rome 1 → Boston; 2025-05-01 to 2025-05-31",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "one more person"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; 2 people, rooms: 1",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "plus one"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; 2 people, rooms: 1",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "another room"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; 1 people, rooms: 2",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "one star more"),
+            "asks: 'one star more' than what: how many stars do you want?",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "one night longer"),
+            "asks: 'one night longer': where, in Paris or Rome?",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "two more nights in Rome"),
+            "Boston → Paris 3 → Rome 4 → Boston; 2025-06-01 to 2025-06-25",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "one night longer in Paris and one less in Rome"),
+            "Boston → Paris 4 → Rome 1 → Boston; 2025-06-01 to 2025-06-25",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "one more night in each"),
+            "Boston → Paris 4 → Rome 3 → Boston; 2025-06-01 to 2025-06-25",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "1 night in each"),
+            "Boston → Paris 1 → Rome 1 → Boston; 2025-06-01 to 2025-06-25",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "a week later"),
+            "Boston → Paris 3 → Rome 2 → Boston; 2025-06-08 to 2025-07-02",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "add 2 nights in Madrid"),
+            "Boston → Paris 3 → Rome 2 → Madrid 2 → Boston; 2025-06-01 to 2025-06-25",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "one night longer", "Rome"),
+            "Boston → Paris 3 → Rome 3 → Boston; 2025-06-01 to 2025-06-25",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "one night longer", "never mind"),
+            "Boston → Paris 3 → Rome 2 → Boston; 2025-06-01 to 2025-06-25",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May, under $3000", "$500 more"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; at most $3,500",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May, under $3000", "500 less"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; at most $2,500",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May, under $3000", "raise the budget by $500"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; at most $3,500",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May, under $3000", "500 euros more"),
+            "asks: '500 euros more': So far it is $3,000. What may the whole trip cost?",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May, under $3000", "no more than $2500"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; at most $2,500",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May, under $3000", "$4000 or more"),
+            "asks: '$4000' is the least; what is the most that the whole trip may cost?",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May, under $3000", "half the budget"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; at most $3,000 (not understood: half)",
+        ),
+        (
+            ("Boston to Paris for 3 nights, 5 June, 2 people, 3 star hotels", "a week later"),
+            "Boston → Paris 3 → Boston; leaves 2025-06-12; 2 people, rooms: 1; 3 stars",
+        ),
+        (
+            ("Boston to Paris for 3 nights, 5 June, 2 people, 3 star hotels", "leave two days earlier"),
+            "Boston → Paris 3 → Boston; leaves 2025-06-03; 2 people, rooms: 1; 3 stars",
+        ),
+        (
+            ("Boston to Paris for 3 nights, 5 June, 2 people, 3 star hotels", "one more person"),
+            "Boston → Paris 3 → Boston; leaves 2025-06-05; 3 people, rooms: 2; 3 stars",
+        ),
+        (
+            ("Boston to Paris for 3 nights, 5 June, 2 people, 3 star hotels", "one person less"),
+            "Boston → Paris 3 → Boston; leaves 2025-06-05; 3 stars",
+        ),
+        (
+            ("Boston to Paris for 3 nights, 5 June, 2 people, 3 star hotels", "one star more"),
+            "Boston → Paris 3 → Boston; leaves 2025-06-05; 2 people, rooms: 1; 4 stars",
+        ),
+        (
+            ("Boston to Paris for 3 nights, 5 June, 2 people, 3 star hotels", "six months earlier"),
+            "asks: When do you want to travel? 5 December 2024 is in the past.",
+        ),
+    ),
+    "One more city, or one of those that are there": (
+        (("Boston to Paris for 3 nights in May", "return via London"), "asks: How many nights in London?"),
+        (("Boston to Paris for 3 nights in May", "via London"), "asks: London: instead of Paris, or in addition (“add”)?"),
+        (("Boston to Paris for 3 nights in May", "Rome"), "asks: Rome: instead of Paris, or in addition (“add”)?"),
+        (
+            ("Boston to Paris for 3 nights in May", "2 nights in Rome instead"),
+            "Boston → Rome 2 → Boston; 2025-05-01 to 2025-05-31",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "what about a train from Paris to Rome?"),
+            "asks: Rome: instead of Paris, or in addition (“add”)? (not understood: from Paris)",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "leaving Paris after 10am"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; leave 10:00 or later (not understood: from Paris)",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "not via London"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: without London)",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "direct flights from Boston to Paris"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; direct flights preferred",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "swap Boston and Paris"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: Boston and Paris)",
+        ),
+        (("Boston to Paris for 3 nights in May", "to Parris"), "asks: No city called 'Parris' is known; did you mean Paris?"),
+        (("Boston to Paris for 3 nights in May", "Rome", "instead"), "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31"),
+        (
+            ("Boston to Paris for 3 nights in May", "2 nights in Rome", "add"),
+            "Boston → Paris 3 → Rome 2 → Boston; 2025-05-01 to 2025-05-31",
+        ),
+        (("Boston to Paris for 3 nights in May", "Rome", "never mind"), "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31"),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "2 nights in Madrid", "instead of Rome"),
+            "Boston → Paris 3 → Madrid 2 → Boston; 2025-06-01 to 2025-06-25",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "what about a train from Paris to Rome?"),
+            "Boston → Paris 3 → Rome 2 → Boston; 2025-06-01 to 2025-06-25 (not understood: from Paris to Rome)",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "fly to Rome on 6 June"),
+            "Boston → Paris 3 → Rome 2 → Boston; leaves 2025-06-06; 2025-06-01 to 2025-06-25",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "Rome first, then Paris"),
+            "Boston → Rome 2 → Paris 3 → Boston; 2025-06-01 to 2025-06-25",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "swap Paris and Rome"),
+            "Boston → Rome 2 → Paris 3 → Boston; 2025-06-01 to 2025-06-25",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "Rome instead of Paris"),
+            "Boston → Paris 3 → Rome 2 → Boston; 2025-06-01 to 2025-06-25 (not understood: Paris and Rome)",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "end in Rome"),
+            "Boston → Paris 3 → Rome 2 → stay there; 2025-06-01 to 2025-06-25",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "3 nights in Rome instead"),
+            "Boston → Paris 3 → Rome 3 → Boston; 2025-06-01 to 2025-06-25",
+        ),
+    ),
+    "Answered in a word": (
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "9"),
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "nine please"),
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "after 9"),
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "9 to 10"),
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later; arrive 22:00 or earlier",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "leave after 9, arrive before 10"),
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later; arrive 22:00 or earlier",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "noon"),
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 12:00 or later",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "9 nights"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest?",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no late arrivals", "9"),
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; arrive 21:00 or earlier",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no late arrivals", "not after 10"),
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; arrive 22:00 or earlier",
+        ),
+        (("Boston to Paris 3 nights", "may"), "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31"),
+        (("Boston to Paris 3 nights", "may please"), "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31"),
+        (("Boston to Paris 3 nights", "march"), "Boston → Paris 3 → Boston; 2025-03-01 to 2025-03-31"),
+        (("Boston to Paris 3 nights", "may or june"), "asks: In which month: May 2025 or June 2025?"),
+        (
+            ("Boston to Paris 3 nights", "I may come back"),
+            "asks: When do you want to travel: in which month, between which days, or leaving on which day?",
+        ),
+        (
+            ("Boston to Paris 3 nights", "12"),
+            "asks: When do you want to travel: in which month, between which days, or leaving on which day? (not understood: 12)",
+        ),
+        (("London to Rome next Friday for 2 nights", "14"), "London → Rome 2 → London; leaves 2025-03-14"),
+        (("Madrid to Lisbon for 4 nights leaving between 3 and 6 June", "4"), "Madrid → Lisbon 4 → Madrid; leaves 2025-06-04"),
+        (
+            ("Madrid to Lisbon for 4 nights in June, 6 star hotel", "4"),
+            "Madrid → Lisbon 4 → Madrid; 2025-06-01 to 2025-06-30; 4 stars",
+        ),
+        (
+            ("Boston to Paris 3 nights in May with my family", "5"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; 5 people, rooms: 3",
+        ),
+    ),
+    "Who comes along": (
+        (
+            ("Boston to Paris 3 nights in May, for 2 pls",),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; 2 people, rooms: 1",
+        ),
+        (
+            ("Boston to Paris 3 nights in May, for two plz",),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; 2 people, rooms: 1",
+        ),
+        (("Boston to Paris 3 nights in May, with my family",), "asks: How many of you travel, all together?"),
+        (
+            ("Boston to Paris 3 nights in May, me and my wife",),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; 2 people, rooms: 1",
+        ),
+        (("Boston to Paris 3 nights in May, with my wife and kids",), "asks: How many of you travel, all together?"),
+        (("Boston to Paris 3 nights in May, us two",), "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; 2 people, rooms: 1"),
+        (
+            ("Boston to Paris 3 nights in May, with my parents",),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; 3 people, rooms: 2",
+        ),
+        (
+            ("Boston to Paris 3 nights in May, family trip",),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: family)",
+        ),
+        (("Boston to Paris 3 nights in May, x2",), "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 2)"),
+        (("Boston to Paris 3 nights in May, 2 adults and kids",), "asks: How many of you travel, all together?"),
+    ),
+    "Not wanted, or not understood": (
+        (("Boston to Paris for 3 nights in May", "not in May"), "asks: When do you want to travel, if not in May?"),
+        (("Boston to Paris for 3 nights in May", "June rather than May"), "Boston → Paris 3 → Boston; 2025-06-01 to 2025-06-30"),
+        (("Boston to Paris for 3 nights in May", "not on 5 May"), "asks: When do you want to travel, if not on 5 May?"),
+        (("Boston to Paris for 3 nights in May", "not 5 stars"), "asks: How many stars do you want, if not 5 stars?"),
+        (("Boston to Paris for 3 nights in May", "leave on Friday"), "asks: Which date is meant by 'on Friday'?"),
+        (("Boston to Paris for 3 nights in May", "return on Sunday"), "asks: Which date is meant by 'on Sunday'?"),
+        (
+            ("Boston to Paris for 3 nights in May", "no trains"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: no trains)",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "without hotel"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: without hotel)",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "cheaper but at least 4 stars"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; 4 to 5 stars (not understood: cheaper)",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "a nicer hotel please and not on a monday"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; not on monday (not understood: nicer)",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "our hotel cancelled on us"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: cancelled)",
+        ),
+        (
+            ("Boston to Paris 3 nights in May, train only",),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: train only)",
+        ),
+        (
+            ("Boston to Paris 3 nights in May, $2000 for flights",),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; at most $2,000 (not understood: for flights)",
+        ),
+    ),
 }
 """By title."""
 

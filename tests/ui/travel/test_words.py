@@ -1,0 +1,143 @@
+"""What is said of a trip that is planned already, on the page's own functions."""
+
+from __future__ import annotations
+
+import pytest
+import pytest_asyncio
+from msgspec import structs
+
+from sagagraph.errors import InvalidInputError
+from sagagraph.saga.model import Saga
+from sagagraph.ui.service import Service
+from sagagraph.ui.subject import ALONE, Draft, Subject
+from sagagraph.ui.visitors import guest
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TRIP = "From Boston to Lisbon for 3 nights in May 2025, 2 people, at most $5,000"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def planned(service: Service) -> Saga:
+    """A trip that waits for approval."""
+    visitor = guest("a token that nobody guesses, of somebody with wishes")
+    draft = await service.subjects["travel"].read(TRIP, None)
+    saga_id = await service.begin(visitor, "travel", draft.request)
+    while service.is_busy(saga_id):
+        await service.moved(saga_id)
+    return await service.saga(visitor, saga_id)
+
+
+@pytest.fixture(scope="module")
+def subject(service: Service) -> Subject:
+    return service.subjects["travel"]
+
+
+async def said(subject: Subject, *turns: str) -> Draft:
+    draft = await subject.read(TRIP, None)
+    for turn in turns:
+        draft = await subject.read(turn, draft.known)
+    return draft
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "a nicer hotel please and not on a monday",
+        "add Porto for 2 nights and make it cheaper",
+        "make it 2 nights cheaper and 4 stars",
+        "cheaper but at least 4 stars",
+        "$500 cheaper",
+        "not the cheapest, please",
+    ],
+)
+async def test_a_preference_that_says_more_chooses_nothing(subject: Subject, planned: Saga, words: str) -> None:
+    assert await subject.preferred(words, planned) is None
+
+
+async def test_a_preference_beside_a_wish_is_named_as_not_yet_applied(subject: Subject) -> None:
+    draft = await said(subject, "cheaper but at least 4 stars")
+    assert draft.request["stars"] == [4, 5]
+    assert draft.not_understood == ()
+    assert any("“cheaper”" in aside for aside in draft.asides)
+    assert (await said(subject, "at least 4 stars")).asides == ()
+
+
+@pytest.mark.parametrize("words", ["make it cheaper", "cheaper please", "can you make it a bit cheaper?", "the cheapest one"])
+async def test_a_preference_alone_is_one(subject: Subject, planned: Saga, words: str) -> None:
+    found = await subject.preferred(words, planned)
+    assert found is not None
+    assert "the cheapest" in found.said
+
+
+async def test_what_a_preference_leaves_unread_is_named(subject: Subject, planned: Saga) -> None:
+    found = await subject.preferred("cheaper, with a swimming pool", planned)
+    assert found is not None
+    assert "I did not understand: swimming pool" in found.said
+
+
+async def test_nothing_is_the_cheapest_where_nothing_was_compared(subject: Subject, planned: Saga) -> None:
+    alone = structs.replace(planned, plan=structs.replace(planned.plan, alternatives=()))
+    found = await subject.preferred("cheaper", alone)
+    assert found is not None
+    assert (found.plan_hash, found.said) == (None, ALONE)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("stops[0]", "x"),
+        ("stops[0]", "3 nights in Xyzzy"),
+        ("origin", "x"),
+        ("origin", "Xyzzy"),
+        ("window", "whenever the moon is full"),
+        ("travellers", "some"),
+        ("budget", "little"),
+    ],
+)
+async def test_a_wish_that_is_edited_to_nonsense_stays(subject: Subject, key: str, text: str) -> None:
+    draft = await said(subject)
+    with pytest.raises(InvalidInputError, match="not understand"):
+        await subject.reworded(draft.known, key, text)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "name", "value"),
+    [
+        ("travellers", "3", "travellers", 3),
+        ("rooms", "2", "rooms", 2),
+        ("budget", "4000", "budget", 4000),
+        ("origin", "New York", "origin", "New York"),
+        ("return_to", "New York", "return_to", "New York"),
+        ("stops[0]", "Porto", "stops", [{"city": "Porto", "nights": 3}]),
+        ("budget", "none", "budget", None),
+        ("stars", "4", "stars", [4, 4]),
+    ],
+)
+async def test_a_wish_is_edited_to_a_bare_answer(subject: Subject, key: str, text: str, name: str, value: object) -> None:
+    draft = await said(subject)
+    assert (await subject.reworded(draft.known, key, text)).request[name] == value
+
+
+async def test_a_party_is_listed_with_its_rooms_though_nobody_spoke_of_rooms(subject: Subject) -> None:
+    draft = await said(subject)
+    listed = {wish.key: (wish.text, wish.removable) for wish in draft.wishes}
+    assert (listed["travellers"], listed["rooms"]) == (("2 travellers", True), ("1 room", False))
+    assert "rooms" not in {wish.key for wish in (await subject.read("Boston to Lisbon, 3 nights, May", None)).wishes}
+
+
+async def test_the_price_of_a_plan_says_for_how_many_it_is(planned: Saga) -> None:
+    assert " for 2 travellers, " in planned.plan.reasons[0]
+
+
+async def test_a_hotel_that_cancels_before_anything_is_booked_is_no_wish(subject: Subject, planned: Saga) -> None:
+    with pytest.raises(InvalidInputError, match="Nothing of this trip is booked yet"):
+        subject.disruption_in("our hotel cancelled on us", planned)
+    assert subject.disruption_in("a cheaper hotel", planned) is None
+
+
+async def test_any_order_holds_when_a_trip_is_taken_up_from_its_request(subject: Subject) -> None:
+    draft = await subject.read("Boston to Lisbon and Porto in any order, 2 nights each, May", None)
+    again = subject.draft_of(draft.request)
+    assert again.request == draft.request
+    assert "in any order" in [wish.text for wish in again.wishes]
