@@ -88,6 +88,16 @@ class WhatHappened(Body):
     text: str | None = Field(None, max_length=4000)
 
 
+class OrderedFault(Body):
+    """What the sandbox is to do to the `nth` such call of this saga from now on; `seconds`: how long a hang lasts."""
+
+    kind: str
+    call: str
+    fault: str
+    nth: int = Field(1, ge=1, le=1000)
+    seconds: float | None = Field(None, gt=0, le=3600)
+
+
 class ThisPlan(Body):
     """A decision is about exactly this plan; if another is shown by now, it is refused with 409."""
 
@@ -196,6 +206,12 @@ async def disrupt(saga_id: str, body: WhatHappened, service: TheService, visitor
             f"nothing of this saga can go wrong like that; there are {', '.join(offered) or 'none'}", field="key"
         )
     await service.disrupt(visitor, saga_id, happened)
+    return await _standing(service, visitor, saga_id)
+
+
+@router.post("/sagas/{saga_id}/faults", status_code=202, summary="Have the sandbox do something to a call of this saga")
+async def order_fault(saga_id: str, body: OrderedFault, service: TheService, visitor: TheVisitor) -> Json:
+    await service.order_fault(visitor, saga_id, **body.model_dump())
     return await _standing(service, visitor, saga_id)
 
 

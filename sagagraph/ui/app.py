@@ -73,8 +73,8 @@ def _page(service: Service) -> gr.Blocks:
     conversations = Conversations(next(iter(service.subjects)))
     page = gr.Blocks(title="SagaGraph", analytics_enabled=False)
     with page, gr.Tabs():
-        with gr.Tab("Plan"):
-            Chat(service, conversations).build(page)
+        with gr.Tab("Plan") as plan:
+            Chat(service, conversations).build(page, plan)
         with gr.Tab("History", elem_id="history") as history:
             History(service, conversations).build(history)
     page.queue(default_concurrency_limit=None, api_open=False)

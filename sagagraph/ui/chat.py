@@ -43,7 +43,7 @@ class Chat:
 
     # -- components ----------------------------------------------------------------------------------------------------
 
-    def build(self, page: gr.Blocks) -> None:
+    def build(self, page: gr.Blocks, tab: gr.Tab) -> None:
         self._shown = kept()
         with gr.Row(elem_classes="sg-columns"):
             with gr.Column(scale=3, min_width=320):
@@ -53,7 +53,7 @@ class Chat:
                 self._build_plans()
                 self._gallery.build()
                 self._trouble.build()
-        self._listen(page)
+        self._listen(page, tab)
 
     def _build_chat(self) -> None:
         self._chatbot = gr.Chatbot(
@@ -128,7 +128,7 @@ class Chat:
 
     # -- events --------------------------------------------------------------------------------------------------------
 
-    def _listen(self, page: gr.Blocks) -> None:
+    def _listen(self, page: gr.Blocks, tab: gr.Tab) -> None:
         outputs = self._outputs()
 
         def on(listen: Any, handle: Callable[..., Stream], inputs: list[Any], *, often: bool = False) -> None:
@@ -144,6 +144,7 @@ class Chat:
             )
 
         on(page.load, self._on_load, [])
+        on(tab.select, self._on_load, [])
         on(self._say.submit, self._on_say, [self._say, self._shown], often=True)
         on(self._send.click, self._on_say, [self._say, self._shown], often=True)
         on(self._examples.click, self._on_example, [self._examples])

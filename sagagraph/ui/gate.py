@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import hmac
@@ -73,7 +74,11 @@ class Gate:
         if visitor is None:
             await _answer(send, 401, "log in with your name and password", {"www-authenticate": 'Basic realm="SagaGraph"'})
             return
-        await self._app(_with_visitor(scope, visitor), receive, _setting_cookie(send, fresh) if fresh else send)
+        answering = _Answering(_setting_cookie(send, fresh) if fresh else send)
+        try:
+            await self._app(_with_visitor(scope, visitor), receive, answering)
+        except asyncio.CancelledError:  # a server that is told to stop waits for answers, but not for ever
+            await answering.break_off()
 
     def _refusal(self, scope: Scope, headers: Mapping[str, str]) -> tuple[int, str] | None:
         host = headers.get("host", "")
@@ -95,6 +100,25 @@ def visitor_in(headers: Mapping[str, str]) -> Visitor:
     """Who the gate has said that it is."""
     tag, _, name = headers[VISITOR_HEADER].partition(" ")
     return Visitor(tag, name.encode("latin-1").decode())
+
+
+class _Answering:
+    """Passes an answer on, and knows whether it has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._has_begun = False
+
+    async def __call__(self, message: MutableMapping[str, Any]) -> None:
+        self._has_begun = True
+        await self._send(message)
+
+    async def break_off(self) -> None:
+        """End it in order: with an answer, where none has begun."""
+        if self._has_begun:
+            await self._send({"type": "http.response.body", "body": b""})
+        else:
+            await _answer(self._send, 503, "this server stops: look later whether it was done, then ask again")
 
 
 def _with_visitor(scope: Scope, visitor: Visitor) -> Scope:

@@ -14,7 +14,7 @@ from typing import Any
 
 from sagagraph.bootstrap import DOMAINS, Settings, model_of, open_engine
 from sagagraph.context.model import Model
-from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError
+from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError, UnknownOperationError
 from sagagraph.graph.planning import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
 from sagagraph.saga import events as e
@@ -192,7 +192,9 @@ class Service:
     async def resolve(self, visitor: Visitor, saga_id: str, operation: str, said: Resolution, output: Any = None) -> None:
         saga = await self.saga(visitor, saga_id)
         if operation not in saga.operations:
-            raise InvalidInputError(f"saga {saga_id!r} has no operation {operation!r}", field="operation")
+            raise UnknownOperationError(
+                f"saga {saga_id!r} has no operation {operation!r}", saga_id=saga_id, operation_id=operation
+            )
         resolving = self._engine.resolve(saga_id, operation, said, output=output, by=visitor.name)
         await self._take_on(saga_id, ("resolve", operation), resolving, self._journalling(saga, e.OperationResolved))
 

@@ -197,6 +197,17 @@ async def test_a_body_that_does_not_fit_is_answered_briefly_and_not_repeated(
     assert (told.status_code, len(told.content) < 200) == (422, True)
 
 
+async def test_a_fault_is_ordered_for_a_saga_and_strikes_it(ann: httpx2.AsyncClient) -> None:
+    saga_id, plan_hash = await planned(ann)
+    order = {"kind": "hotel", "call": "book", "fault": "refuse"}
+    assert (await ann.post(f"/sagas/{saga_id}/faults", json=order)).status_code == 202
+    assert (await ann.post(f"/sagas/{saga_id}/faults", json={**order, "fault": "earthquake"})).status_code == 422
+    await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": plan_hash})
+    assert "PlanDisrupted" in [each["type"] for each in await followed(ann, saga_id)]
+    nowhere = await ann.post(f"/sagas/{saga_id}/resolve", json={"operation": "T99", "resolution": "absent"})
+    assert nowhere.status_code == 404
+
+
 async def test_the_interface_describes_itself_without_anything_from_elsewhere(app: Any) -> None:
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost") as browser:
         described = (await browser.get("/openapi.json")).json()["paths"]

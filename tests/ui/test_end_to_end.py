@@ -144,7 +144,7 @@ def test_text_of_people_and_providers_is_text_on_every_page(server: Server, visi
         person.tab(tab)
     person.click("open-in-chat")
     person.page.get_by_text("It is open in the chat now").wait_for()
-    person.open()
+    person.page.get_by_role("tab", name="Plan").click()
     person.until_asked()
     assert evil in person.chat
     for tab in ("Map", "Steps", "Timeline"):

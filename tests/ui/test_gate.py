@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from typing import Any
 
@@ -118,3 +119,22 @@ def test_a_visitor_owns_what_begins_with_their_tag_and_nothing_else() -> None:
 async def test_a_request_that_is_too_long_or_does_not_say_how_long_is_not_read(headers: dict[str, str], status: int) -> None:
     async with client() as browser:
         assert (await browser.post("/", headers=headers)).status_code == status
+
+
+@pytest.mark.parametrize(("has_begun", "status", "words"), [(False, 503, "this server stops"), (True, 200, "so far")])
+async def test_an_answer_that_a_stopping_server_can_not_wait_for_is_ended_in_order(
+    has_begun: bool, status: int, words: str
+) -> None:
+    async def slow(_scope: Any, _receive: Any, send: Any) -> None:
+        if has_begun:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"so far", "more_body": True})
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(60)
+
+    gate = Gate(slow, login=Login({}), hosts=None, new_token=lambda: TOKEN)
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=gate), base_url="http://localhost") as browser:
+        answer = await browser.get("/")
+        assert (answer.status_code, words in answer.text) == (status, True)
