@@ -69,6 +69,7 @@ def test_a_model_understands_and_proposes_and_without_it_the_rules_go_on(
         person.say(MUDDLED)
         person.until_said("I went on without it")
         person.until_said("Where does the trip start?")
+        person.click("anew")
         person.say("from San Francisco to Berlin for 4 nights and Cologne for 2 nights, leaving on 4 June 2025")
         person.page.locator("#status .sg-problem").get_by_text("openai:m").wait_for()
         assert_key_is_nowhere(person, server, store.parent)
