@@ -418,9 +418,8 @@ async def test_with_less_promised_nothing_lands_twice_and_what_is_open_is_named(
 
 
 @pytest.mark.parametrize("withheld", WITHHELD)
-async def test_with_less_promised_nothing_is_undone_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, withheld: str) -> None:
+async def test_with_less_promised_nothing_is_undone_twice(tmp_path: Path, withheld: str) -> None:
     """Backwards, a lost answer to a cancellation and to a refund, all at once."""
-    impatient(monkeypatch)
 
     async def one(kind: str, fault: str | int) -> None:
         rule = {"kind": kind, "call": "refund" if kind == "payment" else "cancel", "fault": fault, "seconds": 1}

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 _CLAUSE: Final = re.compile(r"[.,;:!?()\[\]{}→\"]|\s{2,}|\b(?:and|but|with)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_]{3,}(?:'[^\W\d_]+)?|\d+(?:[.,:]\d+)*")
 _NOT_PLANNED: Final = re.compile(
-    r"\b(?:(?:by|only(?: by)?) trains?|trains? only|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)(?!\s{2})"
+    r"\b(?:(?:by|only(?: by)?) trains?|trains? only"
+    r"|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)(?!\s{2})"
     r"|(?:for|only) (?:the )?(?:flights?|hotels?)(?=\s*(?:only|alone|[,.;!]|$))|the other way (?:a)?round|vice versa)\b",
     re.IGNORECASE,
 )
