@@ -36,9 +36,9 @@ from sagagraph.workflow.policy import CompensationPolicy
 SAGA = "trip"
 ALL = frozenset({"dedup", "void", "deadline", "refusals"})
 LATER_S = 2 * 3600
-SHORT_S = 2.0
+SHORT_S = 4.0
 """How long a call may take where calls hang on purpose."""
-HANGING_S = 3.5
+HANGING_S = 5.5
 
 BOOKINGS = {"T1": ("flight", 1), "T2": ("hotel", 1), "T3": ("train", 1), "T4": ("hotel", 2), "T5": ("flight", 2)}
 """Kind and number of the call that books each of them. T2 and T4 may swap places: they are booked side by side."""
