@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from sagagraph.saga.events import Entry
-from sagagraph.saga.model import Saga
-from sagagraph.saga.ports import SagaStore
-from sagagraph.saga.replay import refold, turns
+from sagagraph.saga.core.events import Entry
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.maintenance.replay import refold, turns
+from sagagraph.saga.stores.port import SagaStore
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 
 

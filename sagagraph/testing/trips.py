@@ -19,13 +19,13 @@ import httpx2
 from sagagraph.bootstrap import account
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.provider import HttpReservationProvider
-from sagagraph.domains.travel.receipts import Ledger
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.receipts import Ledger
 from sagagraph.errors import SagaGraphError, UnknownSagaError
-from sagagraph.graph.checkpointer import open_checkpointer
-from sagagraph.graph.planning import PlanningGraph, planning_graph
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.engine import Engine
+from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.sandbox.server import SandboxSettings, serve
 from sagagraph.testing.crash import CrashPoint

@@ -16,8 +16,8 @@ from sagagraph.errors import ModelError
 from sagagraph.planning.llm import Prices, init_model
 from sagagraph.planning.model_planner import ROUNDS
 from sagagraph.planning.rounds import rounds_in
-from sagagraph.saga import events as e
-from sagagraph.saga.projections.decisions import Decision
+from sagagraph.saga.core import events as e
+from sagagraph.saga.stores.projections.decisions import Decision
 from sagagraph.testing.models import Asked, Hang, ModelServer, Refuse, Say, Status, Text
 from sagagraph.testing.models.script import Step
 from sagagraph.testing.trips import REQUEST

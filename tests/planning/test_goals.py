@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from sagagraph import Call, Engine, Refused, action
 from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
-from sagagraph.graph.planning import planning_graph
+from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.planning.decomposition import ROUNDS, Decomposer, interfaces_of
 from sagagraph.planning.goals import Goals
 from sagagraph.planning.rounds import rounds_in

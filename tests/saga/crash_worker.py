@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sagagraph.errors import SagaClosedError, SagaGraphError, UnknownSagaError
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.testing.crash import CrashPoint

@@ -12,8 +12,8 @@ from collections import defaultdict
 
 import pytest
 
-from sagagraph.saga.events import Driver
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.events import Driver
+from sagagraph.saga.core.status import SagaStatus
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.cases import (
     COMPENSATABLE,

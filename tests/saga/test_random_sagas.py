@@ -9,9 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sagagraph.saga import agenda, codec, evolve
-from sagagraph.saga import events as e
-from sagagraph.saga.model import Saga
+from sagagraph.saga.core import codec
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core import next_steps as agenda
+from sagagraph.saga.core.evolve import evolve
+from sagagraph.saga.core.state import Saga
 from tests.saga.cases import COMPENSATABLE, PIVOT, READ_ONLY, RETRIABLE, Case, Edges, Kinds, descendants, is_well_formed
 from tests.saga.explorer import Explorer, Move, State
 from tests.saga.invariants import violations

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import OperationHeldError
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import OperationSucceeded, Via
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.events import OperationSucceeded, Via
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 
 from .crash_worker import BOOKED, LEASE_TTL_S, SAGA, SCENARIOS, body

@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from sagagraph.errors import BusyError, NotAllowedError
-from sagagraph.saga import events as e
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import Resolution
-from sagagraph.saga.model import Operation, Saga, operation_key
-from sagagraph.saga.ports import RequestKind
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.events import Resolution
+from sagagraph.saga.core.state import Operation, Saga, operation_key
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.port import RequestKind
 from sagagraph.testing.storm.judge import Fault, Journal, judge
 from sagagraph.testing.storm.provider import Books
 from sagagraph.testing.storm.worker import Batch

@@ -8,7 +8,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from sagagraph.saga.action import Action
+from sagagraph.saga.engine.actions import Action
 from sagagraph.testing.storm.provider import Promises, action_name
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec

@@ -13,15 +13,15 @@ from pathlib import Path
 from random import Random
 
 from sagagraph.errors import BusyError, NotAllowedError, SagaGraphError, SupersededError, UnknownSagaError
-from sagagraph.saga import commands as c
-from sagagraph.saga.action import Action
-from sagagraph.saga.agenda import is_quiet
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import Driver, SagaBegun
-from sagagraph.saga.model import Saga, Stage
-from sagagraph.saga.owner import is_known_dead
-from sagagraph.saga.ports import Headline, RequestKind
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core.events import Driver, SagaBegun
+from sagagraph.saga.core.next_steps import is_quiet
+from sagagraph.saga.core.state import Saga, Stage
+from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.owner import is_known_dead
+from sagagraph.saga.stores.port import Headline, RequestKind
 from sagagraph.testing.storm.provider import Provider
 from sagagraph.testing.storm.shape import Shape, saga_id, shape_of
 

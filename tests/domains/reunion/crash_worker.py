@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from sagagraph.domains.reunion.actions.outbox import Message, MessageKind, Outbox
 from sagagraph.domains.reunion.domain import Reunion
-from sagagraph.domains.reunion.outbox import Message, MessageKind, Outbox
 from sagagraph.errors import UnknownSagaError
-from sagagraph.graph.planning import PlanningGraph, planning_graph
-from sagagraph.saga.engine import Engine
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.testing.crash import CrashPoint
 from sagagraph.testing.databases import databases
