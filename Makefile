@@ -64,22 +64,22 @@ lint: $(STAMP)
 check: lint test
 
 sweep: $(STAMP)
-	$(BIN)/python -m sagagraph.testing --sample $(KILLS) --seed $(SEED) --jobs $(WORKERS)
-	$(BIN)/python -m sagagraph.testing --harm stop --sample $(SWEEP_SAMPLE) --seed $(SEED) --jobs $(WORKERS)
+	$(BIN)/python -m tests.support.sweep --sample $(KILLS) --seed $(SEED) --jobs $(WORKERS)
+	$(BIN)/python -m tests.support.sweep --harm stop --sample $(SWEEP_SAMPLE) --seed $(SEED) --jobs $(WORKERS)
 	for harm in kill stop cut lose; do \
-	  $(BIN)/python -m sagagraph.testing --store postgresql --harm $$harm --sample $(SWEEP_SAMPLE) --seed $(SEED) --jobs $(WORKERS) \
+	  $(BIN)/python -m tests.support.sweep --store postgresql --harm $$harm --sample $(SWEEP_SAMPLE) --seed $(SEED) --jobs $(WORKERS) \
 	    || exit 1; \
 	done
 
 sweep-all: $(STAMP)
-	for harm in kill stop; do $(BIN)/python -m sagagraph.testing --harm $$harm --jobs $(WORKERS) || exit 1; done
+	for harm in kill stop; do $(BIN)/python -m tests.support.sweep --harm $$harm --jobs $(WORKERS) || exit 1; done
 	for harm in kill stop cut lose; do \
-	  $(BIN)/python -m sagagraph.testing --store postgresql --harm $$harm --jobs $(WORKERS) || exit 1; \
+	  $(BIN)/python -m tests.support.sweep --store postgresql --harm $$harm --jobs $(WORKERS) || exit 1; \
 	done
 
 storm: $(STAMP)
-	$(BIN)/python -m sagagraph.testing.storm --sagas $(SAGAS) --seed $(SEED)
-	$(BIN)/python -m sagagraph.testing.storm --sagas $(SAGAS) --seed $(SEED) --store postgresql
+	$(BIN)/python -m tests.support.storm --sagas $(SAGAS) --seed $(SEED)
+	$(BIN)/python -m tests.support.storm --sagas $(SAGAS) --seed $(SEED) --store postgresql
 
 explore: $(STAMP)
 	SAGAGRAPH_EXPLORE=full $(BIN)/python -m pytest -n $(WORKERS) tests/saga

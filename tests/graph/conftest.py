@@ -21,7 +21,7 @@ from sagagraph.planning.domain import Domain
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from tests.replaying import Witness, check_replays
+from tests.support.replaying import Witness, check_replays
 
 
 @dataclass

@@ -21,10 +21,10 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.engine.views.view import Account, Cost
-from sagagraph.testing.trips import REQUEST
 from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.operation import OperationSpec
 from tests.graph.conftest import OpenWorker
+from tests.support.trips import REQUEST
 
 ReadLedger = Callable[[], Any]
 

@@ -15,7 +15,7 @@ from sagagraph.saga.core.state import Operation
 from sagagraph.saga.core.steps import Record, Step
 from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.stores.sql import INSERT_EVENT, Append, SqlSagaStore
-from sagagraph.testing.storm.__main__ import storm
+from tests.support.storm.__main__ import storm
 
 _seal = settle.seal
 

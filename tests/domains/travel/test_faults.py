@@ -30,8 +30,8 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.testing.trips import REQUEST
 from sagagraph.workflow.policy import CompensationPolicy
+from tests.support.trips import REQUEST
 
 SAGA = "trip"
 ALL = frozenset({"dedup", "void", "deadline", "refusals"})

@@ -20,8 +20,8 @@ from sagagraph.saga.stores.alchemy import engine_of
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.stores.projections.projector import HasTables, Projector
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.testing.postgres import PostgresServer
-from sagagraph.testing.trips import REQUEST
+from tests.support.postgres import PostgresServer
+from tests.support.trips import REQUEST
 
 FAULTS = [
     {"kind": "payment", "call": "capture", "nth": 1, "fault": "refuse"},

