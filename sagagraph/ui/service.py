@@ -21,11 +21,11 @@ from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
 from sagagraph.planning.page import Disruption, Download, Subject
 from sagagraph.saga.core import events as e
+from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Driver, Entry, Resolution
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.saga.engine.amendment import parent_of
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.maintenance.replay import Replay
 from sagagraph.saga.engine.views.document import entry_json, plain

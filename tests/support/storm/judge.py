@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sagagraph.saga.core import events as e
+from sagagraph.saga.core.call import Purpose
 from sagagraph.saga.core.events import Via
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.reversals import original_id
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
-from sagagraph.saga.engine.call import Purpose
-from sagagraph.saga.engine.reversal import original_id
 from tests.support.storm.provider import Books
 
 _NOTHING_STANDS = frozenset(

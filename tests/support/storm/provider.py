@@ -21,9 +21,9 @@ from random import Random
 from typing import Any, NamedTuple
 
 from sagagraph.errors import Refused
+from sagagraph.saga.core.call import Call, Purpose
 from sagagraph.saga.engine.actions import Action, Guarantees, action
-from sagagraph.saga.engine.call import Call, Purpose
-from sagagraph.saga.engine.probe import Probe
+from sagagraph.saga.engine.call import Probe
 from sagagraph.workflow.kind import ActionKind
 
 _TABLES = """

@@ -1,4 +1,4 @@
-"""Changing a saga after its commit: by an amendment, a saga of its own (ADR-0011; PROTOCOL rules 5 and 8).
+"""Amendments: sagas that change another one after its commit (ADR-0011; PROTOCOL rules 5 and 8). Pure.
 
 An amendment knows what it changes from its request alone: what stands of its parent, under which keys, and the plan that it
 books. So it can be planned, repaired, compensated and carried on without its parent's journal (rule 7).
@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from msgspec import structs
-from pydantic import BaseModel, ConfigDict
+import msgspec
+from msgspec import Struct, structs
 
-from sagagraph.errors import ConflictError, NotAllowedError, UnknownOperationError
+from sagagraph.errors import NotAllowedError, UnknownOperationError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.reversals import is_live, is_undoing, nearest_dependents
 from sagagraph.saga.core.state import Operation, Saga, Stage, operation_key
 from sagagraph.saga.core.status import OperationStatus
-from sagagraph.saga.engine.actions import REVERSING, Action
-from sagagraph.saga.engine.reversal import Undone, is_live, nearest_dependents, reversing_action
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, resolve
 
@@ -27,11 +26,7 @@ AMENDMENT = "~amendment-"
 """Before the number, at the end of the ids of sagas that amend another one."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Stands(_Part):
+class Stands(Struct, frozen=True):
     """An operation of the parent that is live. `below`: those of them that depend on it, with none in between."""
 
     id: str
@@ -43,7 +38,7 @@ class Stands(_Part):
     below: tuple[str, ...]
 
 
-class Amendment(_Part):
+class Amendment(Struct, frozen=True):
     """The request of an amendment. `fees`: what undoing has cost the parent so far."""
 
     amends: str
@@ -62,6 +57,9 @@ class Amendment(_Part):
         return {each.id: each for each in self.stands}
 
 
+# -- which saga amends which -------------------------------------------------------------------------------------------
+
+
 def is_amendment_id(saga_id: str) -> bool:
     """Only amendments have such ids."""
     return saga_id.rpartition(AMENDMENT)[2].isdigit() and AMENDMENT in saga_id
@@ -72,13 +70,8 @@ def parent_of(saga_id: str) -> str | None:
     return saga_id.rpartition(AMENDMENT)[0] if is_amendment_id(saga_id) else None
 
 
-def amendment_of(saga: Saga) -> Amendment | None:
-    """What `saga` is to amend; None for a saga that is no amendment."""
-    return None if amended_by(saga) is None else amendment_in(saga.request)
-
-
-def amendment_in(request: Any) -> Amendment | None:
-    return Amendment.model_validate(request) if isinstance(request, Mapping) and "amends" in request else None
+def next_amendment_id(saga: Saga) -> str:
+    return f"{saga.id}{AMENDMENT}{len(saga.amendments) + 1}"
 
 
 def amended_by(saga: Saga) -> str | None:
@@ -87,12 +80,21 @@ def amended_by(saga: Saga) -> str | None:
     return str(saga.request["amends"]) if amendment else None
 
 
-def next_amendment_id(saga: Saga) -> str:
-    return f"{saga.id}{AMENDMENT}{len(saga.amendments) + 1}"
+def amendment_of(saga: Saga) -> Amendment | None:
+    """What `saga` is to amend; None for a saga that is no amendment."""
+    return None if amended_by(saga) is None else amendment_in(saga.request)
+
+
+def amendment_in(request: Any) -> Amendment | None:
+    """Raises `ValueError` for a request that says what it amends, and is no amendment."""
+    return msgspec.convert(request, Amendment) if isinstance(request, Mapping) and "amends" in request else None
+
+
+# -- what an amendment is asked ----------------------------------------------------------------------------------------
 
 
 def amendment_request(saga: Saga, wish: Any, lost: Collection[str], fees: float) -> dict[str, Any]:
-    """Raises `UnknownOperationError` or `NotAllowedError` for a lost operation that can not be one."""
+    """The request as JSON. Raises `UnknownOperationError` or `NotAllowedError` for a lost operation that cannot be one."""
     live = {each.id: each for each in saga.in_order() if is_live(each)}
     for name in lost:
         _check_can_be_lost(saga, name, live)
@@ -108,16 +110,18 @@ def amendment_request(saga: Saga, wish: Any, lost: Collection[str], fees: float)
         )
         for each in live.values()
     )
-    return Amendment(
+    amendment = Amendment(
         amends=saga.id,
         plan_version=saga.plan.version,
         plan_hash=saga.plan.hash,
         request=wish,
         lost=tuple(lost),
         plan=saga.plan.content,
-        fees=fees,
+        fees=float(fees),
         stands=stands,
-    ).model_dump(mode="json")
+    )
+    document: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(amendment))
+    return document
 
 
 def _check_can_be_lost(saga: Saga, name: str, live: Mapping[str, Operation]) -> None:
@@ -130,94 +134,7 @@ def _check_can_be_lost(saga: Saga, name: str, live: Mapping[str, Operation]) -> 
         )
 
 
-# -- what the parent decides -------------------------------------------------------------------------------------------
-
-
-def begin_amendment(saga: Saga, command: c.BeginAmendment, _now: float) -> e.Events:
-    """Only of a saga that has committed, as it stands, and one at a time; a cancel excludes it, and it a cancel."""
-    if saga.amending and (saga.amending.saga, saga.amending.request) == (command.saga, command.request):
-        return ()
-    if saga.stage is not Stage.COMMITTED or saga.cancel_by:
-        raise NotAllowedError(f"saga {saga.id!r} {_is_busy(saga)}: it can not be changed now", saga_id=saga.id)
-    if saga.driver is not e.Driver.WORKFLOW:
-        raise NotAllowedError(f"saga {saga.id!r} has no plan that could be changed", saga_id=saga.id)
-    if parent := amended_by(saga):
-        raise NotAllowedError(f"saga {saga.id!r} has changed saga {parent!r}: change that one", saga_id=saga.id)
-    if saga.redacted:
-        raise NotAllowedError(f"saga {saga.id!r} can not be changed: what that would need is redacted", saga_id=saga.id)
-    amendment = Amendment.model_validate(command.request)
-    if (amendment.plan_version, amendment.plan_hash) != (saga.plan.version, saga.plan.hash) or command.saga in saga.amendments:
-        raise ConflictError(f"saga {saga.id!r} has been changed meanwhile; look at it again", saga_id=saga.id)
-    return (e.AmendmentBegun(command.saga, command.request, command.by, command.approved_by),)
-
-
-def _is_busy(saga: Saga) -> str:
-    if saga.amending:
-        return f"is being changed by {saga.amending.saga!r}"
-    return "was cancelled" if saga.cancel_by else f"is {status_of(saga).value}"
-
-
-def end_amendment(saga: Saga, command: c.EndAmendment, _now: float) -> e.Events:
-    return (e.AmendmentEnded(command.saga, command.reason),) if _is_open(saga, command.saga) else ()
-
-
-def amend_saga(saga: Saga, command: c.AmendSaga, _now: float) -> e.Events:
-    if not _is_open(saga, command.saga):
-        return ()
-    amended = e.SagaAmended(
-        command.saga,
-        saga.plan.version + 1,
-        command.request,
-        command.plan,
-        command.plan_hash,
-        command.cost,
-        command.operations,
-        command.outputs,
-        command.needs,
-        command.reasons,
-    )
-    return (amended,)
-
-
-def _is_open(saga: Saga, amendment: str) -> bool:
-    return saga.amending is not None and saga.amending.saga == amendment
-
-
-def why_not_cancelled(saga: Saga) -> str:
-    """Why a cancel has to wait for another saga, or belongs to it; empty where it need not."""
-    if saga.amending:
-        name = saga.amending.saga
-        return f"it is being changed by {name!r}: cancel that first, or resume it"
-    if saga.pivot_has_landed and (parent := amended_by(saga)):
-        return f"it has changed saga {parent!r}, and can not be taken back by itself: resume it, then cancel {parent!r}"
-    return ""
-
-
-# -- what the amendment does, and leaves behind ------------------------------------------------------------------------
-
-
-def undoing_specs(
-    amendment: Amendment, dropped: Collection[str], prefix: str, after: str, actions: Mapping[str, Action]
-) -> Iterator[OperationSpec]:
-    """What undoes `dropped` operations of the parent, dependents first, once `after` has committed; ids begin with `prefix`."""
-    stands = amendment.by_id
-    dependents = {each.id: each.below for each in amendment.stands}
-    for name in dropped:
-        each = stands[name]
-        request = Undone(request=each.request, result=each.result, key=each.key)
-        below = sorted(nearest_dependents(dependents, name, dropped))
-        needs = (after, *(f"{prefix} {dependent}" for dependent in below))
-        yield reversing_action(actions[each.action]).spec(f"{prefix} {name}", request, needs)
-
-
-def is_undoing(operation: Operation) -> bool:
-    """Undoes an operation of another saga."""
-    return operation.spec.action.endswith(REVERSING)
-
-
-def undone_id(undoing_id: str) -> str:
-    """The parent's operation that an operation of this id undoes."""
-    return undoing_id.partition(" ")[2]
+# -- what an amendment leaves to its parent ----------------------------------------------------------------------------
 
 
 def outcome_for_parent(child: Saga) -> c.AmendSaga | c.EndAmendment:
@@ -238,6 +155,11 @@ def outcome_for_parent(child: Saga) -> c.AmendSaga | c.EndAmendment:
         {each.id: _placed(each.spec, _known(child, amendment)).depends_on for each in _kept(child, amendment)},
         child.plan.reasons,
     )
+
+
+def undone_id(undoing_id: str) -> str:
+    """The parent's operation that an operation of this id undoes."""
+    return undoing_id.partition(" ")[2]
 
 
 def _own(child: Saga) -> Iterator[Operation]:
