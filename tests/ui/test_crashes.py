@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.saga.stores.port import RequestKind
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.testing.databases import databases

@@ -23,7 +23,7 @@ from sagagraph.saga.core.state import Stage
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.alchemy import engine_of
 from sagagraph.saga.stores.memory import MemorySagaStore
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.saga.stores.port import Lease, SagaStore
 from sagagraph.saga.stores.projections import Projection, project
 from sagagraph.saga.stores.projections import projector as projecting
