@@ -28,7 +28,7 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.coordinator import Observer
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import Account
-from sagagraph.saga.stores.opening import open_store, sqlite_path
+from sagagraph.saga.stores.urls import open_store, sqlite_path
 
 
 class Settings(BaseSettings):

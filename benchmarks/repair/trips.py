@@ -27,7 +27,7 @@ from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox import inventory
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.sandbox.world import find_offer

@@ -27,7 +27,7 @@ from sagagraph.errors import SagaGraphError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 
 APPROVED_BY = "benchmark"

@@ -32,7 +32,7 @@ from sagagraph.saga.engine.maintenance.replay import JudgePlan
 from sagagraph.saga.engine.views.document import entry_json, log_line
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
-from sagagraph.saga.stores.opening import public_name
+from sagagraph.saga.stores.urls import public_name
 
 if TYPE_CHECKING:
     from sagagraph.saga.stores.projections.projector import Projector

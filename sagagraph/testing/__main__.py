@@ -33,9 +33,7 @@ def sweep_command(databases: OpenDatabases = databases_at, default: tuple[Scenar
         scenario: Annotated[str | None, typer.Argument(metavar="[MODULE:NAME]", help="Your own.")] = None,
         store: Annotated[str, typer.Option(help="sqlite, or the URL of a PostgreSQL server.")] = "sqlite",
         harm: Annotated[Harm, typer.Option(help="What is done to the worker, or to its connection.")] = Harm.KILL,
-        sample: Annotated[
-            int, typer.Option(min=0, help="So many boundaries of each scenario, drawn by --seed; 0: all.")
-        ] = 0,
+        sample: Annotated[int, typer.Option(min=0, help="So many boundaries of each scenario, drawn by --seed; 0: all.")] = 0,
         seed: Annotated[int, typer.Option()] = 0,
         jobs: Annotated[int, typer.Option(min=1, help="Cases at once.")] = 2,
         as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,

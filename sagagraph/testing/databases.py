@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from sagagraph.errors import InvalidInputError, StoreError
 from sagagraph.saga.stores.migration import upgrade
-from sagagraph.saga.stores.opening import is_postgres
+from sagagraph.saga.stores.urls import is_postgres
 
 
 class Proxy(Protocol):

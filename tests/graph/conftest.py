@@ -19,7 +19,7 @@ from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.domain import Domain
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.support.replaying import Witness, check_replays
 

@@ -28,7 +28,7 @@ from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.saga.core import events as e
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import SagaView
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.workflow.policy import CompensationPolicy
 from tests.support.trips import REQUEST

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from sagagraph import bootstrap
 from sagagraph.bootstrap import Settings
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint, freeze
 from tests.ui.server import PATIENCE_S
 

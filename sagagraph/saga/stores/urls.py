@@ -1,4 +1,4 @@
-"""Turn a store's URL into a store."""
+"""URLs of stores: a store for one, and its public name."""
 
 from __future__ import annotations
 
