@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from sagagraph.bootstrap import Settings
 from sagagraph.cli import output
 from sagagraph.errors import InvalidInputError
-from sagagraph.ui.door import Door
+from sagagraph.ui.server.options import Door
 
 
 async def serve_ui(settings: Settings, *, host: str, port: int, user: str, password: str, as_json: bool) -> int:
@@ -20,7 +20,7 @@ async def serve_ui(settings: Settings, *, host: str, port: int, user: str, passw
     door = Door(host, port, {user: password} if user else {})
     with _tables_made_meanwhile(settings):
         try:
-            from sagagraph.ui.app import serve
+            from sagagraph.ui.server.app import serve
         except ModuleNotFoundError as exc:
             raise InvalidInputError(
                 f"{exc.name} is not installed; needed for the app: pip install sagagraph[ui]", field="ui"

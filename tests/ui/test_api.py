@@ -10,9 +10,9 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from sagagraph.ui.api import PREFIX
-from sagagraph.ui.app import create_app
-from sagagraph.ui.door import Door
+from sagagraph.ui.server.api import PREFIX
+from sagagraph.ui.server.app import create_app
+from sagagraph.ui.server.options import Door
 from sagagraph.ui.service import Service
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

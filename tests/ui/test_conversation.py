@@ -16,8 +16,8 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.testing.models.script import Say, Status, Step, Text
 from sagagraph.testing.models.server import ModelServer
-from sagagraph.ui.conversation import Conversation, Conversations, Talk, shown_messages
-from sagagraph.ui.scene import Scene, scene_of
+from sagagraph.ui.chat.conversation import Conversation, Conversations, Talk, shown_messages
+from sagagraph.ui.chat.page_model import Scene, scene_of
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import Visitor, guest
 

@@ -19,8 +19,8 @@ from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.stores.port import RequestKind
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.testing.databases import databases
-from sagagraph.ui.api import PREFIX
-from sagagraph.ui.gate import COOKIE
+from sagagraph.ui.server.api import PREFIX
+from sagagraph.ui.server.auth import COOKIE
 from sagagraph.ui.visitors import guest
 from tests.ui.crashing.nursery import Nursery, Victim
 from tests.ui.crashing.visitor import trip

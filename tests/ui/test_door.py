@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from sagagraph.ui.app import create_app
-from sagagraph.ui.door import Door
+from sagagraph.ui.server.app import create_app
+from sagagraph.ui.server.options import Door
 from sagagraph.ui.service import Service
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

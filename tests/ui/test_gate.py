@@ -11,8 +11,8 @@ import pytest
 from starlette.datastructures import Headers
 
 from sagagraph.errors import InvalidInputError, UnknownSagaError
-from sagagraph.ui.door import Door
-from sagagraph.ui.gate import COOKIE, LOOPBACK_NAMES, VISITOR_HEADER, Gate, Login, visitor_in
+from sagagraph.ui.server.auth import COOKIE, LOOPBACK_NAMES, VISITOR_HEADER, Gate, Login, visitor_in
+from sagagraph.ui.server.options import Door
 from sagagraph.ui.visitors import guest, user
 
 TOKEN = "t" * 32

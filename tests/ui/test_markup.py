@@ -8,8 +8,8 @@ import pytest
 
 from sagagraph.planning.page import Line
 from sagagraph.saga.engine.views.preview import CancelPreview, UndoneOperation
-from sagagraph.ui import cards
-from sagagraph.ui.markup import Html, element, joined, table
+from sagagraph.ui.html import cards
+from sagagraph.ui.html.markup import Html, element, joined, table
 from sagagraph.ui.pictures.palette import shown
 
 EVIL = "<img src=x onerror=alert(1)> & [click](javascript:alert(1))"

@@ -12,15 +12,15 @@ from sagagraph.errors import SagaGraphError
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.ui import cards
-from sagagraph.ui.conversation import Conversation, Conversations, Talk, as_chat, shown_messages
-from sagagraph.ui.gallery import Drawn, Gallery
-from sagagraph.ui.gate import visitor_in
-from sagagraph.ui.keeping import Shown, kept
-from sagagraph.ui.narration import something_stands, waits_for_the_world
-from sagagraph.ui.scene import Scene, scene_of
+from sagagraph.ui.chat.conversation import Conversation, Conversations, Talk, as_chat, shown_messages
+from sagagraph.ui.chat.fault_panel import Trouble
+from sagagraph.ui.chat.gallery import Drawn, Gallery
+from sagagraph.ui.chat.narration import something_stands, waits_for_the_world
+from sagagraph.ui.chat.page_model import Scene, scene_of
+from sagagraph.ui.chat.page_state import Shown, kept
+from sagagraph.ui.html import cards
+from sagagraph.ui.server.auth import visitor_in
 from sagagraph.ui.service import Service
-from sagagraph.ui.trouble import Trouble
 from sagagraph.ui.visitors import Visitor
 
 _MOST_WISHES: Final = 24

@@ -10,7 +10,7 @@ from sagagraph.saga.core.events import Driver, Entry
 from sagagraph.saga.core.evolve.evolve import begin, evolve
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.amendment import parent_of
-from sagagraph.ui.conversation import Conversation, Conversations, about
+from sagagraph.ui.chat.conversation import Conversation, Conversations, about
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 

@@ -24,15 +24,15 @@ from sagagraph import __version__
 from sagagraph.bootstrap import Settings
 from sagagraph.planning.processes import in_processes
 from sagagraph.sockets import listen, url_of
-from sagagraph.ui.api import add_api
-from sagagraph.ui.chat import Chat
-from sagagraph.ui.conversation import Conversations
-from sagagraph.ui.door import Door
-from sagagraph.ui.gate import LOOPBACK_NAMES, Gate, Login
-from sagagraph.ui.hangup import HangUp
-from sagagraph.ui.history import History
+from sagagraph.ui.chat.chat_page import Chat
+from sagagraph.ui.chat.conversation import Conversations
+from sagagraph.ui.history.history_page import History
+from sagagraph.ui.html.style import CSS, HEAD
+from sagagraph.ui.server.api import add_api
+from sagagraph.ui.server.auth import LOOPBACK_NAMES, Gate, Login
+from sagagraph.ui.server.options import Door
+from sagagraph.ui.server.shutdown import HangUp
 from sagagraph.ui.service import Service, open_service
-from sagagraph.ui.style import CSS, HEAD
 from sagagraph.ui.visitors import TOKEN_BYTES
 
 _GRACE_S: Final = 3

@@ -16,7 +16,7 @@ from sagagraph.planning.page import NOTHING_KNOWN, Disruption, Draft, Subject
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.ui.narration import in_retrospect, narrate, something_stands
+from sagagraph.ui.chat.narration import in_retrospect, narrate, something_stands
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sagagraph.ui.markup import Html, element
-from sagagraph.ui.style import CSS
+from sagagraph.ui.html.markup import Html, element
+from sagagraph.ui.html.style import CSS
 
 Json = Mapping[str, Any]
 

@@ -10,10 +10,10 @@ import gradio as gr
 from sagagraph.errors import SagaGraphError
 from sagagraph.planning.fault_desk import CALLS, FAULTS, KINDS
 from sagagraph.saga.core.state import FINAL
-from sagagraph.ui import cards
-from sagagraph.ui.gate import visitor_in
-from sagagraph.ui.keeping import Shown, kept
-from sagagraph.ui.scene import Scene
+from sagagraph.ui.chat.page_model import Scene
+from sagagraph.ui.chat.page_state import Shown, kept
+from sagagraph.ui.html import cards
+from sagagraph.ui.server.auth import visitor_in
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 

@@ -28,8 +28,8 @@ from sagagraph.saga.core.events import Entry, Resolution
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.views.document import entry_json, plain
-from sagagraph.ui.gate import visitor_in
-from sagagraph.ui.reference import reference
+from sagagraph.ui.server.auth import visitor_in
+from sagagraph.ui.server.reference import reference
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 

@@ -15,11 +15,11 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.maintenance.replay import Replay
 from sagagraph.saga.engine.views.document import describe, plain
 from sagagraph.saga.stores.projections import Projection
-from sagagraph.ui.api import PREFIX
-from sagagraph.ui.cards import badge, moment_text
-from sagagraph.ui.markup import Html, element, joined, table
-from sagagraph.ui.narration import money
-from sagagraph.ui.scene import stands_alone
+from sagagraph.ui.chat.narration import money
+from sagagraph.ui.chat.page_model import stands_alone
+from sagagraph.ui.html.cards import badge, moment_text
+from sagagraph.ui.html.markup import Html, element, joined, table
+from sagagraph.ui.server.api import PREFIX
 
 _LONGEST_VALUE: Final = 20_000
 _LONGEST_TITLE: Final = 70

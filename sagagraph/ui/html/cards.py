@@ -11,8 +11,8 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
-from sagagraph.ui.markup import Html, element, joined, table
-from sagagraph.ui.narration import money, progress, undone, waits_for_the_world
+from sagagraph.ui.chat.narration import money, progress, undone, waits_for_the_world
+from sagagraph.ui.html.markup import Html, element, joined, table
 from sagagraph.ui.pictures.comparison import Change
 
 _LOOKS: Final = {

@@ -15,11 +15,12 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.engine.views.document import describe
 from sagagraph.saga.stores.projections import project
-from sagagraph.ui import cards, records
-from sagagraph.ui.conversation import Conversations, about
-from sagagraph.ui.gate import visitor_in
-from sagagraph.ui.keeping import kept
-from sagagraph.ui.markup import joined
+from sagagraph.ui.chat.conversation import Conversations, about
+from sagagraph.ui.chat.page_state import kept
+from sagagraph.ui.history import records
+from sagagraph.ui.html import cards
+from sagagraph.ui.html.markup import joined
+from sagagraph.ui.server.auth import visitor_in
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 

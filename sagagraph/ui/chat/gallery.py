@@ -9,9 +9,9 @@ from typing import Any
 import gradio as gr
 
 from sagagraph.saga.core.state import Operation, Saga
-from sagagraph.ui import cards
-from sagagraph.ui.gate import visitor_in
-from sagagraph.ui.scene import Scene
+from sagagraph.ui.chat.page_model import Scene
+from sagagraph.ui.html import cards
+from sagagraph.ui.server.auth import visitor_in
 from sagagraph.ui.visitors import Visitor
 
 Updates = dict[Any, Any]

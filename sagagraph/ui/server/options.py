@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.ui.gate import LOOPBACK_NAMES
+from sagagraph.ui.server.auth import LOOPBACK_NAMES
 
 
 @dataclass(frozen=True, slots=True)
