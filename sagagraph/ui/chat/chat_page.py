@@ -1,25 +1,24 @@
-"""The page on which things are planned: a chat, what was wished, the plans to choose from, and pictures of the one shown."""
+"""The chat page: a chat, what was wished, the plans to choose from, and pictures of the one that is shown."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import gradio as gr
 
-from sagagraph.errors import SagaGraphError
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Conversation, Conversations, Talk, as_chat, shown_messages
-from sagagraph.ui.chat.fault_panel import Trouble
+from sagagraph.ui.chat.fault_panel import FaultPanel
 from sagagraph.ui.chat.gallery import Drawn, Gallery
-from sagagraph.ui.chat.narration import something_stands, waits_for_the_world
-from sagagraph.ui.chat.page_model import Scene, scene_of
-from sagagraph.ui.chat.page_state import Shown, kept
+from sagagraph.ui.chat.page_model import PageModel, page_model
+from sagagraph.ui.handlers import Handlers, Stream, Updates
 from sagagraph.ui.html import cards
-from sagagraph.ui.server.auth import visitor_in
+from sagagraph.ui.page_state import Shown, kept
+from sagagraph.ui.progress import something_stands, waits_for_the_world
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 
@@ -28,17 +27,14 @@ _MOST_ALTERNATIVES: Final = 3
 _BREATH_S: Final = 0.25
 """Between two updates of a page: many events at once are shown together."""
 
-Updates = dict[Any, Any]
-Stream = AsyncIterator[Updates]
 
-
-class Chat:
-    """Its components, and what happens when they are used. Every handler streams until nothing is under way any more."""
+class ChatPage:
+    """Its components, and what happens when they are used."""
 
     def __init__(self, service: Service, conversations: Conversations) -> None:
         self._service = service
         self._conversations = conversations
-        self._trouble = Trouble(service, self._follow)
+        self._faults = FaultPanel(service, self._follow)
         self._gallery = Gallery(self._look)
 
     # -- components ----------------------------------------------------------------------------------------------------
@@ -52,7 +48,7 @@ class Chat:
             with gr.Column(scale=3, min_width=320):
                 self._build_plans()
                 self._gallery.build()
-                self._trouble.build()
+                self._faults.build()
         self._listen(page, tab)
 
     def _build_chat(self) -> None:
@@ -80,22 +76,20 @@ class Chat:
             )
             self._send = gr.Button("Send", variant="primary", scale=1, min_width=80, elem_id="send")
         with gr.Row(elem_classes="sg-tight"):
-            subjects = [(each.title, name) for name, each in self._service.subjects.items()]
-            self._subject = gr.Radio(subjects, show_label=False, container=False, visible=len(subjects) > 1, elem_id="subject")
+            pages = [(each.title, name) for name, each in self._service.pages.items()]
+            self._domain = gr.Radio(pages, show_label=False, container=False, visible=len(pages) > 1, elem_id="domain")
             self._anew = gr.Button("Begin anew", size="sm", min_width=100, elem_id="anew")
-        first = next(iter(self._service.subjects.values()))
         self._examples = gr.Dataset(
             components=[gr.Textbox(visible=False)],
-            samples=[[each] for each in first.examples],
+            samples=[[each] for each in self._service.first_page.examples],
             label="For example",
             elem_id="examples",
         )
 
     def _build_wishes(self) -> None:
         self._wishes: list[tuple[gr.Row, gr.Textbox, gr.Button, gr.Textbox]] = []
-        with gr.Accordion(
-            "What you have said (change it here, or in the chat)", open=True, visible=False, elem_id="wishes"
-        ) as box:
+        title = "What you have said (change it here, or in the chat)"
+        with gr.Accordion(title, open=True, visible=False, elem_id="wishes") as self._wish_box:
             for number in range(_MOST_WISHES):
                 with gr.Row(visible=False, elem_classes="sg-wish") as row:
                     key = kept()
@@ -104,7 +98,6 @@ class Chat:
                     )
                     drop = gr.Button("✕", scale=0, min_width=44, elem_id=f"drop-{number}")
                 self._wishes.append((row, text, drop, key))
-        self._wish_box = box
 
     def _build_plans(self) -> None:
         self._status = gr.HTML(elem_id="status")
@@ -130,241 +123,174 @@ class Chat:
 
     def _listen(self, page: gr.Blocks, tab: gr.Tab) -> None:
         outputs = self._outputs()
-
-        def on(listen: Any, handle: Callable[..., Stream], inputs: list[Any], *, often: bool = False) -> None:
-            mode = "multiple" if often else "once"
-            listen(
-                handle,
-                inputs,
-                outputs,
-                api_visibility="private",
-                concurrency_limit=None,
-                show_progress="hidden",
-                trigger_mode=mode,
-            )
-
-        on(page.load, self._on_load, [])
-        on(tab.select, self._on_load, [])
-        on(self._say.submit, self._on_say, [self._say, self._shown], often=True)
-        on(self._send.click, self._on_say, [self._say, self._shown], often=True)
+        on = Handlers(outputs, self._follow, self._answer).on
+        hidden = {self._preview_box: gr.update(visible=False)}
+        on(page.load, self._on_nothing)
+        on(tab.select, self._on_nothing)
+        for listen in (self._say.submit, self._send.click):
+            on(listen, self._on_say, [self._say, self._shown], at_once={self._say: ""}, often=True)
         on(self._examples.click, self._on_example, [self._examples])
-        on(self._anew.click, self._on_anew, [])
-        on(self._subject.input, self._on_subject, [self._subject])
+        on(self._anew.click, self._on_anew)
+        on(self._domain.input, self._on_domain, [self._domain])
         on(self._approve.click, self._on_approve, [self._shown], often=True)
         on(self._reject.click, self._on_reject, [self._shown])
         on(self._cancel.click, self._on_cancel, [self._shown])
-        on(self._undo.click, self._on_undo, [self._shown])
-        on(self._keep.click, self._on_keep, [])
+        on(self._undo.click, self._on_undo, [self._shown], at_once=hidden)
+        on(self._keep.click, self._on_keep)
         on(self._resume.click, self._on_resume, [self._shown])
         for _row, text, drop, key in self._wishes:
-            on(text.submit, self._on_reword, [key, text, self._shown])
-            on(drop.click, self._on_drop, [key, self._shown])
-        self._trouble.listen(on, self._shown)
-        self._gallery.listen(on)
+            on(text.submit, self._on_reword, [self._shown, key, text])
+            on(drop.click, self._on_reword, [self._shown, key])
         for _card, choose, plan_hash in self._alternatives:
             on(choose.click, self._on_choose, [self._shown, plan_hash])
+        self._gallery.listen(on)
+        self._faults.listen(outputs, self._shown)
 
     def _outputs(self) -> list[Any]:
         wishes = [part for wish in self._wishes for part in wish]
         offers = [part for offer in self._alternatives for part in offer]
-        said = [self._chatbot, self._say, self._subject, self._examples, self._wish_box, *wishes]
+        said = [self._chatbot, self._say, self._domain, self._examples, self._wish_box, *wishes]
         plans = [self._status, self._plan, self._approve, self._reject, self._cancel, self._resume, self._others, *offers]
         preview = [self._preview_box, self._preview]
-        return [*said, *plans, *preview, *self._gallery.outputs, *self._trouble.outputs, self._shown]
+        return [*said, *plans, *preview, *self._gallery.outputs, *self._faults.outputs, self._shown]
 
-    async def _on_load(self, request: gr.Request) -> Stream:
-        async for updates in self._follow(visitor_in(request.headers)):
-            yield updates
+    async def _on_nothing(self, visitor: Visitor) -> None:
+        """To see how things are."""
 
-    async def _on_say(self, text: str, shown: str, request: gr.Request) -> Stream:
-        visitor = visitor_in(request.headers)
+    async def _on_say(self, visitor: Visitor, text: str, shown: str) -> None:
         if text.strip():
-            yield {self._say: ""}
-            await self._talk(visitor, Shown.in_text(shown), lambda talk: talk.say(text.strip()))
-        async for updates in self._follow(visitor):
-            yield updates
+            await self._talk(visitor, shown, lambda talk: talk.say(text.strip()))
 
-    async def _on_example(self, row: list[str], request: gr.Request) -> Stream:
-        visitor = visitor_in(request.headers)
-        await self._talk(visitor, Shown(), lambda talk: talk.say(row[0]))
-        async for updates in self._follow(visitor):
-            yield updates
+    async def _on_example(self, visitor: Visitor, row: list[str]) -> None:
+        await self._talk(visitor, "", lambda talk: talk.say(row[0]))
 
-    async def _on_anew(self, request: gr.Request) -> Stream:
-        visitor = visitor_in(request.headers)
-        conversation = self._conversations.of(visitor)
-        self._conversations.keep(visitor, Conversation(conversation.subject))
-        async for updates in self._follow(visitor):
-            yield updates
+    async def _on_anew(self, visitor: Visitor) -> None:
+        self._conversations.keep(visitor, Conversation(self._conversations.of(visitor).domain))
 
-    async def _on_subject(self, subject: str, request: gr.Request) -> Stream:
-        visitor = visitor_in(request.headers)
-        if subject in self._service.subjects:
-            self._conversations.keep(visitor, Conversation(subject))
-        async for updates in self._follow(visitor):
-            yield updates
+    async def _on_domain(self, visitor: Visitor, domain: str) -> None:
+        if domain in self._service.pages:
+            self._conversations.keep(visitor, Conversation(domain))
 
-    async def _on_reword(self, key: str, text: str, shown: str, request: gr.Request) -> Stream:
-        visitor = visitor_in(request.headers)
-        if await self._is_wished(visitor, key):
-            await self._talk(visitor, Shown.in_text(shown), lambda talk: talk.reword(key, text))
-        async for updates in self._follow(visitor):
-            yield updates
+    async def _on_reword(self, visitor: Visitor, shown: str, key: str, text: str | None = None) -> None:
+        """Without a text the wish is dropped. Pages may be older than the conversation."""
+        wishes = (await self._look(visitor)).conversation.draft.wishes
+        if any(wish.key == key for wish in wishes):
+            await self._talk(visitor, shown, lambda talk: talk.change(key, text))
 
-    async def _on_drop(self, key: str, shown: str, request: gr.Request) -> Stream:
-        visitor = visitor_in(request.headers)
-        if await self._is_wished(visitor, key):
-            await self._talk(visitor, Shown.in_text(shown), lambda talk: talk.remove(key))
-        async for updates in self._follow(visitor):
-            yield updates
+    async def _on_approve(self, visitor: Visitor, shown: str) -> None:
+        await self._decide(visitor, shown, approved=True)
 
-    async def _on_approve(self, shown: str, request: gr.Request) -> Stream:
-        async for updates in self._decided(shown, request, approved=True):
-            yield updates
-
-    async def _on_reject(self, shown: str, request: gr.Request) -> Stream:
+    async def _on_reject(self, visitor: Visitor, shown: str) -> Updates | None:
         """Where that would undo something, what it would undo is shown first."""
-        scene = await self._look(visitor_in(request.headers))
-        undoes = scene.shown is not None and something_stands(scene.shown)
-        async for updates in self._on_cancel(shown, request) if undoes else self._decided(shown, request, approved=False):
-            yield updates
+        model = await self._look(visitor)
+        if model.shown is not None and something_stands(model.shown):
+            return await self._on_cancel(visitor, shown)
+        await self._decide(visitor, shown, approved=False)
+        return None
 
-    async def _decided(self, page: str, request: gr.Request, *, approved: bool) -> Stream:
-        visitor, shown = visitor_in(request.headers), Shown.in_text(page)
+    async def _decide(self, visitor: Visitor, page: str, *, approved: bool) -> None:
+        shown = Shown.in_text(page)
         if shown.saga_id and shown.plan_hash:
-            await self._attempt(visitor, self._service.decide(visitor, shown.saga_id, shown.plan_hash, approved=approved))
-        async for updates in self._follow(visitor):
-            yield updates
+            await self._service.decide(visitor, shown.saga_id, shown.plan_hash, approved=approved)
 
-    async def _on_choose(self, shown: str, plan_hash: str, request: gr.Request) -> Stream:
-        visitor, saga_id = visitor_in(request.headers), Shown.in_text(shown).saga_id
-        if saga_id and plan_hash:
-            await self._attempt(visitor, self._service.choose(visitor, saga_id, plan_hash))
-        async for updates in self._follow(visitor):
-            yield updates
+    async def _on_choose(self, visitor: Visitor, shown: str, plan_hash: str) -> None:
+        if (saga_id := Shown.in_text(shown).saga_id) and plan_hash:
+            await self._service.choose(visitor, saga_id, plan_hash)
 
-    async def _on_cancel(self, shown: str, request: gr.Request) -> Stream:
-        visitor, saga_id = visitor_in(request.headers), Shown.in_text(shown).saga_id
-        if saga_id:
-            try:
-                card = cards.preview_card(await self._service.preview(visitor, saga_id))
-            except SagaGraphError as exc:
-                await self._answer(visitor, str(exc))
-            else:
-                yield {self._preview_box: gr.update(visible=True), self._preview: card}
-                return
-        async for updates in self._follow(visitor):
-            yield updates
+    async def _on_cancel(self, visitor: Visitor, shown: str) -> Updates | None:
+        if not (saga_id := Shown.in_text(shown).saga_id):
+            return None
+        card = cards.preview_card(await self._service.preview(visitor, saga_id))
+        return {self._preview_box: gr.update(visible=True), self._preview: card}
 
-    async def _on_undo(self, shown: str, request: gr.Request) -> Stream:
-        visitor, saga_id = visitor_in(request.headers), Shown.in_text(shown).saga_id
-        yield {self._preview_box: gr.update(visible=False)}
-        if saga_id:
-            await self._attempt(visitor, self._service.cancel(visitor, saga_id))
-        async for updates in self._follow(visitor):
-            yield updates
+    async def _on_undo(self, visitor: Visitor, shown: str) -> None:
+        if saga_id := Shown.in_text(shown).saga_id:
+            await self._service.cancel(visitor, saga_id)
 
-    async def _on_keep(self) -> Stream:
-        yield {self._preview_box: gr.update(visible=False)}
+    async def _on_keep(self, _visitor: Visitor) -> Updates:
+        return {self._preview_box: gr.update(visible=False)}
 
-    async def _on_resume(self, shown: str, request: gr.Request) -> Stream:
-        visitor, saga_id = visitor_in(request.headers), Shown.in_text(shown).saga_id
-        if saga_id:
-            await self._attempt(visitor, self._service.resume(visitor, saga_id))
-        async for updates in self._follow(visitor):
-            yield updates
+    async def _on_resume(self, visitor: Visitor, shown: str) -> None:
+        if saga_id := Shown.in_text(shown).saga_id:
+            await self._service.resume(visitor, saga_id)
 
-    async def _is_wished(self, visitor: Visitor, key: str) -> bool:
-        scene = await self._look(visitor)
-        return any(wish.key == key for wish in scene.conversation.draft.wishes)
-
-    async def _talk(self, visitor: Visitor, shown: Shown, turn: Callable[[Talk], Awaitable[Conversation]]) -> None:
+    async def _talk(self, visitor: Visitor, shown: str, turn: Callable[[Talk], Awaitable[Conversation]]) -> None:
         async with self._conversations.turn(visitor):
-            scene = await self._look(visitor)  # after a restart the conversation is taken up from the journal first
-            talk = Talk(self._service, visitor, scene.conversation, shown.plan_hash)
+            model = await self._look(visitor)  # after a restart the conversation is taken up from the journal first
+            talk = Talk(self._service, visitor, model.conversation, Shown.in_text(shown).plan_hash)
             self._conversations.keep(visitor, await turn(talk))
-
-    async def _attempt(self, visitor: Visitor, asked: Awaitable[None]) -> None:
-        try:
-            await asked
-        except SagaGraphError as exc:
-            await self._answer(visitor, str(exc))
 
     async def _answer(self, visitor: Visitor, text: str) -> None:
         async with self._conversations.turn(visitor):
-            scene = await self._look(visitor)
-            self._conversations.keep(visitor, scene.conversation.answered(text))
+            model = await self._look(visitor)
+            self._conversations.keep(visitor, model.conversation.answered(text))
 
-    async def _follow(self, visitor: Visitor) -> Stream:
+    async def _follow(self, visitor: Visitor, *_values: Any) -> Stream:
         drawn = Drawn()
         while True:
-            scene = await self._look(visitor)
-            yield self._rendered(scene, drawn)
-            if not scene.is_busy or scene.saga is None:
+            model = await self._look(visitor)
+            yield self._rendered(model, drawn)
+            if not model.is_busy or model.saga is None:
                 return
-            await self._service.moved(scene.saga.id)
+            await self._service.moved(model.saga.id)
             await asyncio.sleep(_BREATH_S)
 
-    async def _look(self, visitor: Visitor) -> Scene:
-        return await scene_of(self._service, self._conversations, visitor)
+    async def _look(self, visitor: Visitor) -> PageModel:
+        return await page_model(self._service, self._conversations, visitor)
 
     # -- rendering -----------------------------------------------------------------------------------------------------
 
-    def _rendered(self, scene: Scene, drawn: Drawn) -> Updates:
-        saga = scene.saga
-        messages = shown_messages(scene.conversation, scene.shown, scene.subject)
-        shown = Shown() if saga is None or scene.shown is None else Shown(saga.id, scene.shown.plan.hash or "")
-        opening = {"role": "assistant", "content": scene.subject.opening}
+    def _rendered(self, model: PageModel, drawn: Drawn) -> Updates:
+        saga, page = model.saga, model.page
+        messages = shown_messages(model.conversation, model.shown, page)
+        shown = Shown() if saga is None or model.shown is None else Shown(saga.id, model.shown.plan.hash or "")
+        opening = {"role": "assistant", "content": page.opening}
         return {
             self._chatbot: [opening, *as_chat(messages)],
-            self._subject: scene.subject.name,
-            self._examples: gr.update(visible=not messages, samples=[[each] for each in scene.subject.examples]),
-            self._status: cards.status_card(scene.shown, is_busy=scene.is_busy, told=scene.problem),
+            self._domain: page.name,
+            self._examples: gr.update(visible=not messages, samples=[[each] for each in page.examples]),
+            self._status: cards.status_card(model.shown, is_busy=model.is_busy, told=model.problem),
             self._shown: shown.text,
-            **self._wishes_of(scene),
-            **self._plans_of(scene),
-            **self._trouble.of(scene),
-            **self._gallery.of(scene, drawn),
+            **self._wishes_of(model),
+            **self._plans_of(model),
+            **self._faults.of(model),
+            **self._gallery.of(model, drawn),
         }
 
-    def _wishes_of(self, scene: Scene) -> Updates:
-        happened = scene.subject.happened(scene.saga.request) if scene.saga is not None else ()
-        wishes = (*scene.conversation.draft.wishes, *happened)
+    def _wishes_of(self, model: PageModel) -> Updates:
+        happened = model.page.happened(model.saga.request) if model.saga is not None else ()
+        wishes = (*model.conversation.draft.wishes, *happened)
         updates: Updates = {self._wish_box: gr.update(visible=bool(wishes))}
         for number, (row, text, drop, key) in enumerate(self._wishes):
             wish = wishes[number] if number < len(wishes) else None
             updates[row] = gr.update(visible=wish is not None)
             if wish is not None:
-                updates |= {text: wish.text, key: wish.key}
-                updates[drop] = gr.update(visible=wish.removable)
+                updates |= {text: wish.text, key: wish.key, drop: gr.update(visible=wish.removable)}
         return updates
 
-    def _plans_of(self, scene: Scene) -> Updates:
-        saga, shown = scene.saga, scene.shown
+    def _plans_of(self, model: PageModel) -> Updates:
+        shown = model.shown
         status = None if shown is None else status_of(shown)
-        is_open = saga is not None and saga.stage not in FINAL
-        has_question = bool(scene.conversation.draft.questions)  # then the plan does not keep all that was said
-        is_asking = status is SagaStatus.AWAITING_APPROVAL and not scene.is_busy and not has_question
-        plan = cards.plan_card(shown, scene.subject) if shown is not None and shown.plan.content is not None else ""
+        plan = cards.plan_card(shown, model.page) if shown is not None and shown.plan.content is not None else ""
         updates: Updates = {
             self._plan: gr.update(visible=bool(plan), value=plan),
-            self._approve: gr.update(visible=is_asking),
-            self._reject: gr.update(visible=is_asking),
-            self._cancel: gr.update(visible=is_open or status is SagaStatus.COMMITTED),
-            self._resume: gr.update(visible=_can_resume(scene)),
+            self._approve: gr.update(visible=model.is_asking),
+            self._reject: gr.update(visible=model.is_asking),
+            self._cancel: gr.update(visible=model.is_open or status is SagaStatus.COMMITTED),
+            self._resume: gr.update(visible=_can_resume(model)),
         }
-        offered = shown.plan.alternatives[:_MOST_ALTERNATIVES] if shown is not None and is_asking else ()
+        offered = shown.plan.alternatives[:_MOST_ALTERNATIVES] if shown is not None and model.is_asking else ()
         updates[self._others] = gr.update(visible=bool(offered))
         for number, (card, choose, plan_hash) in enumerate(self._alternatives):
             there = number < len(offered)
-            value = cards.alternative_card(offered[number], scene.subject) if there else ""
+            value = cards.alternative_card(offered[number], model.page) if there else ""
             updates |= {card: gr.update(visible=there, value=value), choose: gr.update(visible=there)}
             updates[plan_hash] = offered[number]["plan_hash"] if there else ""
         return updates
 
 
-def _can_resume(scene: Scene) -> bool:
+def _can_resume(model: PageModel) -> bool:
     """It is open, nobody is at it here, and it does not just wait for an approval or for the world."""
-    if scene.saga is None or scene.shown is None or scene.is_busy or scene.saga.stage in FINAL:
+    if model.saga is None or model.shown is None or model.is_busy or model.saga.stage in FINAL:
         return False
-    return status_of(scene.shown) is not SagaStatus.AWAITING_APPROVAL and not waits_for_the_world(scene.saga)
+    return status_of(model.shown) is not SagaStatus.AWAITING_APPROVAL and not waits_for_the_world(model.saga)

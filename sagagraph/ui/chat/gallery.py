@@ -1,20 +1,18 @@
-"""The pictures of the plan that a page shows: timeline, map, steps, and what changed."""
+"""The gallery: pictures of the plan that a page shows: timeline, map, steps, and what changed."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
 from sagagraph.saga.core.state import Operation, Saga
-from sagagraph.ui.chat.page_model import Scene
+from sagagraph.ui.chat.page_model import PageModel
+from sagagraph.ui.handlers import Updates
 from sagagraph.ui.html import cards
-from sagagraph.ui.server.auth import visitor_in
 from sagagraph.ui.visitors import Visitor
-
-Updates = dict[Any, Any]
 
 
 @dataclass(slots=True)
@@ -22,81 +20,73 @@ class Drawn:
     """What a stream has sent already, so that it sends figures again only when they change."""
 
     plan: object = None
-    graph: object = None
-    comparison: object = None
+    steps: object = None
 
 
 class Gallery:
-    def __init__(self, look: Callable[[Visitor], Awaitable[Scene]]) -> None:
+    def __init__(self, look: Callable[[Visitor], Awaitable[PageModel]]) -> None:
         self._look = look
 
     def build(self) -> None:
         with gr.Tabs(visible=False, elem_id="pictures") as self._box:
             self._tabs = [gr.Tab(name) for name in ("Timeline", "Map", "Steps", "Changes")]
-            timeline, route, graph, compared = self._tabs
+            timeline, route, steps, changed = self._tabs
             with timeline:
                 self._timeline = gr.Plot(show_label=False, container=False, elem_id="timeline")
             with route:
                 self._route = gr.Plot(show_label=False, container=False, elem_id="route")
-            with graph:
-                self._graph = gr.Plot(show_label=False, container=False, elem_id="graph")
-            with compared:
+            with steps:
+                self._steps = gr.Plot(show_label=False, container=False, elem_id="graph")
+            with changed:
                 self._changes = gr.HTML(elem_id="changes")
                 self._comparison = gr.Plot(show_label=False, container=False, visible=False, elem_id="comparison")
 
     @property
     def outputs(self) -> list[Any]:
-        return [self._box, self._timeline, self._route, self._graph, self._changes, self._comparison]
+        return [self._box, self._timeline, self._route, self._steps, self._changes, self._comparison]
 
     def listen(self, on: Callable[..., None]) -> None:
         for tab in self._tabs:
-            on(tab.select, self._on_tab, [])
+            on(tab.select, self._on_tab)
 
-    async def _on_tab(self, request: gr.Request) -> AsyncIterator[Updates]:
+    async def _on_tab(self, visitor: Visitor) -> Updates:
         """What arrived while a tab was hidden is not drawn: it is sent again."""
-        yield self.of(await self._look(visitor_in(request.headers)), Drawn())
+        return self.of(await self._look(visitor), Drawn())
 
-    def of(self, scene: Scene, drawn: Drawn) -> Updates:
-        saga = scene.shown
+    def of(self, model: PageModel, drawn: Drawn) -> Updates:
+        saga = model.shown
         if saga is None or saga.plan.content is None:
             return {self._box: gr.update(visible=False)}
-        named = (saga.id, saga.plan.hash, saga.plan.version)
         updates: Updates = {self._box: gr.update(visible=True)}
-        if drawn.plan != named:
-            drawn.plan = named
-            updates |= self._plan_of(scene, saga.plan.content)
-        operations = _operations(scene, saga)
-        if drawn.graph != (states := tuple((each.id, each.status, each.removed) for each in operations)):
-            from sagagraph.ui.pictures.dependencies import dependency_graph
+        operations = _operations(model, saga)
+        if drawn.steps != (steps := tuple((each.id, each.status, each.removed) for each in operations)):
+            from sagagraph.ui.pictures.dependencies import dependency_graph  # Plotly takes its time
 
-            drawn.graph = states
-            updates[self._graph] = dependency_graph(operations)
-        if drawn.comparison != (compared := (named, scene.plan_before is None)):
-            drawn.comparison = compared
-            updates |= self._comparison_of(scene, saga.plan.content)
+            drawn.steps = steps
+            updates[self._steps] = dependency_graph(operations)
+        if drawn.plan != (plan := (saga.id, saga.plan.hash, saga.plan.version, model.plan_before is None)):
+            drawn.plan = plan
+            updates |= self._plan_of(model, saga)
         return updates
 
-    def _plan_of(self, scene: Scene, plan: Any) -> Updates:
+    def _plan_of(self, model: PageModel, saga: Saga) -> Updates:
         from sagagraph.ui.pictures.route import route_map
-        from sagagraph.ui.pictures.timeline import timeline
+        from sagagraph.ui.pictures.timeline import comparison, timeline
 
-        return {self._timeline: timeline(scene.subject.bars(plan)), self._route: route_map(scene.subject.route(plan))}
-
-    def _comparison_of(self, scene: Scene, plan: Any) -> Updates:
-        from sagagraph.ui.pictures.comparison import changes, comparison
-
-        before, subject = scene.plan_before, scene.subject
-        if before is None:
-            return {self._comparison: gr.update(visible=False, value=None), self._changes: cards.changes_card(())}
+        plan = model.page.view(saga.plan.content)
+        before = plan if model.plan_before is None else model.page.view(model.plan_before)
+        compared = None if model.plan_before is None else comparison(before, plan)
         return {
-            self._comparison: gr.update(visible=True, value=comparison(subject.bars(before), subject.bars(plan))),
-            self._changes: cards.changes_card(changes(subject.lines(before), subject.lines(plan))),
+            self._timeline: timeline(plan),
+            self._route: route_map(plan),
+            self._changes: cards.changes_card(before.lines, plan.lines),
+            self._comparison: gr.update(visible=compared is not None, value=compared),
         }
 
 
-def _operations(scene: Scene, saga: Saga) -> tuple[Operation, ...]:
+def _operations(model: PageModel, saga: Saga) -> tuple[Operation, ...]:
     """Before a plan is accepted, those that it would become."""
     if len(saga.operations):
         return tuple(saga.in_order())
-    specs = scene.subject.domain.workflow(saga.plan.content)
+    specs = model.page.domain.workflow(saga.plan.content)
     return tuple(Operation(spec, ordinal, 0) for ordinal, spec in enumerate(specs))

@@ -1,34 +1,33 @@
-"""Stands before every request: whose it is, and whether it may come in. Plain ASGI, so that streams pass unbuffered."""
+"""Auth: whose a request is, and whether it may come in. Plain ASGI, so that streams pass unbuffered.
+
+Starlette's own middleware does not fit: its sessions need a secret that survives restarts, and tell whoever holds the cookie what
+is in them; its trusted hosts know nothing of other sites' requests, which are refused in the same place here.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 import hmac
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
-from typing import Any
+from typing import Final
 from urllib.parse import urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sagagraph.ui.visitors import Visitor, guest, user
 
-COOKIE = "sagagraph_visitor"
-VISITOR_HEADER = "x-sagagraph-visitor"
-"""Set by the gate alone: what a client sends under this name is dropped."""
-_COOKIE_AGE_S = 365 * 86400
-_TOKEN_LENGTHS = range(20, 101)
+COOKIE: Final = "sagagraph_visitor"
+_COOKIE_AGE_S: Final = 365 * 86400
+_TOKEN_LENGTHS: Final = range(20, 101)
 """Shorter ones were not made here, and could be guessed."""
-_LONGEST_BODY = 1_000_000
+_LONGEST_BODY: Final = 1_000_000
 """Bytes; the longest request that anything here asks for, a reunion of hundreds, is a fraction of that."""
-_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +50,10 @@ class Login:
         return name if expected and is_right else None
 
 
-class Gate:
+class Auth:
     """`hosts`: the names by which the server may be called, against DNS rebinding; None: any."""
 
-    def __init__(self, app: App, *, login: Login, hosts: Iterable[str] | None, new_token: Callable[[], str]) -> None:
+    def __init__(self, app: ASGIApp, *, login: Login, hosts: Iterable[str] | None, new_token: Callable[[], str]) -> None:
         self._app = app
         self._login = login
         self._hosts = None if hosts is None else frozenset(hosts)
@@ -64,96 +63,47 @@ class Gate:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        if refusal := self._refusal(scope, headers):
-            await _answer(send, *refusal)
-            return
-        token = _token_in(headers.get("cookie", ""))
+        asked = HTTPConnection(scope)
+        token = _token_of(asked)
         fresh = "" if token or self._login.passwords else self._new_token()
-        visitor = self._visitor(headers, token or fresh)
-        if visitor is None:
-            await _answer(send, 401, "log in with your name and password", {"www-authenticate": 'Basic realm="SagaGraph"'})
-            return
-        answering = _Answering(_setting_cookie(send, fresh) if fresh else send)
-        try:
-            await self._app(_with_visitor(scope, visitor), receive, answering)
-        except asyncio.CancelledError:  # a server that is told to stop waits for answers, but not for ever
-            await answering.break_off()
+        visitor = self._visitor(asked, token or fresh)
+        if refusal := self._refusal(asked, visitor):
+            await refusal(scope, receive, send)
+        else:
+            await self._app({**scope, "user": visitor}, receive, _setting_cookie(send, fresh) if fresh else send)
 
-    def _refusal(self, scope: Scope, headers: Mapping[str, str]) -> tuple[int, str] | None:
-        host = headers.get("host", "")
-        if self._hosts is not None and _name_in(host) not in self._hosts:
-            return 421, "this server does not go by that name"
-        origin = headers.get("origin")
-        if scope.get("method") not in _SAFE_METHODS and origin and urlsplit(origin).netloc != host:
-            return 403, "this request comes from another site"
-        return _too_long(headers)
-
-    def _visitor(self, headers: Mapping[str, str], token: str) -> Visitor | None:
+    def _visitor(self, asked: HTTPConnection, token: str) -> Visitor | None:
         if not self._login.passwords:
             return guest(token)
-        name = self._login.name_of(headers.get("authorization", ""))
+        name = self._login.name_of(asked.headers.get("authorization", ""))
         return None if name is None else user(name)
 
-
-def visitor_in(headers: Mapping[str, str]) -> Visitor:
-    """Who the gate has said that it is."""
-    tag, _, name = headers[VISITOR_HEADER].partition(" ")
-    return Visitor(tag, name.encode("latin-1").decode())
-
-
-class _Answering:
-    """Passes an answer on, and knows whether it has begun."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._has_begun = False
-
-    async def __call__(self, message: MutableMapping[str, Any]) -> None:
-        self._has_begun = True
-        await self._send(message)
-
-    async def break_off(self) -> None:
-        """End it in order: with an answer, where none has begun."""
-        if self._has_begun:
-            await self._send({"type": "http.response.body", "body": b""})
-        else:
-            await _answer(self._send, 503, "this server stops: look later whether it was done, then ask again")
+    def _refusal(self, asked: HTTPConnection, visitor: Visitor | None) -> PlainTextResponse | None:
+        host, origin = asked.headers.get("host", ""), asked.headers.get("origin")
+        if self._hosts is not None and _name_in(host) not in self._hosts:
+            return PlainTextResponse("this server does not go by that name", 421)
+        if asked.scope.get("method") not in _SAFE_METHODS and origin and urlsplit(origin).netloc != host:
+            return PlainTextResponse("this request comes from another site", 403)
+        if too_long := _too_long(asked):
+            return too_long
+        if visitor is None:
+            words = "log in with your name and password"
+            return PlainTextResponse(words, 401, {"www-authenticate": 'Basic realm="SagaGraph"'})
+        return None
 
 
-def _with_visitor(scope: Scope, visitor: Visitor) -> Scope:
-    said = f"{visitor.tag} {visitor.name}".encode()
-    kept = [(name, value) for name, value in scope["headers"] if name.lower() != VISITOR_HEADER.encode()]
-    return {**scope, "headers": [*kept, (VISITOR_HEADER.encode(), said)]}
-
-
-def _setting_cookie(send: Send, token: str) -> Send:
-    cookie = f"{COOKIE}={token}; Path=/; Max-Age={_COOKIE_AGE_S}; HttpOnly; SameSite=Lax"
-
-    async def sending(message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", ()), (b"set-cookie", cookie.encode())]}
-        await send(message)
-
-    return sending
-
-
-def _too_long(headers: Mapping[str, str]) -> tuple[int, str] | None:
+def _too_long(asked: HTTPConnection) -> PlainTextResponse | None:
     """The server itself sees to it that a body is no longer than it says."""
-    if "transfer-encoding" in headers:
-        return 411, "say how long the request is, with Content-Length"
-    length = headers.get("content-length", "")
+    if "transfer-encoding" in asked.headers:
+        return PlainTextResponse("say how long the request is, with Content-Length", 411)
+    length = asked.headers.get("content-length", "")
     if length.isdigit() and int(length) > _LONGEST_BODY:
-        return 413, f"this request has {length} bytes, and at most {_LONGEST_BODY} are read"
+        return PlainTextResponse(f"this request has {length} bytes, and at most {_LONGEST_BODY} are read", 413)
     return None
 
 
-def _token_in(cookies: str) -> str:
-    try:
-        morsel = SimpleCookie(cookies).get(COOKIE)
-    except CookieError:
-        return ""
-    token = "" if morsel is None else morsel.value
+def _token_of(asked: HTTPConnection) -> str:
+    token = asked.cookies.get(COOKIE, "")
     return token if token.isascii() and len(token) in _TOKEN_LENGTHS else ""
 
 
@@ -161,8 +111,12 @@ def _name_in(host: str) -> str:
     return urlsplit(f"//{host}").hostname or ""
 
 
-async def _answer(send: Send, status: int, words: str, headers: Mapping[str, str] | None = None) -> None:
-    told = {"content-type": "text/plain; charset=utf-8", **(headers or {})}
-    raw = [(name.encode(), value.encode()) for name, value in told.items()]
-    await send({"type": "http.response.start", "status": status, "headers": raw})
-    await send({"type": "http.response.body", "body": words.encode()})
+def _setting_cookie(send: Send, token: str) -> Send:
+    cookie = f"{COOKIE}={token}; Path=/; Max-Age={_COOKIE_AGE_S}; HttpOnly; SameSite=Lax"
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).append("set-cookie", cookie)
+        await send(message)
+
+    return sending
