@@ -8,25 +8,26 @@ from typing import Any
 
 import httpx2
 import pytest
-from starlette.datastructures import Headers
+from starlette.requests import Request
 
 from sagagraph.errors import InvalidInputError, UnknownSagaError
-from sagagraph.ui.door import Door
-from sagagraph.ui.gate import COOKIE, LOOPBACK_NAMES, VISITOR_HEADER, Gate, Login, visitor_in
-from sagagraph.ui.visitors import guest, user
+from sagagraph.ui.server.auth import COOKIE, Auth, Login
+from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
+from sagagraph.ui.server.shutdown import Shutdown
+from sagagraph.ui.visitors import guest, user, visitor_of
 
 TOKEN = "t" * 32
 
 
 async def says_who(scope: Any, _receive: Any, send: Any) -> None:
-    visitor = visitor_in(Headers(scope=scope))  # of two headers of one name, the app reads the first
+    visitor = visitor_of(Request(scope))
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": f"{visitor.tag}|{visitor.name}".encode()})
 
 
 def client(login: Login | None = None, hosts: Any = None) -> httpx2.AsyncClient:
-    gate = Gate(says_who, login=login or Login({}), hosts=hosts, new_token=lambda: TOKEN)
-    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=gate), base_url="http://localhost")
+    auth = Auth(says_who, login=login or Login({}), hosts=hosts, new_token=lambda: TOKEN)
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=auth), base_url="http://localhost")
 
 
 def basic(name: str, password: str) -> dict[str, str]:
@@ -47,8 +48,9 @@ async def test_a_browser_is_given_a_token_once_and_is_the_same_visitor_from_then
 
 async def test_nobody_can_say_who_they_are_by_a_header() -> None:
     async with client() as browser:
-        answer = await browser.get("/", headers={VISITOR_HEADER: f"{user('ann').tag} user ann"})
-        assert answer.text.startswith(guest(TOKEN).tag)
+        for name in ("user", "remote-user", "x-forwarded-user", "x-sagagraph-visitor", "x-user"):
+            answer = await browser.get("/", headers={name: f"{user('ann').tag} user ann"})
+            assert answer.text.startswith(guest(TOKEN).tag)
 
 
 async def test_a_token_that_could_be_guessed_is_replaced() -> None:
@@ -92,9 +94,9 @@ async def test_another_site_can_not_act_through_a_visitors_browser() -> None:
 
 def test_a_host_that_others_can_reach_needs_a_password() -> None:
     with pytest.raises(InvalidInputError, match="--user"):
-        Door("0.0.0.0")
-    assert not Door("0.0.0.0", passwords={"ann": "secret"}).is_loopback
-    assert "secret" not in repr(Door(passwords={"ann": "secret"}))
+        ServerOptions("0.0.0.0")
+    assert not ServerOptions("0.0.0.0", passwords={"ann": "secret"}).is_loopback
+    assert "secret" not in repr(ServerOptions(passwords={"ann": "secret"}))
 
 
 def test_a_visitor_owns_what_begins_with_their_tag_and_nothing_else() -> None:
@@ -134,7 +136,7 @@ async def test_an_answer_that_a_stopping_server_can_not_wait_for_is_ended_in_ord
         task.cancel()
         await asyncio.sleep(60)
 
-    gate = Gate(slow, login=Login({}), hosts=None, new_token=lambda: TOKEN)
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=gate), base_url="http://localhost") as browser:
+    app = Shutdown(Auth(slow, login=Login({}), hosts=None, new_token=lambda: TOKEN))
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost") as browser:
         answer = await browser.get("/")
         assert (answer.status_code, words in answer.text) == (status, True)

@@ -1,4 +1,4 @@
-"""A saga's journal, its projections and its verdicts as tables: HTML of escaped text only."""
+"""Records: a saga's journal, its projections and its verdicts as tables."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
-from sagagraph.planning.page import Subject
+from markupsafe import Markup
+
+from sagagraph.money import cost_text
+from sagagraph.planning.page import Page
 from sagagraph.saga.core.events import Entry, OperationRejected, OperationSucceeded, PlanJudged
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.maintenance.replay import Replay
 from sagagraph.saga.engine.views.document import describe, plain
 from sagagraph.saga.stores.projections import Projection
-from sagagraph.ui.api import PREFIX
-from sagagraph.ui.cards import badge, moment_text
-from sagagraph.ui.markup import Html, element, joined, table
-from sagagraph.ui.narration import money
-from sagagraph.ui.scene import stands_alone
+from sagagraph.ui.chat.page_model import stands_alone
+from sagagraph.ui.html.cards import badge, moment_text, note
+from sagagraph.ui.html.templates import render, table
+from sagagraph.ui.server.api import PREFIX
 
 _LONGEST_VALUE: Final = 20_000
 _LONGEST_TITLE: Final = 70
@@ -35,40 +37,51 @@ STATE_TABLES: Final = (
 """Heading, rows of the projection, and the columns that are shown of them."""
 
 
-def title(saga: Saga, subject: Subject | None) -> str:
+def title(saga: Saga, page: Page | None) -> str:
     """What was wished for, in a few words; of what changes or undoes another saga, its id."""
-    if subject is None or not stands_alone(saga):
+    if page is None or not stands_alone(saga):
         return saga.id
-    words = subject.sentence(saga.request).rstrip(".")
+    words = page.sentence(saga.request).rstrip(".")
     return words if len(words) <= _LONGEST_TITLE else f"{words[: _LONGEST_TITLE - 1]}…"
 
 
-def saga_list(sagas: Sequence[tuple[Saga, str]]) -> Html:
+def saga_list(sagas: Sequence[tuple[Saga, str]]) -> Markup:
     """With their titles."""
     if not sagas:
-        return element("div", "You have no sagas yet: plan something.", class_="sg-muted")
+        return note("You have no sagas yet: plan something.")
     rows = [
-        (joined(words, element("code", saga.id)), badge(status_of(saga)), _moment(saga.begun_at), money(saga.plan.cost))
+        (
+            Markup("{}<code>{}</code>").format(words, saga.id),
+            badge(status_of(saga)),
+            _moment(saga.begun_at),
+            cost_text(saga.plan.cost),
+        )
         for saga, words in sagas
     ]
     return table(("saga", "status", "begun", "cost"), rows)
 
 
-def _moment(at: float) -> Html:
-    return element("span", moment_text(at), class_="sg-moment")
+def _named(saga: Saga, words: str) -> Markup:
+    return Markup("{}<code>{}</code>").format(words, saga.id)
 
 
-def journal_table(entries: Iterable[Entry]) -> Html:
+def _moment(at: float) -> Markup:
+    return Markup('<span class="sg-moment">{}</span>').format(moment_text(at))
+
+
+def journal_table(entries: Iterable[Entry]) -> Markup:
     rows = [(_moment(each.at), describe(each), _json(each.event)) for each in entries]
     return table(("when", "what", "all of it"), rows)
 
 
-def state_tables(projection: Projection) -> Html:
-    parts: list[Html] = []
-    for heading, name, columns in STATE_TABLES:
-        rows = [tuple(_cell(getattr(row, column)) for column in columns) for row in getattr(projection, name)]
-        parts += [element("h4", heading), table(columns, rows) if rows else element("p", "none", class_="sg-muted")]
-    return joined(*parts)
+def state_tables(projection: Projection) -> Markup:
+    return render(
+        "state", tables=[(heading, columns, _rows(projection, name, columns)) for heading, name, columns in STATE_TABLES]
+    )
+
+
+def _rows(projection: Projection, name: str, columns: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [tuple(_cell(getattr(row, column)) for column in columns) for row in getattr(projection, name)]
 
 
 def _cell(value: Any) -> str:
@@ -79,9 +92,9 @@ def _cell(value: Any) -> str:
     return _json(value) if isinstance(value, dict | list | tuple) else str(value)
 
 
-def _json(value: Any) -> Html:
+def _json(value: Any) -> Markup:
     text = json.dumps(plain(value), ensure_ascii=False, indent=1)[:_LONGEST_VALUE]
-    return element("details", element("summary", "…"), element("pre", text))
+    return Markup("<details><summary>…</summary><pre>{}</pre></details>").format(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +117,9 @@ def judgements(entries: Iterable[Entry]) -> tuple[Judgement, ...]:
     return tuple(found)
 
 
-def verdict_table(found: Sequence[Judgement]) -> Html:
+def verdict_table(found: Sequence[Judgement]) -> Markup:
     if not found:
-        return element("p", "Nothing was judged yet.", class_="sg-muted")
+        return note("Nothing was judged yet.")
     rows = [(str(each.version), each.of, *_verdict_cells(each.verdict), _json(each.shown)) for each in found]
     return table(("version", "of", "verdict", "why", "validator", "what it was shown"), rows)
 
@@ -119,17 +132,13 @@ def _verdict_cells(verdict: Any) -> tuple[str, str, str]:
     return str(said.get("verdict", "")), "; ".join(filter(None, why)), by if certificate else ""
 
 
-def replay_card(replayed: Replay) -> Html:
+def replay_card(replayed: Replay) -> Markup:
     same = "no difference" if not replayed.differences else f"{len(replayed.differences)} differences"
     told = f"{replayed.versions} versions folded again, {replayed.validators} verdicts made again: {same}"
     rows = [(str(each.version), each.what, _json(each.journal), _json(each.replay)) for each in replayed.differences]
-    found = table(("version", "what", "journal", "replay"), rows) if rows else Html()
-    return element("div", told, found, *(element("p", each) for each in replayed.unchecked), class_="sg-card")
+    found = table(("version", "what", "journal", "replay"), rows) if rows else ""
+    return render("replay", told=told, found=found, unchecked=replayed.unchecked)
 
 
-def download_links(saga_id: str, names: Iterable[str]) -> Html:
-    links = [
-        element("a", name, href=f"{PREFIX}/sagas/{quote(saga_id, safe='')}/files/{quote(name)}", download=name, class_="sg-link")
-        for name in names
-    ]
-    return element("div", *links, class_="sg-row sg-left")
+def download_links(saga_id: str, names: Iterable[str]) -> Markup:
+    return render("downloads", folder=f"{PREFIX}/sagas/{quote(saga_id, safe='')}/files", names=names)

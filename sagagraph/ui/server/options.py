@@ -1,20 +1,19 @@
-"""Where the app listens."""
+"""Options of the server: where it listens, and who may come in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.ui.gate import LOOPBACK_NAMES
+
+LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """Where the app listens, and who may come in.
-
-    Raises `InvalidInputError` for a host that others can reach, without a password.
-    """
+class ServerOptions:
+    """Raises `InvalidInputError` for a host that others can reach, without a password."""
 
     host: str = "127.0.0.1"
     port: int = 7860

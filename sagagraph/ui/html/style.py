@@ -1,4 +1,4 @@
-"""The page's own style, on the variables of Gradio's theme: bright, dark and narrow."""
+"""The style of the pages, on the variables of Gradio's theme: bright, dark and narrow."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ CSS: Final = """
 .sg-wish { gap: 4px !important; align-items: stretch; flex-wrap: nowrap !important; }
 .sg-wish .input-container, .sg-wish textarea, .sg-wish input { height: 36px !important; }
 .sg-wish button { height: 36px; padding: 0; }
-#subject .wrap { flex-wrap: nowrap; } #subject label { white-space: nowrap; } #subject { flex: 1 1 auto; }
+#domain .wrap { flex-wrap: nowrap; } #domain label { white-space: nowrap; } #domain { flex: 1 1 auto; }
 #anew { flex: 0 0 auto; min-height: 36px; padding-inline: 12px; }
 #chat .message { overflow-wrap: anywhere; }
 #chat .message p, #chat .message span { white-space: pre-wrap; }

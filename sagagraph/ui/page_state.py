@@ -1,4 +1,4 @@
-"""What a page keeps for itself, so that its buttons mean the same after the server was started again."""
+"""The state that a page keeps for itself, so that its buttons mean the same after the server was started again."""
 
 from __future__ import annotations
 

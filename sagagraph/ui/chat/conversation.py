@@ -1,10 +1,11 @@
-"""What was said on a page, and what follows from it. Text only: nothing here is markup."""
+"""Conversations: what was said on a page, and what follows from it. Text only: nothing here is markup."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from collections import OrderedDict
+from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
@@ -12,11 +13,12 @@ from typing import Any, Final, Literal
 from weakref import WeakValueDictionary
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
-from sagagraph.planning.page import NOTHING_KNOWN, Disruption, Draft, Subject
+from sagagraph.planning.page import NOTHING_KNOWN, Disruption, Draft, Page
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.ui.narration import in_retrospect, narrate, something_stands
+from sagagraph.ui.chat.narration import in_retrospect, narrate
+from sagagraph.ui.progress import something_stands
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 
@@ -30,9 +32,10 @@ _YES: Final = re.compile(
 _NO: Final = re.compile(r"^\W*(?:no(?:,? thanks?| thank you)?|reject(?: it)?|forget it|never ?mind)\W*$", re.IGNORECASE)
 _UNDO: Final = re.compile(
     r"^\W*(?:please )?(?:cancel|undo|call off)"
-    r"(?: (?:it|that|this|everything|all|now|please|the (?:whole )?(?:trip|plan|reunion|day|thing)))*\W*$",
+    r"(?: (?:it|that|this|everything|all|now|please|the (?:whole )?(?P<what>\w+)))*\W*$",
     re.IGNORECASE,
 )
+_WHOLES: Final = frozenset({"plan", "day", "thing"})
 _JOINTS: Final = ("", "until", "by")
 _OVER: Final = frozenset({SagaStatus.REJECTED, SagaStatus.INFEASIBLE, SagaStatus.COMPENSATED})
 
@@ -45,7 +48,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    subject: str
+    domain: str
     messages: tuple[Message, ...] = ()
     draft: Draft = NOTHING_KNOWN
     saga_id: str | None = None
@@ -65,13 +68,13 @@ class Conversation:
 class Conversations:
     """One for each visitor, as long as the server runs; what matters of them is in the journals."""
 
-    def __init__(self, subject: str) -> None:
-        self._subject = subject
+    def __init__(self, domain: str) -> None:
+        self._domain = domain
         self._kept: OrderedDict[str, Conversation] = OrderedDict()
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def of(self, visitor: Visitor) -> Conversation:
-        return self._kept.get(visitor.tag) or Conversation(self._subject)
+        return self._kept.get(visitor.tag) or Conversation(self._domain)
 
     def turn(self, visitor: Visitor) -> asyncio.Lock:
         """To be held from `of` to `keep`: what one visitor says is heard one after another, in however many windows."""
@@ -87,10 +90,10 @@ class Conversations:
             self._kept.popitem(last=False)
 
 
-def about(saga: Saga, subject: Subject) -> Conversation:
+def about(saga: Saga, page: Page) -> Conversation:
     """Taken up again from the journal alone."""
-    said = Message("user", subject.sentence(saga.request))
-    return Conversation(subject.name, (said,), subject.draft_of(saga.request), saga.id)
+    said = Message("user", page.sentence(saga.request))
+    return Conversation(page.name, (said,), page.draft_of(saga.request), saga.id)
 
 
 class Talk:
@@ -100,35 +103,34 @@ class Talk:
         """`shown_hash`: of the plan that the page shows whoever is speaking: a `yes` means that one."""
         self._service = service
         self._visitor = visitor
-        self._subject = service.subjects[conversation.subject]
+        self._page = service.pages[conversation.domain]
         self._shown_hash = shown_hash
         self.conversation = conversation
 
     async def say(self, text: str) -> Conversation:
         saga = await self._saga()
         if saga is not None:
-            self._answer(in_retrospect(await self._service.shown(saga), self._subject))
+            self._answer(in_retrospect(await self._service.shown(saga), self._page))
         self.conversation = self.conversation.heard(text)
+        return await self._told_why_not(self._understand(text, saga))
+
+    async def change(self, key: str, text: str | None) -> Conversation:
+        """One wish is said in other words; None: it does not hold any more."""
+        return await self._told_why_not(self._change_wish(key, text))
+
+    async def _told_why_not(self, turn: Coroutine[None, None, None]) -> Conversation:
         try:
-            if saga is None or not await self._settled(text, saga):
-                await self._take(await self._subject.read(text, self.conversation.draft.known), saga)
+            await turn
         except SagaGraphError as exc:
             self._answer(_words_of(exc))
         return self.conversation
 
-    async def remove(self, key: str) -> Conversation:
-        try:
-            await self._take(self._subject.without(self.conversation.draft.known, key), await self._saga())
-        except SagaGraphError as exc:
-            self._answer(_words_of(exc))
-        return self.conversation
+    async def _understand(self, text: str, saga: Saga | None) -> None:
+        if saga is None or not await self._settled(text, saga):
+            await self._take(await self._page.read(text, self.conversation.draft.known), saga)
 
-    async def reword(self, key: str, text: str) -> Conversation:
-        try:
-            await self._take(await self._subject.reworded(self.conversation.draft.known, key, text), await self._saga())
-        except SagaGraphError as exc:
-            self._answer(_words_of(exc))
-        return self.conversation
+    async def _change_wish(self, key: str, text: str | None) -> None:
+        await self._take(await self._page.changed(self.conversation.draft.known, key, text), await self._saga())
 
     async def _saga(self) -> Saga | None:
         saga_id = self.conversation.saga_id
@@ -139,7 +141,7 @@ class Talk:
 
     async def _settled(self, text: str, saga: Saga) -> bool:
         """Whether it was about the plan that is there, rather than about wishes."""
-        if _UNDO.match(text):
+        if self._is_to_undo(text):
             self._answer("Press “Cancel…” to see what that would undo, and what would remain.")
             return True
         if (news := self._news(text, saga)) is not None:
@@ -147,7 +149,7 @@ class Talk:
             self._confirm(news, saga)
             return True
         if _NO.match(text) and self.conversation.draft.questions:
-            self.conversation = replace(self.conversation, draft=self._subject.draft_of(saga.request))
+            self.conversation = replace(self.conversation, draft=self._page.draft_of(saga.request))
             self._answer("Then everything stays as it was.")
             return True
         shown = await self._service.shown(saga)
@@ -162,7 +164,7 @@ class Talk:
         if _YES.match(text) or _NO.match(text):
             await self._service.decide(self._visitor, saga.id, self._shown_hash or "", approved=bool(_YES.match(text)))
             return True
-        preference = await self._subject.preferred(text, shown)
+        preference = await self._page.preferred(text, shown)
         if preference is None:
             return False
         self._answer(preference.said)
@@ -170,24 +172,29 @@ class Talk:
             await self._service.choose(self._visitor, saga.id, preference.plan_hash)
         return True
 
+    def _is_to_undo(self, text: str) -> bool:
+        """All of it, and not a part."""
+        found = _UNDO.match(text)
+        return found is not None and (found["what"] or "plan").casefold() in {*_WHOLES, self._page.title.split()[-1].casefold()}
+
     def _news(self, text: str, saga: Saga) -> Disruption | None:
         """With what it answers; a question that stays open is remembered."""
         unfinished = self.conversation.unfinished
         self.conversation = replace(self.conversation, unfinished="")
         for answer in (f"{unfinished} {joint} {text}" for joint in _JOINTS if unfinished):
             with suppress(InvalidInputError):
-                if (told := self._subject.disruption_in(answer, saga)) is not None:
+                if (told := self._page.disruption_in(answer, saga)) is not None:
                     return told
         try:
-            return self._subject.disruption_in(text, saga)
+            return self._page.disruption_in(text, saga)
         except InvalidInputError:
             self.conversation = replace(self.conversation, unfinished=text)
             raise
 
     def _confirm(self, news: Disruption, saga: Saga) -> None:
         """What of it was understood: whatever else was said of it was not."""
-        known = len(self._subject.happened(saga.request))
-        for each in self._subject.happened(news.request)[known:] if news.request is not None else ():
+        known = len(self._page.happened(saga.request))
+        for each in self._page.happened(news.request)[known:] if news.request is not None else ():
             self._answer(f"{each.text}.")
 
     async def _take(self, draft: Draft, saga: Saga | None) -> None:
@@ -203,9 +210,9 @@ class Talk:
         if draft.questions:
             self._answer(draft.questions[0])
         elif saga is None or status_of(saga) in _OVER:
-            saga_id = await self._service.begin(self._visitor, self._subject.name, draft.request)
+            saga_id = await self._service.begin(self._visitor, self._page.name, draft.request)
             self.conversation = replace(self.conversation, saga_id=saga_id)
-        elif (wanted := self._subject.on_top(draft.request, saga)) != saga.request:
+        elif (wanted := self._page.on_top(draft.request, saga)) != saga.request:
             await self._change(saga, wanted, before)
         elif not draft.not_understood:
             self._answer("That changes nothing.")
@@ -224,11 +231,11 @@ def _words_of(exc: SagaGraphError) -> str:
     return str(exc).removeprefix(f"{exc.field}: ") if isinstance(exc, InvalidInputError) else str(exc)
 
 
-def shown_messages(conversation: Conversation, saga: Saga | None, subject: Subject) -> tuple[Message, ...]:
+def shown_messages(conversation: Conversation, saga: Saga | None, page: Page) -> tuple[Message, ...]:
     """With what there is to say of the saga as it stands now; an open question is the last word."""
     if saga is None or (conversation.draft.questions and status_of(saga) is SagaStatus.AWAITING_APPROVAL):
         return conversation.messages
-    return (*conversation.messages, Message("assistant", narrate(saga, subject)))
+    return (*conversation.messages, Message("assistant", narrate(saga, page)))
 
 
 def as_chat(messages: tuple[Message, ...]) -> list[dict[str, Any]]:

@@ -1,10 +1,10 @@
-"""The REST interface (docs at /docs): the same functions that the pages use, and errors of our family as HTTP answers."""
+"""The REST interface (described at /docs): the same functions that the pages use, and errors of our family as HTTP answers."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
@@ -24,14 +24,14 @@ from sagagraph.errors import (
     UnknownOperationError,
     UnknownSagaError,
 )
+from sagagraph.planning.page import Page
 from sagagraph.saga.core.events import Entry, Resolution
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.views.document import entry_json, plain
-from sagagraph.ui.gate import visitor_in
-from sagagraph.ui.reference import reference
+from sagagraph.ui.html.templates import render
 from sagagraph.ui.service import Service
-from sagagraph.ui.visitors import Visitor
+from sagagraph.ui.visitors import Visitor, visitor_of
 
 PREFIX: Final = "/api/v1"
 
@@ -68,7 +68,8 @@ class Body(BaseModel):
 class NewSaga(Body):
     """`text` or `request`, one of them. A sentence that leaves something open is answered with 422 and what to ask."""
 
-    domain: str = "travel"
+    domain: str = ""
+    """By default the one that the page opens on."""
     text: str | None = Field(None, max_length=4000)
     request: Json | None = None
 
@@ -110,17 +111,39 @@ class SettledOperation(Body):
     output: Any = None
 
 
-async def _service(request: Request) -> Service:
-    service: Service = request.app.state.service
-    return service
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and what there is to ask of."""
+
+    service: Service
+    visitor: Visitor
 
 
-async def _visitor(request: Request) -> Visitor:
-    return visitor_in(request.headers)
+@dataclass(frozen=True, slots=True)
+class Own(Caller):
+    """A saga that is to be the caller's own."""
+
+    saga_id: str
+
+    async def saga(self) -> Saga:
+        return await self.service.saga(self.visitor, self.saga_id)
+
+    async def told(self, version: int | None = None) -> Json:
+        """Where it stands."""
+        view = plain(await self.service.status(self.visitor, self.saga_id, version))
+        return {**view, "is_busy": self.service.is_busy(self.saga_id), "problem": self.service.problem(self.saga_id)}
 
 
-TheService = Annotated[Service, Depends(_service)]
-TheVisitor = Annotated[Visitor, Depends(_visitor)]
+async def _caller(request: Request) -> Caller:
+    return Caller(request.app.state.service, visitor_of(request))
+
+
+async def _own(saga_id: str, request: Request) -> Own:
+    return Own(request.app.state.service, visitor_of(request), saga_id)
+
+
+TheCaller = Annotated[Caller, Depends(_caller)]
+OwnSaga = Annotated[Own, Depends(_own)]
 router = APIRouter(prefix=PREFIX)
 
 
@@ -133,115 +156,115 @@ def add_api(app: FastAPI, service: Service) -> None:
 
 
 @router.get("/sagas", summary="Your sagas, the latest first")
-async def list_sagas(service: TheService, visitor: TheVisitor) -> Json:
-    return {"sagas": [_row(saga) for saga in await service.sagas(visitor)]}
+async def list_sagas(caller: TheCaller) -> Json:
+    return {"sagas": [_row(saga) for saga in await caller.service.sagas(caller.visitor)]}
 
 
 @router.post("/sagas", status_code=202, summary="Begin to plan")
-async def create(body: NewSaga, service: TheService, visitor: TheVisitor) -> Json:
-    request, unread = await _request_of(service, body.domain, body.text, body.request, None)
-    saga_id = await service.begin(visitor, body.domain, request)
-    return {**await _standing(service, visitor, saga_id), "not_understood": unread}
+async def create(body: NewSaga, caller: TheCaller) -> Json:
+    service, visitor = caller.service, caller.visitor
+    page = service.page(body.domain) if body.domain else service.first_page
+    request, unread = await _request_of(page, body.text, body.request, None)
+    own = Own(service, visitor, await service.begin(visitor, page.name, request))
+    return {**await own.told(), "not_understood": unread}
 
 
 @router.get("/sagas/{saga_id}", summary="Where a saga stands, now or at a version of its journal")
-async def show(
-    saga_id: str, service: TheService, visitor: TheVisitor, version: Annotated[int | None, Query(ge=1)] = None
-) -> Json:
-    return await _standing(service, visitor, saga_id, version)
+async def show(own: OwnSaga, version: Annotated[int | None, Query(ge=1)] = None) -> Json:
+    return await own.told(version)
 
 
 @router.get("/sagas/{saga_id}/plan", summary="The plan that is shown, and the alternatives to it")
-async def plans(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
-    saga = await service.shown(await service.saga(visitor, saga_id))
+async def plans(own: OwnSaga) -> Json:
+    saga = await own.service.shown(await own.saga())
     plan = saga.plan
     shown = {"plan_hash": plan.hash, "plan": plan.content, "cost": plan.cost, "reasons": plan.reasons, "verdict": plan.verdict}
-    return {"saga_id": saga_id, "status": status_of(saga).value, "shown": shown, "alternatives": plan.alternatives}
+    return {"saga_id": own.saga_id, "status": status_of(saga).value, "shown": shown, "alternatives": plan.alternatives}
 
 
 @router.post("/sagas/{saga_id}/approve", status_code=202, summary="Approve exactly this plan; again does nothing")
-async def approve(saga_id: str, body: ThisPlan, service: TheService, visitor: TheVisitor) -> Json:
-    await service.decide(visitor, saga_id, body.plan_hash, approved=True)
-    return await _standing(service, visitor, saga_id)
+async def approve(body: ThisPlan, own: OwnSaga) -> Json:
+    await own.service.decide(own.visitor, own.saga_id, body.plan_hash, approved=True)
+    return await own.told()
 
 
 @router.post("/sagas/{saga_id}/reject", status_code=202, summary="Reject exactly this plan")
-async def reject(saga_id: str, body: ThisPlan, service: TheService, visitor: TheVisitor) -> Json:
-    await service.decide(visitor, saga_id, body.plan_hash, approved=False)
-    return await _standing(service, visitor, saga_id)
+async def reject(body: ThisPlan, own: OwnSaga) -> Json:
+    await own.service.decide(own.visitor, own.saga_id, body.plan_hash, approved=False)
+    return await own.told()
 
 
 @router.post("/sagas/{saga_id}/choose", status_code=202, summary="Show one of the alternatives instead")
-async def choose(saga_id: str, body: ThisPlan, service: TheService, visitor: TheVisitor) -> Json:
-    await service.choose(visitor, saga_id, body.plan_hash)
-    return await _standing(service, visitor, saga_id)
+async def choose(body: ThisPlan, own: OwnSaga) -> Json:
+    await own.service.choose(own.visitor, own.saga_id, body.plan_hash)
+    return await own.told()
 
 
 @router.post("/sagas/{saga_id}/change", status_code=202, summary="Wish for something else")
-async def change(saga_id: str, body: ChangedWishes, service: TheService, visitor: TheVisitor) -> Json:
-    saga = await service.saga(visitor, saga_id)
+async def change(body: ChangedWishes, own: OwnSaga) -> Json:
+    saga = await own.saga()
     wanted: Json = saga.request
     unread: tuple[str, ...] = ()
     if not body.lost or body.text is not None or body.request is not None:
-        wanted, unread = await _request_of(service, saga.domain, body.text, body.request, saga)
-    await service.change(visitor, saga_id, wanted, body.lost)
-    return {**await _standing(service, visitor, saga_id), "not_understood": unread}
+        wanted, unread = await _request_of(own.service.page(saga.domain), body.text, body.request, saga)
+    await own.service.change(own.visitor, own.saga_id, wanted, body.lost)
+    return {**await own.told(), "not_understood": unread}
 
 
 @router.get("/sagas/{saga_id}/disruptions", summary="What can go wrong with it now, at the press of a button")
-async def disruptions(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
-    saga = await service.saga(visitor, saga_id)
-    offered = service.subjects[saga.domain].disruptions(saga)
-    return {"saga_id": saga_id, "disruptions": [{"key": each.key, "words": each.words} for each in offered]}
+async def disruptions(own: OwnSaga) -> Json:
+    saga = await own.saga()
+    offered = own.service.page(saga.domain).disruptions(saga)
+    return {"saga_id": own.saga_id, "disruptions": [{"key": each.key, "words": each.words} for each in offered]}
 
 
 @router.post("/sagas/{saga_id}/disruptions", status_code=202, summary="Let it happen, and have the plan changed")
-async def disrupt(saga_id: str, body: WhatHappened, service: TheService, visitor: TheVisitor) -> Json:
-    saga = await service.saga(visitor, saga_id)
-    subject = service.subjects[saga.domain]
-    offered = {each.key: each for each in subject.disruptions(saga)}
-    happened = offered.get(body.key) if body.key is not None else subject.disruption_in(body.text or "", saga)
+async def disrupt(body: WhatHappened, own: OwnSaga) -> Json:
+    saga = await own.saga()
+    page = own.service.page(saga.domain)
+    offered = {each.key: each for each in page.disruptions(saga)}
+    happened = offered.get(body.key) if body.key is not None else page.disruption_in(body.text or "", saga)
     if happened is None:
         raise InvalidInputError(
             f"nothing of this saga can go wrong like that; there are {', '.join(offered) or 'none'}", field="key"
         )
-    await service.disrupt(visitor, saga_id, happened)
-    return await _standing(service, visitor, saga_id)
+    await own.service.disrupt(own.visitor, own.saga_id, happened)
+    return await own.told()
 
 
 @router.post("/sagas/{saga_id}/faults", status_code=202, summary="Have the sandbox do something to a call of this saga")
-async def order_fault(saga_id: str, body: OrderedFault, service: TheService, visitor: TheVisitor) -> Json:
-    await service.order_fault(visitor, saga_id, **body.model_dump())
-    return await _standing(service, visitor, saga_id)
+async def order_fault(body: OrderedFault, own: OwnSaga) -> Json:
+    await own.service.order_fault(own.visitor, own.saga_id, **body.model_dump())
+    return await own.told()
 
 
 @router.get("/sagas/{saga_id}/cancel", summary="What cancelling now would undo, cost and leave; does nothing")
-async def preview(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
-    return asdict(await service.preview(visitor, saga_id))
+async def preview(own: OwnSaga) -> Json:
+    return asdict(await own.service.preview(own.visitor, own.saga_id))
 
 
 @router.post("/sagas/{saga_id}/cancel", status_code=202, summary="Undo it")
-async def cancel(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
-    await service.cancel(visitor, saga_id)
-    return await _standing(service, visitor, saga_id)
+async def cancel(own: OwnSaga) -> Json:
+    await own.service.cancel(own.visitor, own.saga_id)
+    return await own.told()
 
 
-@router.post("/sagas/{saga_id}/resume", status_code=202, summary="Go on with it")
-async def resume(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
-    await service.resume(visitor, saga_id)
-    return await _standing(service, visitor, saga_id)
+@router.post("/sagas/{saga_id}/resume", status_code=202, summary="Resume it")
+async def resume(own: OwnSaga) -> Json:
+    await own.service.resume(own.visitor, own.saga_id)
+    return await own.told()
 
 
 @router.post("/sagas/{saga_id}/resolve", status_code=202, summary="Settle an operation that is held or stuck")
-async def resolve(saga_id: str, body: SettledOperation, service: TheService, visitor: TheVisitor) -> Json:
-    await service.resolve(visitor, saga_id, body.operation, body.resolution, body.output)
-    return await _standing(service, visitor, saga_id)
+async def resolve(body: SettledOperation, own: OwnSaga) -> Json:
+    await own.service.resolve(own.visitor, own.saga_id, body.operation, body.resolution, body.output)
+    return await own.told()
 
 
 @router.get("/sagas/{saga_id}/log", summary="Its journal")
-async def log(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
-    entries = await service.journal(visitor, saga_id)
-    return {"saga_id": saga_id, "events": [entry_json(entry) for entry in entries]}
+async def log(own: OwnSaga) -> Json:
+    entries = await own.service.journal(own.visitor, own.saga_id)
+    return {"saga_id": own.saga_id, "events": [entry_json(entry) for entry in entries]}
 
 
 @router.get(
@@ -250,15 +273,14 @@ async def log(saga_id: str, service: TheService, visitor: TheVisitor) -> Json:
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}}},
 )
-async def events(
-    request: Request, saga_id: str, service: TheService, visitor: TheVisitor, after: Annotated[int, Query(ge=0)] = 0
-) -> StreamingResponse:
+async def events(request: Request, own: OwnSaga, after: Annotated[int, Query(ge=0)] = 0) -> StreamingResponse:
     """`id` is the event's version: a client that lost the connection goes on with `Last-Event-ID`, or `after`."""
     last = request.headers.get("last-event-id", "")
     seen = max(after, int(last) if last.isascii() and last.isdigit() else 0)
-    await service.saga(visitor, saga_id)
+    await own.saga()
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(_stream(service.events(visitor, saga_id, seen)), media_type="text/event-stream", headers=headers)
+    entries = own.service.events(own.visitor, own.saga_id, seen)
+    return StreamingResponse(_stream(entries), media_type="text/event-stream", headers=headers)
 
 
 async def _stream(entries: AsyncIterator[Entry]) -> AsyncIterator[str]:
@@ -269,38 +291,28 @@ async def _stream(entries: AsyncIterator[Entry]) -> AsyncIterator[str]:
 
 
 @router.get("/sagas/{saga_id}/files/{name}", summary="A document that a saga has made, or its journal as JSON")
-async def download(saga_id: str, name: str, service: TheService, visitor: TheVisitor) -> Response:
-    for each in await service.downloads(visitor, saga_id):
+async def download(name: str, own: OwnSaga) -> Response:
+    for each in await own.service.downloads(own.visitor, own.saga_id):
         if each.name == name:
             headers = {"content-disposition": f'attachment; filename="{each.name}"', "x-content-type-options": "nosniff"}
             return Response(each.content, media_type=each.media_type, headers=headers)
-    raise UnknownSagaError(f"saga {saga_id!r} has no file {name!r}", saga_id=saga_id)
+    raise UnknownSagaError(f"saga {own.saga_id!r} has no file {name!r}", saga_id=own.saga_id)
 
 
-async def _request_of(
-    service: Service, domain: str, text: str | None, request: Json | None, saga: Saga | None
-) -> tuple[Json, tuple[str, ...]]:
+async def _request_of(page: Page, text: str | None, request: Json | None, saga: Saga | None) -> tuple[Json, tuple[str, ...]]:
     """What is wished, on top of what was wished before, and which words were not understood.
 
     Raises `InvalidInputError` with the question for what is missing.
     """
     if (text is None) is (request is None):
         raise InvalidInputError("give a sentence or a request, one of them", field="text")
-    if domain not in service.subjects:
-        raise InvalidInputError(f"there are {', '.join(service.subjects)}, not {domain!r}", field="domain")
-    subject = service.subjects[domain]
     if request is not None:
-        return await subject.checked(request), ()
-    draft = await subject.read(text or "", subject.draft_of(saga.request).known if saga else None)
+        return await page.checked(request), ()
+    draft = await page.read(text or "", page.draft_of(saga.request).known if saga else None)
     if draft.questions:
         unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
         raise InvalidInputError(" ".join([*draft.questions, *unread]), field="text")
-    return subject.on_top(draft.request, saga) if saga else draft.request, draft.not_understood
-
-
-async def _standing(service: Service, visitor: Visitor, saga_id: str, version: int | None = None) -> Json:
-    view = plain(await service.status(visitor, saga_id, version))
-    return {**view, "is_busy": service.is_busy(saga_id), "problem": service.problem(saga_id)}
+    return page.on_top(draft.request, saga) if saga else draft.request, draft.not_understood
 
 
 def _row(saga: Saga) -> Json:
@@ -308,7 +320,12 @@ def _row(saga: Saga) -> Json:
 
 
 async def _reference(request: Request) -> HTMLResponse:
-    return HTMLResponse(reference(request.app.openapi()))
+    """The interface as a page to read: no script, and nothing from elsewhere."""
+    described = request.app.openapi()
+    title = f"{described['info']['title']} {described['info']['version']}: REST interface"
+    bodies = described.get("components", {}).get("schemas", {})
+    schemas = {name: json.dumps(schema, indent=2, ensure_ascii=False) for name, schema in bodies.items()}
+    return HTMLResponse(render("reference", title=title, paths=described["paths"], schemas=schemas))
 
 
 async def _show_error(_request: Request, exc: Exception) -> JSONResponse:

@@ -1,12 +1,12 @@
-"""The page of all that was done: a visitor's sagas, each with its journal, states, verdicts, and every version of it."""
+"""The history page: a visitor's sagas, each with its journal, states, verdicts, and every version of it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import gradio as gr
+from markupsafe import Markup
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.saga.core.events import Entry, Resolution
@@ -15,20 +15,19 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.engine.views.document import describe
 from sagagraph.saga.stores.projections import project
-from sagagraph.ui import cards, records
-from sagagraph.ui.conversation import Conversations, about
-from sagagraph.ui.gate import visitor_in
-from sagagraph.ui.keeping import kept
-from sagagraph.ui.markup import joined
+from sagagraph.ui.chat.conversation import Conversations, about
+from sagagraph.ui.handlers import Handlers, Stream, Updates
+from sagagraph.ui.history import records
+from sagagraph.ui.html import cards
+from sagagraph.ui.page_state import kept
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 
-Updates = dict[Any, Any]
 _MOST_SHOWN = 300
 """Lines of a journal on a page; all of it can be downloaded."""
 
 
-class History:
+class HistoryPage:
     def __init__(self, service: Service, conversations: Conversations) -> None:
         self._service = service
         self._conversations = conversations
@@ -80,79 +79,56 @@ class History:
     def _listen(self, tab: gr.Tab) -> None:
         outputs = [self._pick, self._list, self._record, self._version, self._at, self._files, self._resume, self._resolve_box]
         outputs += [self._held, self._told, self._graph, self._journal, self._state, self._verdicts, self._replay, self._opened]
-        usual: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": None, "show_progress": "hidden"}
-        tab.select(self._on_refresh, [self._opened], outputs, **usual)
-        self._refresh.click(self._on_refresh, [self._opened], outputs, **usual)
-        self._pick.input(self._on_pick, [self._pick], outputs, **usual)
-        self._version.release(self._on_version, [self._opened, self._version], outputs, **usual)
-        self._open.click(self._on_open, [self._opened], outputs, **usual)
-        self._resume.click(self._on_resume, [self._opened], outputs, **usual)
-        self._resolve.click(self._on_resolve, [self._opened, self._held, self._way, self._output], outputs, **usual)
-        self._check.click(self._on_check, [self._opened], outputs, **usual)
+        on = Handlers(outputs, self._follow, self._refused).on
+        for listen in (tab.select, self._refresh.click):
+            on(listen, self._refreshed, [self._opened])
+        on(self._pick.input, self._record_of, [self._pick])
+        on(self._version.release, self._record_of, [self._opened, self._version])
+        on(self._open.click, self._on_open, [self._opened])
+        on(self._resume.click, self._on_resume, [self._opened])
+        on(self._resolve.click, self._on_resolve, [self._opened, self._held, self._way, self._output])
+        on(self._check.click, self._on_check, [self._opened])
 
-    async def _on_refresh(self, saga_id: str, request: gr.Request) -> Updates:
-        visitor = visitor_in(request.headers)
-        return {**await self._listed(visitor, saga_id), **await self._opened_saga(visitor, saga_id)}
+    async def _refreshed(self, visitor: Visitor, saga_id: str) -> Updates:
+        return {**await self._listed(visitor, saga_id), **await self._record_of(visitor, saga_id)}
 
-    async def _on_pick(self, saga_id: str, request: gr.Request) -> Updates:
-        return await self._opened_saga(visitor_in(request.headers), saga_id or "")
-
-    async def _on_version(self, saga_id: str, version: int, request: gr.Request) -> Updates:
-        return await self._opened_saga(visitor_in(request.headers), saga_id, version)
-
-    async def _on_open(self, saga_id: str, request: gr.Request) -> Updates:
-        visitor = visitor_in(request.headers)
+    async def _on_open(self, visitor: Visitor, saga_id: str) -> Updates | None:
         if not saga_id:
-            return {}
+            return None
         saga = await self._service.saga(visitor, saga_id)
-        self._conversations.keep(visitor, about(saga, self._service.subjects[saga.domain]))
+        self._conversations.keep(visitor, about(saga, self._service.pages[saga.domain]))
         return {self._told: cards.note("It is open in the chat now: look at Plan.")}
 
-    async def _on_resume(self, saga_id: str, request: gr.Request) -> AsyncIterator[Updates]:
-        visitor = visitor_in(request.headers)
+    async def _on_resume(self, visitor: Visitor, saga_id: str) -> None:
         if saga_id:
-            try:
-                await self._service.resume(visitor, saga_id)
-            except SagaGraphError as exc:
-                yield {self._told: cards.problem(str(exc))}
-            async for updates in self._follow(visitor, saga_id):
-                yield updates
+            await self._service.resume(visitor, saga_id)
 
-    async def _on_resolve(
-        self, saga_id: str, operation: str | None, way: str | None, output: str, request: gr.Request
-    ) -> AsyncIterator[Updates]:
-        visitor = visitor_in(request.headers)
-        if not saga_id or not operation:
-            return
-        try:
+    async def _on_resolve(self, visitor: Visitor, saga_id: str, operation: str | None, way: str | None, output: str) -> None:
+        if saga_id and operation:
             said, returned = _found_out(way, output)
             await self._service.resolve(visitor, saga_id, operation, said, returned)
-        except SagaGraphError as exc:
-            yield {self._told: cards.problem(str(exc))}
-            return
-        async for updates in self._follow(visitor, saga_id):
-            yield updates
 
-    async def _follow(self, visitor: Visitor, saga_id: str) -> AsyncIterator[Updates]:
-        while self._service.is_busy(saga_id):
-            yield await self._opened_saga(visitor, saga_id)
+    async def _on_check(self, visitor: Visitor, saga_id: str) -> Updates | None:
+        return {self._replay: records.replay_card(await self._service.replay(visitor, saga_id))} if saga_id else None
+
+    async def _refused(self, _visitor: Visitor, why: str) -> Updates:
+        return {self._told: cards.problem(why)}
+
+    async def _follow(self, visitor: Visitor, saga_id: str, *_values: Any) -> Stream:
+        while saga_id and self._service.is_busy(saga_id):
+            yield await self._record_of(visitor, saga_id)
             await self._service.moved(saga_id)
-        yield {**await self._listed(visitor, saga_id), **await self._opened_saga(visitor, saga_id)}
-
-    async def _on_check(self, saga_id: str, request: gr.Request) -> Updates:
-        if not saga_id:
-            return {}
-        return {self._replay: records.replay_card(await self._service.replay(visitor_in(request.headers), saga_id))}
+        yield await self._refreshed(visitor, saga_id)
 
     # -- rendering -----------------------------------------------------------------------------------------------------
 
     async def _listed(self, visitor: Visitor, saga_id: str) -> Updates:
         sagas = await self._service.sagas(visitor)
-        told = [(saga, records.title(saga, self._service.subjects.get(saga.domain))) for saga in sagas]
+        told = [(saga, records.title(saga, self._service.pages.get(saga.domain))) for saga in sagas]
         choices = [(f"{words} · {status_of(saga).value}", saga.id) for saga, words in told]
         return {self._list: records.saga_list(told), self._pick: gr.update(choices=choices, value=saga_id or None)}
 
-    async def _opened_saga(self, visitor: Visitor, saga_id: str, version: int | None = None) -> Updates:
+    async def _record_of(self, visitor: Visitor, saga_id: str | None, version: int | None = None) -> Updates:
         if not saga_id:
             return {self._record: gr.update(visible=False)}
         try:
@@ -168,12 +144,12 @@ class History:
         from sagagraph.ui.pictures.dependencies import dependency_graph
 
         seen = entries[:at]
-        subject = self._service.subjects.get(saga.domain)
+        page = self._service.pages.get(saga.domain)
         card = cards.status_card(saga, is_busy=False, told="")
-        plan = cards.plan_card(saga, subject) if subject and saga.plan.content is not None else ""
+        plan = cards.plan_card(saga, page) if page and saga.plan.content is not None else ""
         return {
             self._version: gr.update(maximum=max(len(entries), 2), value=at),
-            self._at: joined(card, cards.note(describe(seen[-1])), plan),
+            self._at: Markup().join((card, cards.note(describe(seen[-1])), plan)),
             self._graph: dependency_graph(tuple(saga.in_order())) if len(saga.operations) else None,
             self._journal: records.journal_table(seen[-_MOST_SHOWN:]),
             self._state: records.state_tables(project(saga.id, seen)),
