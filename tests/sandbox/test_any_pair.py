@@ -10,11 +10,12 @@ from itertools import pairwise
 
 from hypothesis import given, settings, strategies
 
-from sagagraph.sandbox.cities import City, airport_of, airport_of_code, all_cities, find_city
-from sagagraph.sandbox.geometry import distance_km
-from sagagraph.sandbox.offers import Offer
-from sagagraph.sandbox.routes import chains, has_direct
-from sagagraph.sandbox.world import JourneyQuestion, StayQuestion, find_offer
+from sagagraph.sandbox.world.cities import City, all_airports, all_cities
+from sagagraph.sandbox.world.city_search import find_city
+from sagagraph.sandbox.world.distance import distance_km
+from sagagraph.sandbox.world.offers import Offer
+from sagagraph.sandbox.world.questions import JourneyQuestion, StayQuestion, find_offer
+from sagagraph.sandbox.world.routes import chains, has_direct
 
 CITIES = strategies.sampled_from(all_cities())
 DAYS = strategies.dates(date(2024, 1, 1), date(2030, 12, 30))
@@ -53,10 +54,10 @@ def test_flights_go_between_any_two_airports(origin: City, destination: City, da
     assert len({offer.offer_id for offer in offers}) == len(offers) < 11
     for offer in offers:
         check_journey(offer, origin, destination, day, party)
-        stops = [origin.airport, *offer.facts["via"], destination.airport]
+        stops = [origin.airport.code, *offer.facts["via"], destination.airport.code]
         assert offer.facts["stops"] == len(offer.facts["via"]) <= 3
         assert len(set(stops)) == len(stops)
-        flown = sum(distance_km(airport_of_code(a), airport_of_code(b)) for a, b in pairwise(stops))
+        flown = sum(distance_km(all_airports()[a], all_airports()[b]) for a, b in pairwise(stops))
         in_the_air = offer.facts["duration_minutes"] - 40 * (len(stops) - 1) - SHORTEST_CHANGE * offer.facts["stops"]
         assert flown / 14 - 10 <= in_the_air <= flown / 14 + 10 + 95 * offer.facts["stops"]
 
@@ -66,7 +67,7 @@ def test_flights_go_between_any_two_airports(origin: City, destination: City, da
 def test_flights_are_direct_in_both_directions_or_in_none_and_changes_are_made_where_both_legs_are_flown(
     origin: City, destination: City
 ) -> None:
-    one, other = airport_of(origin), airport_of(destination)
+    one, other = origin.airport, destination.airport
     assert has_direct(one, other) == has_direct(other, one)
     if one is other:
         return
@@ -96,7 +97,7 @@ def test_trains_between_near_cities_keep_the_same_rules(origin: City, rank: int,
 
 
 def _compatriots(place: City) -> list[City]:
-    return [each for each in all_cities() if each.country_code == place.country_code]
+    return [each for each in all_cities() if each.country is place.country]
 
 
 @settings(max_examples=150, deadline=None)
@@ -104,7 +105,7 @@ def _compatriots(place: City) -> list[City]:
 def test_every_city_has_hotels_from_cheap_to_dear(place: City, check_in: date, nights: int, rooms: int) -> None:
     offers = StayQuestion(place, check_in, check_in + timedelta(days=nights), rooms).offers()
     stars = {offer.facts["stars"] for offer in offers}
-    assert stars == ({2, 3, 4, 5} if place.first else {1, 2, 3, 4, 5})
+    assert stars == ({2, 3, 4, 5} if place.original else {1, 2, 3, 4, 5})
     by_stars = [min(offer.rate for offer in offers if offer.facts["stars"] == each) for each in sorted(stars)]
     assert by_stars == sorted(by_stars)
     for offer in offers:
@@ -137,8 +138,8 @@ def test_big_cities_that_are_not_far_apart_have_direct_flights() -> None:
 
 def test_other_processes_offer_the_same() -> None:
     question = (
-        "from datetime import date; from sagagraph.sandbox.cities import all_cities as every;"
-        "from sagagraph.sandbox.world import JourneyQuestion as Q, StayQuestion as S;"
+        "from datetime import date; from sagagraph.sandbox.world.cities import all_cities as every;"
+        "from sagagraph.sandbox.world.questions import JourneyQuestion as Q, StayQuestion as S;"
         "pairs = list(zip(every()[::400], every()[7::400]));"
         "day = date(2026, 2, 3);"
         "journeys = [o for a, b in pairs for kind in ('flight', 'train') for o in Q(kind, a, b, day, 1).offers()];"

@@ -11,6 +11,7 @@ from pathlib import Path
 from httpx2 import Client
 
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from tests.today import TODAY
 
 OFFER = "hotel.BER-1.2025-06-10.2025-06-14.x1"
 
@@ -25,7 +26,7 @@ def book(url: str, key: str | None = None) -> int:
 
 
 def book_in_a_process_of_its_own(database: Path, keys: list[str]) -> list[int]:
-    with EmbeddedSandbox(SandboxSettings(database)) as sandbox:
+    with EmbeddedSandbox(SandboxSettings(database, today=TODAY)) as sandbox:
         return [book(sandbox.url, key) for key in keys]
 
 
@@ -41,7 +42,7 @@ def left(url: str) -> int:
 
 
 def test_nothing_is_oversold_through_two_services_on_one_file(tmp_path: Path) -> None:
-    settings = SandboxSettings(tmp_path / "sandbox.db")
+    settings = SandboxSettings(tmp_path / "sandbox.db", today=TODAY)
     with EmbeddedSandbox(settings) as one, EmbeddedSandbox(settings) as other:
         rooms = left(one.url)
         answers = at_once([partial(book, url) for url in (one.url, other.url) for _ in range(10)])
@@ -50,7 +51,7 @@ def test_nothing_is_oversold_through_two_services_on_one_file(tmp_path: Path) ->
 
 
 def test_simultaneous_calls_with_one_key_land_once(tmp_path: Path) -> None:
-    settings = SandboxSettings(tmp_path / "sandbox.db")
+    settings = SandboxSettings(tmp_path / "sandbox.db", today=TODAY)
     with EmbeddedSandbox(settings) as one, EmbeddedSandbox(settings) as other:
         rooms = left(one.url)
         answers = at_once([partial(book, url, "k") for url in (one.url, other.url) for _ in range(10)])
@@ -63,7 +64,10 @@ def test_processes_share_keys_and_stock(tmp_path: Path) -> None:
     keys = [[f"{process}-{n}" if n else "shared" for n in range(6)] for process in range(2)]
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         answers = Counter(chain(*pool.starmap(book_in_a_process_of_its_own, [(database, own) for own in keys])))
-    with EmbeddedSandbox(SandboxSettings(database)) as sandbox, Client(base_url=sandbox.url, trust_env=False) as client:
+    with (
+        EmbeddedSandbox(SandboxSettings(database, today=TODAY)) as sandbox,
+        Client(base_url=sandbox.url, trust_env=False) as client,
+    ):
         landed = client.get("/ledger").json()["reservations"]
         assert answers[201] == len(landed)
         assert answers[201] + answers[200] + answers[422] == 12

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.sandbox.books.database import Database
 from sagagraph.sandbox.clock import real_now
-from sagagraph.sandbox.database import Database
 from sagagraph.sandbox.service import Service
 from sagagraph.sandbox.settings import SandboxSettings
+from tests.today import TODAY
 
 
 def open_and_tell_the_time(path: Path) -> str:
-    service = Service(SandboxSettings(path), real_now)
+    service = Service(SandboxSettings(path, today=TODAY), real_now)
     now = service.now().isoformat()
     service.close()
     return now

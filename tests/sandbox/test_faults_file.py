@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.sandbox.faults import load_faults
+from sagagraph.sandbox.books.faults import load_faults
 
 GOOD = {"kind": "hotel", "call": "book", "nth": 1, "fault": "late", "seconds": 3}
 

@@ -7,9 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from hypothesis import given, settings, strategies
 
-from sagagraph.sandbox.cities import City, all_cities, find_city
-from sagagraph.sandbox.market import as_of
-from sagagraph.sandbox.world import JourneyQuestion, StayQuestion
+from sagagraph.sandbox.books.stock import as_others_left_it
+from sagagraph.sandbox.world.cities import City, all_cities
+from sagagraph.sandbox.world.city_search import find_city
+from sagagraph.sandbox.world.questions import JourneyQuestion, StayQuestion
 from tests.sandbox.caller import code
 from tests.sandbox.conftest import Open
 
@@ -33,19 +34,19 @@ def test_others_only_ever_take_more_and_never_more_than_there_is(one: City, othe
         *JourneyQuestion("flight", one, other, day, 1).offers(),
         *StayQuestion(one, day, day + timedelta(days=3), 1).offers(),
     ]:
-        before, after = as_of(offer, now), as_of(offer, now + timedelta(hours=5))
+        before, after = as_others_left_it(offer, now), as_others_left_it(offer, now + timedelta(hours=5))
         for stock, later in zip(before.stock, after.stock, strict=True):
             assert 0 <= stock.sold <= later.sold <= stock.capacity
         assert 0.8 * offer.rate - 100 <= before.rate <= 1.4 * offer.rate + 100
         assert before.rate % 100 == 0
-        assert as_of(offer, now) == before
+        assert as_others_left_it(offer, now) == before
 
 
 def test_the_market_moves_at_full_hours() -> None:
     offers = JourneyQuestion("flight", city("Lyon"), city("Oslo"), date(2025, 4, 1), 1).offers()
     for offer in offers:
-        assert as_of(offer, START) == as_of(offer, START + timedelta(minutes=59))
-    hours = [[as_of(offer, START + timedelta(hours=n)) for offer in offers] for n in range(48)]
+        assert as_others_left_it(offer, START) == as_others_left_it(offer, START + timedelta(minutes=59))
+    hours = [[as_others_left_it(offer, START + timedelta(hours=n)) for offer in offers] for n in range(48)]
     assert len({tuple(offer.rate for offer in hour) for hour in hours}) > 10
 
 
@@ -55,8 +56,8 @@ def test_at_the_end_most_is_taken_some_is_sold_out_and_the_rest_is_dearer() -> N
         for other in ("Oslo", "Madrid", "Cairo", "Delhi", "Lima", "Sydney")
         for offer in JourneyQuestion("flight", city("Lyon"), city(other), date(2025, 8, 1), 1).offers()
     ]
-    long_before = [as_of(offer, datetime(2025, 1, 1, tzinfo=UTC)) for offer in offers]
-    at_the_end = [as_of(offer, offer.starts - timedelta(hours=2)) for offer in offers]
+    long_before = [as_others_left_it(offer, datetime(2025, 1, 1, tzinfo=UTC)) for offer in offers]
+    at_the_end = [as_others_left_it(offer, offer.starts - timedelta(hours=2)) for offer in offers]
     assert sum(offer.stock[0].sold for offer in long_before) < 0.2 * sum(offer.stock[0].capacity for offer in offers)
     is_full = [offer.stock[0].sold == offer.stock[0].capacity for offer in at_the_end]
     assert 0 < sum(is_full) < 0.5 * len(offers)

@@ -5,9 +5,10 @@ from itertools import combinations
 
 import pytest
 
-from sagagraph.sandbox.cities import City, all_cities, find_city
-from sagagraph.sandbox.railways import line_between, network_of
-from sagagraph.sandbox.world import JourneyQuestion
+from sagagraph.sandbox.world.cities import City, all_cities
+from sagagraph.sandbox.world.city_search import find_city
+from sagagraph.sandbox.world.questions import JourneyQuestion
+from sagagraph.sandbox.world.railways import line_between
 
 
 def city(name: str) -> City:
@@ -50,7 +51,7 @@ def test_trains_never_run_across_a_sea(one: str, other: str) -> None:
     ("one", "other"), [("Doha", "Dubai"), ("Reykjavík", "Akureyri"), ("Bogotá", "Medellín"), ("Sanaa", "Aden")]
 )
 def test_no_trains_run_in_countries_without_passenger_trains(one: str, other: str) -> None:
-    assert network_of(city(one)) is None
+    assert not city(one).railway
     ends = city(one), find_city(other)
     assert ends[1] is None or line_between(ends[0], ends[1]) is None
 
@@ -71,12 +72,12 @@ def test_what_is_too_far_by_train_has_none() -> None:
 
 
 def test_lines_between_two_networks_are_only_those_that_meet() -> None:
-    rails = [place for place in all_cities() if network_of(place) and not place.first]
+    rails = [place for place in all_cities() if place.railway and not place.original]
     european = [place for place in rails if place.population > 250_000 and place.timezone.startswith("Europe")]
     met = {
-        frozenset({network_of(one), network_of(other)})
+        frozenset({one.railway, other.railway})
         for one, other in combinations([*european, *rails[::25]], 2)
-        if network_of(one) != network_of(other) and line_between(one, other)
+        if one.railway != other.railway and line_between(one, other)
     }
     assert {"Europe", "Great Britain"} in met
     assert met <= {

@@ -10,10 +10,11 @@ from typing import Any
 
 from hypothesis import given, settings, strategies
 
-from sagagraph.sandbox.calls import BookCall, Call, CancelCall, CaptureCall, Labels, RefundCall, VoidCall
-from sagagraph.sandbox.effects import Arrival
+from sagagraph.sandbox.books.calls import BookCall, Call, CancelCall, CaptureCall, Labels, RefundCall, VoidCall
+from sagagraph.sandbox.books.effects import Arrival
 from sagagraph.sandbox.service import Service
 from sagagraph.sandbox.settings import SandboxSettings
+from tests.today import TODAY
 
 OFFERS = ["hotel.BER-1.2025-06-10.2025-06-12.x1", "hotel.BER-1.2025-06-11.2025-06-14.x1"]
 """Two stays that share a night."""
@@ -119,20 +120,20 @@ steps = strategies.one_of(
 
 
 def left(service: Service) -> list[int]:
-    return [service.enquiries.offer(offer_id)["left"] for offer_id in OFFERS]
+    return [service.offer(offer_id)["left"] for offer_id in OFFERS]
 
 
 @settings(max_examples=40, deadline=None)
 @given(strategies.lists(steps, max_size=20))
 def test_the_books_and_the_stock_agree_with_the_model(course: list[tuple[Any, ...]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        service = Service(SandboxSettings(Path(folder) / "sandbox.db"), lambda: datetime(2030, 1, 1, tzinfo=UTC))
+        service = Service(SandboxSettings(Path(folder) / "sandbox.db", today=TODAY), lambda: datetime(2030, 1, 1, tzinfo=UTC))
         model = Model()
         for step in course:
             assert service.effects.carry_out(call_for(step), Arrival()).status == model.apply(step)
             assert left(service) == [SHARED_ROOMS - sum(model.taken())] * 2
             assert min(left(service)) >= 0
-        ledger = service.enquiries.ledger()
+        ledger = service.ledger()
         service.close()
     assert [(row["idempotency_key"], row["state"]) for row in ledger["reservations"]] == [
         (key, "confirmed" if is_confirmed else "cancelled") for _, _, key, is_confirmed in model.reservations

@@ -10,9 +10,11 @@ from itertools import combinations, permutations
 import pytest
 from hypothesis import given, strategies
 
-from sagagraph.sandbox.cities import City, all_cities, distance_km, find_city
-from sagagraph.sandbox.offers import Offer
-from sagagraph.sandbox.world import JourneyQuestion, StayQuestion, find_offer
+from sagagraph.sandbox.world.cities import City, all_cities
+from sagagraph.sandbox.world.city_search import find_city
+from sagagraph.sandbox.world.distance import distance_km
+from sagagraph.sandbox.world.offers import Offer
+from sagagraph.sandbox.world.questions import JourneyQuestion, StayQuestion, find_offer
 
 JUNE_10, JUNE_14, JUNE_16 = date(2025, 6, 10), date(2025, 6, 14), date(2025, 6, 16)
 
@@ -23,9 +25,9 @@ def city(name: str) -> City:
     return found
 
 
-def first_cities() -> list[City]:
+def original_cities() -> list[City]:
     """Those that the world began with."""
-    return [place for place in all_cities() if place.first]
+    return [place for place in all_cities() if place.original]
 
 
 def flights(origin: str, destination: str, day: date, travellers: int = 1) -> list[Offer]:
@@ -61,8 +63,8 @@ def test_a_city_is_found_in_capitals_or_not() -> None:
 
 def test_another_process_offers_the_same() -> None:
     question = (
-        "from datetime import date; from sagagraph.sandbox.cities import find_city;"
-        "from sagagraph.sandbox.world import JourneyQuestion as Q;"
+        "from datetime import date; from sagagraph.sandbox.world.city_search import find_city;"
+        "from sagagraph.sandbox.world.questions import JourneyQuestion as Q;"
         "offers = Q('flight', find_city('Boston'), find_city('Rome'), date(2025, 6, 10), 1).offers();"
         "print([(offer.offer_id, offer.price) for offer in offers])"
     )
@@ -76,28 +78,28 @@ def test_another_process_offers_the_same() -> None:
     assert answers != {b"[]\n"}
 
 
-def test_every_pair_of_first_cities_has_a_connection_through_a_hub_every_day() -> None:
-    for origin, destination in permutations(first_cities(), 2):
+def test_every_pair_of_original_cities_has_a_connection_through_a_hub_every_day() -> None:
+    for origin, destination in permutations(original_cities(), 2):
         offers = JourneyQuestion("flight", origin, destination, JUNE_10, 1).offers()
         assert any(offer.facts["stops"] == 1 for offer in offers), (origin.name, destination.name)
         assert len({offer.offer_id for offer in offers}) == len(offers)
 
 
-def test_the_first_cities_offer_one_another_what_they_always_did() -> None:
+def test_the_original_cities_offer_one_another_what_they_always_did() -> None:
     """Saved trips name these offers: whoever changes them changes the digest on purpose."""
     digest = sha256()
-    for origin, destination in permutations(first_cities_by_name(), 2):
+    for origin, destination in permutations(original_cities_by_name(), 2):
         for kind in ("flight", "train"):
             for offer in JourneyQuestion(kind, origin, destination, JUNE_10, 2).offers():  # type: ignore[arg-type]
                 digest.update(f"{offer.offer_id} {offer.price} {offer.stock[0].capacity} {dict(offer.facts)}\n".encode())
-    for place in first_cities_by_name():
+    for place in original_cities_by_name():
         for offer in StayQuestion(place, JUNE_10, JUNE_14, 2).offers():
             digest.update(f"{offer.offer_id} {offer.price} {offer.stock[0].capacity} {dict(offer.facts)}\n".encode())
     assert digest.hexdigest()[:16] == "405faae84c730cbf"
 
 
-def first_cities_by_name() -> list[City]:
-    return sorted(first_cities(), key=lambda place: place.name)
+def original_cities_by_name() -> list[City]:
+    return sorted(original_cities(), key=lambda place: place.name)
 
 
 def test_san_francisco_to_berlin_has_a_direct_flight_on_most_days_but_not_on_all() -> None:
@@ -124,7 +126,7 @@ def test_flights_arrive_their_duration_after_they_leave_in_the_local_time_of_eac
 
 
 def test_direct_flights_take_a_plausible_time() -> None:
-    for origin, destination in permutations(first_cities(), 2):
+    for origin, destination in permutations(original_cities(), 2):
         for offer in JourneyQuestion("flight", origin, destination, JUNE_10, 1).offers():
             if not offer.facts["stops"]:
                 hours_in_the_air = (offer.facts["duration_minutes"] - 40) / 60
@@ -146,13 +148,13 @@ def test_a_flight_number_leaves_at_the_same_time_every_day() -> None:
     assert len(leaves) == len({number for number, _ in leaves})
 
 
-def test_trains_run_between_first_cities_in_europe_that_are_not_far_apart() -> None:
+def test_trains_run_between_original_cities_in_europe_that_are_not_far_apart() -> None:
     linked = 0
-    for one, other in combinations(first_cities(), 2):
+    for one, other in combinations(original_cities(), 2):
         offers = JourneyQuestion("train", one, other, JUNE_14, 1).offers()
-        assert one.first
-        assert other.first
-        expected = one.first.region == other.first.region == "Europe" and distance_km(one, other) < 900
+        assert one.original
+        assert other.original
+        expected = one.original.region == other.original.region == "Europe" and distance_km(one, other) < 900
         assert bool(offers) == expected, (one.name, other.name)
         linked += expected
         assert all(60 <= offer.facts["duration_minutes"] <= 480 for offer in offers)
@@ -161,8 +163,8 @@ def test_trains_run_between_first_cities_in_europe_that_are_not_far_apart() -> N
 
 
 def test_every_first_city_has_eight_hotels_and_no_name_repeats() -> None:
-    offers = [offer for place in first_cities() for offer in hotels(place.name, JUNE_10, JUNE_14)]
-    assert len({offer.facts["name"] for offer in offers}) == len(offers) == 8 * len(first_cities())
+    offers = [offer for place in original_cities() for offer in hotels(place.name, JUNE_10, JUNE_14)]
+    assert len({offer.facts["name"] for offer in offers}) == len(offers) == 8 * len(original_cities())
     assert {offer.facts["stars"] for offer in offers} == {2, 3, 4, 5}
 
 
