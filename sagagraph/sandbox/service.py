@@ -108,5 +108,5 @@ class Service:
 
     def kind_of_reservation(self, reservation_id: str) -> OfferKind:
         with self._database.snapshot() as tx:
-            kind: OfferKind = ledger.reservation(tx, reservation_id)["kind"]
+            kind: OfferKind = ledger.existing(tx, "reservation", reservation_id)["kind"]
             return kind

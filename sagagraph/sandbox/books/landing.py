@@ -71,7 +71,7 @@ def _enter_reservation(tx: sqlite3.Connection, call: BookCall, offer: Offer, lef
 
 
 def _cancel(tx: sqlite3.Connection, call: CancelCall, now: datetime) -> Json:
-    row = ledger.reservation(tx, call.reservation_id)
+    row = ledger.existing(tx, "reservation", call.reservation_id)
     fee = _cancellation_fee(row, now)
     cancellation = _undo_reservation(tx, row, fee, Entry.of(call.labels, now))
     is_first = row["state"] == "confirmed"
@@ -100,13 +100,13 @@ def _undo_reservation(tx: sqlite3.Connection, row: sqlite3.Row, fee: Cents, entr
 
 def _capture(tx: sqlite3.Connection, call: CaptureCall, now: datetime) -> Json:
     for reservation_id in call.reservation_ids:
-        ledger.reservation(tx, reservation_id)
+        ledger.existing(tx, "reservation", reservation_id)
     entry, named = Entry.of(call.labels, now), json.dumps(call.reservation_ids)
     return ledger.payment_as_json(ledger.enter(tx, "payments", entry, state="captured", amount=call.amount, reservations=named))
 
 
 def _refund(tx: sqlite3.Connection, call: RefundCall, now: datetime) -> Json:
-    row = ledger.payment(tx, call.payment_id)
+    row = ledger.existing(tx, "payment", call.payment_id)
     amount = row["amount"] if call.amount is None else call.amount
     if amount > row["amount"]:
         raise refusal("invalid", f"amount: {as_amount(amount)} is more than {call.payment_id} captured")
@@ -125,11 +125,11 @@ def withdraw(tx: sqlite3.Connection, reservation_id: str, now: datetime) -> Json
 
     It charges nothing, and no customer's key or label stands at it.
     """
-    row = ledger.reservation(tx, reservation_id)
+    row = ledger.existing(tx, "reservation", reservation_id)
     if row["state"] == "confirmed":
         stock.use_up(tx, json.loads(row["units"]))
         ledger.enter_cancellation(tx, reservation_id, 0, Entry(None, None, None, now))
-    return ledger.reservation_as_json(ledger.reservation(tx, reservation_id))
+    return ledger.reservation_as_json(ledger.existing(tx, "reservation", reservation_id))
 
 
 def void(tx: sqlite3.Connection, call: VoidCall, now: datetime) -> Json:

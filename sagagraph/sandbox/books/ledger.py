@@ -78,19 +78,11 @@ def enter_void(tx: sqlite3.Connection, call: VoidCall, outcome: str, fee: Cents,
     )
 
 
-def reservation(tx: sqlite3.Connection, reservation_id: str) -> sqlite3.Row:
-    """Raises `ServiceError` where there is none."""
-    row: sqlite3.Row | None = tx.execute("SELECT * FROM reservations WHERE id = ?", (reservation_id,)).fetchone()
+def existing(tx: sqlite3.Connection, what: Literal["reservation", "payment"], row_id: str) -> sqlite3.Row:
+    """Raises `ServiceError` where there is none of this id."""
+    row: sqlite3.Row | None = tx.execute(f"SELECT * FROM {what}s WHERE id = ?", (row_id,)).fetchone()  # noqa: S608 - our own names
     if row is None:
-        raise unknown("reservation", reservation_id)
-    return row
-
-
-def payment(tx: sqlite3.Connection, payment_id: str) -> sqlite3.Row:
-    """Raises `ServiceError` where there is none."""
-    row: sqlite3.Row | None = tx.execute("SELECT * FROM payments WHERE id = ?", (payment_id,)).fetchone()
-    if row is None:
-        raise unknown("payment", payment_id)
+        raise unknown(what, row_id)
     return row
 
 

@@ -28,6 +28,14 @@ async def test_an_order_strikes_the_next_call_once(open_sandbox: Open) -> None:
         assert (await sandbox.get("/faults")).json() == {"orders": []}
 
 
+async def test_an_order_for_a_search_strikes_the_next_one(open_sandbox: Open) -> None:
+    async with open_sandbox() as sandbox:
+        before = await sandbox.hotels()
+        await sandbox.post("/faults", {"kind": "hotel", "call": "search", "fault": "price_up"})
+        assert [round(offer["price"] / 1.2) for offer in await sandbox.hotels()] == [offer["price"] for offer in before]
+        assert (await sandbox.get("/faults")).json() == {"orders": []}
+
+
 async def test_an_order_that_is_none_is_refused(open_sandbox: Open) -> None:
     async with open_sandbox() as sandbox:
         assert code(await sandbox.post("/faults", {"kind": "hotel", "call": "book", "fault": "explode"})) == (422, "invalid")
