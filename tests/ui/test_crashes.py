@@ -23,6 +23,7 @@ from sagagraph.ui.server.api import PREFIX
 from sagagraph.ui.server.auth import COOKIE
 from sagagraph.ui.visitors import guest
 from tests.support.databases import databases
+from tests.today import TODAY
 from tests.ui.crashing.nursery import Nursery, Victim
 from tests.ui.crashing.visitor import trip
 from tests.ui.crashing.weather import Forecast, weather
@@ -73,7 +74,7 @@ class Place:
 
 @pytest.fixture
 def place(nursery: Nursery, tmp_path: Path) -> Iterator[Place]:
-    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db")) as sandbox:
+    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db", today=TODAY)) as sandbox:
         yield Place(nursery, tmp_path, sandbox.url)
 
 

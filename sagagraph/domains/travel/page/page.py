@@ -51,7 +51,7 @@ class TravelPage(Page):
     outcome = "everything is booked"
     opening = "Where do you want to go, and when? Say it in your own words."
     examples = (
-        "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, flexible within the "
+        "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June, flexible within the "
         "month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
         "Two of us from Boston to Lisbon for 5 nights in May, under $4,000",
         "From London to Tokyo and Osaka in any order, 4 nights each, in September",
