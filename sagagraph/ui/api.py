@@ -24,10 +24,10 @@ from sagagraph.errors import (
     UnknownOperationError,
     UnknownSagaError,
 )
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.document import entry_json, plain
-from sagagraph.saga.events import Entry, Resolution
-from sagagraph.saga.model import Saga
+from sagagraph.saga.core.events import Entry, Resolution
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.views.document import entry_json, plain
 from sagagraph.ui.gate import visitor_in
 from sagagraph.ui.reference import reference
 from sagagraph.ui.service import Service

@@ -22,8 +22,8 @@ from fastapi import FastAPI
 
 from sagagraph import __version__
 from sagagraph.bootstrap import Settings
-from sagagraph.listening import listen, url_of
 from sagagraph.planning.processes import in_processes
+from sagagraph.sockets import listen, url_of
 from sagagraph.ui.api import add_api
 from sagagraph.ui.chat import Chat
 from sagagraph.ui.conversation import Conversations
@@ -37,7 +37,7 @@ from sagagraph.ui.visitors import TOKEN_BYTES
 
 _GRACE_S: Final = 3
 _THREADS: Final = 128
-_PLANNERS: Final = ("sagagraph.domains.reunion.solver", "sagagraph.domains.travel.repair")
+_PLANNERS: Final = ("sagagraph.domains.reunion.planning.solver", "sagagraph.domains.travel.planning.repair")
 """Modules that planning needs."""
 _NOTHING_UPLOADED: Final = 1
 """Bytes: no component takes files, and the route that would take them is there all the same."""

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.model import Saga
-from sagagraph.saga.preview import CancelPreview
-from sagagraph.saga.status import SagaStatus
+from sagagraph.planning.page import Line, Subject
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.ui.markup import Html, element, joined, table
 from sagagraph.ui.narration import money, progress, undone, waits_for_the_world
 from sagagraph.ui.pictures.comparison import Change
-from sagagraph.ui.subject import Line, Subject
 
 _LOOKS: Final = {
     SagaStatus.PLANNING: "busy",

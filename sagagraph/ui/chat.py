@@ -9,9 +9,9 @@ from typing import Any, Final
 import gradio as gr
 
 from sagagraph.errors import SagaGraphError
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.model import FINAL
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import FINAL
+from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui import cards
 from sagagraph.ui.conversation import Conversation, Conversations, Talk, as_chat, shown_messages
 from sagagraph.ui.gallery import Drawn, Gallery

@@ -12,12 +12,12 @@ from typing import Any, Final, Literal
 from weakref import WeakValueDictionary
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.model import Saga
-from sagagraph.saga.status import SagaStatus
+from sagagraph.planning.page import NOTHING_KNOWN, Disruption, Draft, Subject
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.narration import in_retrospect, narrate, something_stands
 from sagagraph.ui.service import Service
-from sagagraph.ui.subject import NOTHING_KNOWN, Disruption, Draft, Subject
 from sagagraph.ui.visitors import Visitor
 
 _MOST_KEPT: Final = 1000

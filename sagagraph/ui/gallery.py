@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from sagagraph.saga.model import Operation, Saga
+from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.ui import cards
 from sagagraph.ui.gate import visitor_in
 from sagagraph.ui.scene import Scene

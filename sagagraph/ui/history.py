@@ -9,12 +9,12 @@ from typing import Any
 import gradio as gr
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.document import describe
-from sagagraph.saga.events import Entry, Resolution
-from sagagraph.saga.evolve import fold
-from sagagraph.saga.model import FINAL, Saga
-from sagagraph.saga.projections import project
+from sagagraph.saga.core.events import Entry, Resolution
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import FINAL, Saga
+from sagagraph.saga.engine.views.document import describe
+from sagagraph.saga.stores.projections import project
 from sagagraph.ui import cards, records
 from sagagraph.ui.conversation import Conversations, about
 from sagagraph.ui.gate import visitor_in

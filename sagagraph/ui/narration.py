@@ -7,12 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 from sagagraph.domains.travel.money import money_text
-from sagagraph.saga.agenda import is_quiet, status_of
-from sagagraph.saga.amendment import parent_of
-from sagagraph.saga.dependency import is_done_with
-from sagagraph.saga.model import Saga
-from sagagraph.saga.status import OperationStatus, SagaStatus
-from sagagraph.ui.subject import Subject
+from sagagraph.planning.page import Subject
+from sagagraph.saga.core.dependencies import is_done_with
+from sagagraph.saga.core.next_steps import is_quiet, status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.engine.amendment import parent_of
 
 
 def narrate(saga: Saga, subject: Subject) -> str:

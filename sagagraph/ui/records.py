@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.document import describe, plain
-from sagagraph.saga.events import Entry, OperationRejected, OperationSucceeded, PlanJudged
-from sagagraph.saga.model import Saga
-from sagagraph.saga.projections import Projection
-from sagagraph.saga.replay import Replay
+from sagagraph.planning.page import Subject
+from sagagraph.saga.core.events import Entry, OperationRejected, OperationSucceeded, PlanJudged
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.maintenance.replay import Replay
+from sagagraph.saga.engine.views.document import describe, plain
+from sagagraph.saga.stores.projections import Projection
 from sagagraph.ui.api import PREFIX
 from sagagraph.ui.cards import badge, moment_text
 from sagagraph.ui.markup import Html, element, joined, table
 from sagagraph.ui.narration import money
 from sagagraph.ui.scene import stands_alone
-from sagagraph.ui.subject import Subject
 
 _LONGEST_VALUE: Final = 20_000
 _LONGEST_TITLE: Final = 70

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sagagraph.saga.amendment import parent_of
-from sagagraph.saga.events import Driver, Entry
-from sagagraph.saga.evolve import begin, evolve
-from sagagraph.saga.model import Saga
+from sagagraph.planning.page import Subject
+from sagagraph.saga.core.events import Driver, Entry
+from sagagraph.saga.core.evolve.evolve import begin, evolve
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.amendment import parent_of
 from sagagraph.ui.conversation import Conversation, Conversations, about
 from sagagraph.ui.service import Service
-from sagagraph.ui.subject import Subject
 from sagagraph.ui.visitors import Visitor
 
 

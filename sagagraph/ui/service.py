@@ -14,24 +14,24 @@ from typing import Any
 
 from sagagraph.bootstrap import DOMAINS, Settings, model_of, open_engine
 from sagagraph.context.model import Model
+from sagagraph.domains.reunion.page.page import ReunionSubject
+from sagagraph.domains.travel.page.page import TravelSubject
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError, UnknownOperationError
-from sagagraph.graph.planning import PlanningGraph, planning_graph
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
-from sagagraph.saga import events as e
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.amendment import parent_of
-from sagagraph.saga.document import entry_json, plain
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import Driver, Entry, Resolution
-from sagagraph.saga.model import FINAL, Saga
-from sagagraph.saga.preview import CancelPreview
-from sagagraph.saga.projections import Projection
-from sagagraph.saga.replay import Replay
-from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.view import SagaView
-from sagagraph.ui.reunion.subject import ReunionSubject
-from sagagraph.ui.subject import Disruption, Download, Subject
-from sagagraph.ui.travel.subject import TravelSubject
+from sagagraph.planning.page import Disruption, Download, Subject
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.events import Driver, Entry, Resolution
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import FINAL, Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.amendment import parent_of
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.maintenance.replay import Replay
+from sagagraph.saga.engine.views.document import entry_json, plain
+from sagagraph.saga.engine.views.preview import CancelPreview
+from sagagraph.saga.engine.views.view import SagaView
+from sagagraph.saga.stores.projections import Projection
 from sagagraph.ui.visitors import Visitor
 
 _LOOK_AGAIN_S = 1.0

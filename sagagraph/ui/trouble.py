@@ -8,9 +8,9 @@ from typing import Any, Final
 import gradio as gr
 
 from sagagraph.errors import SagaGraphError
-from sagagraph.saga.model import FINAL
+from sagagraph.planning.fault_desk import CALLS, FAULTS, KINDS
+from sagagraph.saga.core.state import FINAL
 from sagagraph.ui import cards
-from sagagraph.ui.faults import CALLS, FAULTS, KINDS
 from sagagraph.ui.gate import visitor_in
 from sagagraph.ui.keeping import Shown, kept
 from sagagraph.ui.scene import Scene

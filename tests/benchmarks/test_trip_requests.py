@@ -10,7 +10,7 @@ import pytest
 from benchmarks.trips.places import CONTINENTS, Places, continent_of
 from benchmarks.trips.requests import Asked, requests
 from sagagraph.domains.travel.cities import City, Gazetteer
-from sagagraph.domains.travel.problem import parse_request
+from sagagraph.domains.travel.request import parse_request
 from sagagraph.sandbox.cities import all_cities
 from sagagraph.sandbox.rates import BASE, RATES
 

@@ -18,11 +18,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sagagraph.errors import JournalError, SagaGraphError
-from sagagraph.saga import agenda, commands, decide, evolve
-from sagagraph.saga import events as e
-from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
-from sagagraph.saga.status import OperationStatus, SagaStatus
-from sagagraph.saga.step import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Step, Verify, Wait
+from sagagraph.saga.core import commands
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core import next_steps as agenda
+from sagagraph.saga.core.decide import decide
+from sagagraph.saga.core.evolve import evolve
+from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Step, Verify, Wait
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 from tests.saga.cases import TIMEOUT_S, Case
 from tests.saga.invariants import GONE, NAMED, names_somebody, violations

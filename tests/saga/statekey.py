@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sagagraph.saga import settle
-from sagagraph.saga.events import Via
-from sagagraph.saga.model import Operation, Saga, Stage, Undo
-from sagagraph.saga.status import OperationStatus
+from sagagraph.saga.core import in_doubt as settle
+from sagagraph.saga.core.events import Via
+from sagagraph.saga.core.state import Operation, Saga, Stage, Undo
+from sagagraph.saga.core.status import OperationStatus
 from tests.saga.cases import DEDUP_S, TIMEOUT_S
 
 Key = tuple[object, ...]

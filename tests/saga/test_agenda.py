@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sagagraph.saga import commands as c
-from sagagraph.saga import events as e
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.model import Stage
-from sagagraph.saga.status import OperationStatus, SagaStatus
-from sagagraph.saga.step import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Verify, Wait
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Verify, Wait
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 from tests.saga.story import FAULT, NO, Story, spec

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import ConflictError, NotAllowedError, SagaGraphError
-from sagagraph.saga import commands as c
-from sagagraph.saga import events as e
-from sagagraph.saga.action import REVERSING, action
-from sagagraph.saga.amendment import amendment_of, amendment_request, next_amendment_id, outcome_for_parent, undoing_specs
-from sagagraph.saga.decide import decide
-from sagagraph.saga.evolve import begin, evolve, fold
-from sagagraph.saga.index import index_of
-from sagagraph.saga.model import Saga, Stage, operation_key
-from sagagraph.saga.reversal import Undone, plan_reversal
-from sagagraph.saga.status import OperationStatus
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.decide.decide import decide
+from sagagraph.saga.core.evolve.evolve import begin, evolve, fold
+from sagagraph.saga.core.evolve.index import index_of
+from sagagraph.saga.core.state import Saga, Stage, operation_key
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.saga.engine.actions import REVERSING, action
+from sagagraph.saga.engine.amendment import amendment_of, amendment_request, next_amendment_id, outcome_for_parent, undoing_specs
+from sagagraph.saga.engine.reversal import Undone, plan_reversal
 from sagagraph.workflow.kind import ActionKind
 
 from .story import spec

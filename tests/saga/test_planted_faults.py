@@ -13,16 +13,23 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sagagraph.saga import agenda, answers, commands, decide, dependency, evolve, index, plan_decisions, settle
-from sagagraph.saga import events as e
-from sagagraph.saga.model import Operation, Saga, Stage
-from sagagraph.saga.status import OperationStatus, SagaStatus
-from sagagraph.saga.step import Record, Step
+from sagagraph.saga.core import commands
+from sagagraph.saga.core import dependencies as dependency
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core import in_doubt as settle
+from sagagraph.saga.core import next_steps as agenda
+from sagagraph.saga.core.decide import calls as answers
+from sagagraph.saga.core.decide import decide
+from sagagraph.saga.core.decide import plans as plan_decisions
+from sagagraph.saga.core.evolve import evolve, index
+from sagagraph.saga.core.state import Operation, Saga, Stage
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.core.steps import Record, Step
 from tests.saga.cases import COMPENSATABLE, PIVOT, RETRIABLE, Case
 from tests.saga.explorer import Explorer, Report
 from tests.saga.world import Profile
 
-pytestmark = pytest.mark.exploration
+pytestmark = pytest.mark.thorough
 
 Patch = pytest.MonkeyPatch
 PROBE, KEYED, VOID, DEADLINE = Profile(), Profile(dedup=True), Profile(void=True), Profile(deadline=True)

@@ -9,16 +9,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sagagraph.saga import agenda, codec, evolve
-from sagagraph.saga import events as e
-from sagagraph.saga.model import Saga
+from sagagraph.saga.core import codec
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core import next_steps as agenda
+from sagagraph.saga.core.evolve import evolve
+from sagagraph.saga.core.state import Saga
 from tests.saga.cases import COMPENSATABLE, PIVOT, READ_ONLY, RETRIABLE, Case, Edges, Kinds, descendants, is_well_formed
 from tests.saga.explorer import Explorer, Move, State
 from tests.saga.invariants import violations
 from tests.saga.statekey import Key
 from tests.saga.world import Profile
 
-pytestmark = pytest.mark.exploration
+pytestmark = pytest.mark.thorough
 
 TROUBLES = 8
 randomly = settings(max_examples=250, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))

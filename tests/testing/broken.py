@@ -15,12 +15,12 @@ from typing import Any
 from unittest.mock import AsyncMock, patch
 
 from sagagraph.errors import SagaGraphError
-from sagagraph.saga.action import Action, Guarantees, action
-from sagagraph.saga.call import Call
-from sagagraph.saga.codec import Record, decode
-from sagagraph.saga.coordinator import Coordinator
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import Entry
+from sagagraph.saga.core.codec import Record, decode
+from sagagraph.saga.core.events import Entry
+from sagagraph.saga.engine.actions import Action, Guarantees, action
+from sagagraph.saga.engine.call import Call
+from sagagraph.saga.engine.coordinator import Coordinator
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.stores.rows import row_of
 from sagagraph.saga.stores.sql import INSERT_EVENT, Append, SqlSagaStore

@@ -8,13 +8,14 @@ from unittest.mock import patch
 
 import typer
 
-from sagagraph.saga import agenda, settle
-from sagagraph.saga.coordinator import Coordinator
-from sagagraph.saga.events import Fault, OperationFailed, ProbeAnswer, Via
-from sagagraph.saga.model import Operation
-from sagagraph.saga.step import Record, Step
+from sagagraph.saga.core import in_doubt as settle
+from sagagraph.saga.core import next_steps as agenda
+from sagagraph.saga.core.events import Fault, OperationFailed, ProbeAnswer, Via
+from sagagraph.saga.core.state import Operation
+from sagagraph.saga.core.steps import Record, Step
+from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.stores.sql import INSERT_EVENT, Append, SqlSagaStore
-from sagagraph.testing.storm.__main__ import storm
+from tests.support.storm.__main__ import storm
 
 _seal = settle.seal
 

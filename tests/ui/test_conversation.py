@@ -12,14 +12,14 @@ import pytest
 from msgspec import structs
 
 from sagagraph.bootstrap import Settings
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.model import Saga
-from sagagraph.testing.models.script import Say, Status, Step, Text
-from sagagraph.testing.models.server import ModelServer
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
 from sagagraph.ui.conversation import Conversation, Conversations, Talk, shown_messages
 from sagagraph.ui.scene import Scene, scene_of
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import Visitor, guest
+from tests.support.models.script import Say, Status, Step, Text
+from tests.support.models.server import ModelServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

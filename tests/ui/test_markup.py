@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sagagraph.saga.preview import CancelPreview, UndoneOperation
+from sagagraph.planning.page import Line
+from sagagraph.saga.engine.views.preview import CancelPreview, UndoneOperation
 from sagagraph.ui import cards
 from sagagraph.ui.markup import Html, element, joined, table
 from sagagraph.ui.pictures.palette import shown
-from sagagraph.ui.subject import Line
 
 EVIL = "<img src=x onerror=alert(1)> & [click](javascript:alert(1))"
 

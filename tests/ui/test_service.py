@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import ConflictError, NotAllowedError, ProviderError
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.model import Saga
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor, guest
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.saga.ports import SagaStore
+from sagagraph.saga.stores.port import SagaStore
 
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")

@@ -19,11 +19,11 @@ from typing import Any, TypeVar
 import psycopg
 
 from sagagraph.errors import BusyError, ConflictError, InvalidInputError, SagaGraphError, StoreError
-from sagagraph.saga.codec import encode
-from sagagraph.saga.events import Entry, LeaseTaken, SagaBegun
-from sagagraph.saga.model import Stage
-from sagagraph.saga.owner import is_known_dead
-from sagagraph.saga.ports import Lease, Note, Request, RequestKind
+from sagagraph.saga.core.codec import encode
+from sagagraph.saga.core.events import Entry, LeaseTaken, SagaBegun
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.stores.owner import is_known_dead
+from sagagraph.saga.stores.port import Lease, Note, Request, RequestKind
 from sagagraph.saga.stores.postgres_connection import PostgresConnection, why
 from sagagraph.saga.stores.rows import Head, retired, row_of
 from sagagraph.saga.stores.sql import HEAD_REVISION, Append, Job, SqlSagaStore, superseded, unknown

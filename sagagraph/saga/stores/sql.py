@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sagagraph.errors import BusyError, ConflictError, SagaGraphError, StoreError, SupersededError, UnknownSagaError
-from sagagraph.saga.commands import CallKind
-from sagagraph.saga.events import Entry, Event, LeaseTaken, SagaBegun
-from sagagraph.saga.model import Stage
-from sagagraph.saga.owner import is_known_dead
-from sagagraph.saga.ports import Headline, Lease, Note, Request, RequestKind
+from sagagraph.saga.core.commands import CallKind
+from sagagraph.saga.core.events import Entry, Event, LeaseTaken, SagaBegun
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.stores.owner import is_known_dead
+from sagagraph.saga.stores.port import Headline, Lease, Note, Request, RequestKind
 from sagagraph.saga.stores.rows import Head, Row, entries_of, moved_on, retired, row_of
 
 T = TypeVar("T")

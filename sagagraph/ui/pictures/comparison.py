@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import plotly.graph_objects as go
 
+from sagagraph.planning.page import Bar, Line
 from sagagraph.ui.pictures.palette import INK, OTHER_KIND, shown
 from sagagraph.ui.pictures.timeline import bars_over_time
-from sagagraph.ui.subject import Bar, Line
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any, Final
 import networkx as nx
 import plotly.graph_objects as go
 
-from sagagraph.saga.model import Operation
-from sagagraph.saga.status import OperationStatus
+from sagagraph.saga.core.state import Operation
+from sagagraph.saga.core.status import OperationStatus
 from sagagraph.ui.pictures.palette import INK, MARKS, STATUSES, figure, shown
 from sagagraph.workflow.wellformed import dependency_digraph
 

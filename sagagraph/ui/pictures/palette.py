@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from sagagraph.saga.status import OperationStatus
+from sagagraph.saga.core.status import OperationStatus
 
 INK: Final = "#7d8590"
 """For lines, on white and on nearly black. The page's style gives texts its own colour, bright or dark."""

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from sagagraph.planning.page import Connection, Place, Route
 from sagagraph.ui.pictures.palette import GRID, INK, KINDS, OTHER_KIND, figure, shown
-from sagagraph.ui.subject import Connection, Place, Route
 
 _POINTS: Final = 40
 _HIGHEST_LATITUDE: Final = 84.0

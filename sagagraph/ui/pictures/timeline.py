@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from sagagraph.planning.page import Bar
 from sagagraph.ui.pictures.palette import GRID, KINDS, OTHER_KIND, ROW_PX, figure, shown
-from sagagraph.ui.subject import Bar
 
 _SHORTEST_SHARE: Final = 0.012
 """Of the whole time: what takes less is still drawn so wide that it can be seen."""

@@ -28,7 +28,7 @@ from tests.ui.server import PATIENCE_S
 _NEEDED: Final = (
     "httpcore2",
     "ortools.sat.python.cp_model",
-    "sagagraph.domains.reunion.solver",
+    "sagagraph.domains.reunion.planning.solver",
     "sagagraph.saga.stores.migration",
     "sagagraph.saga.stores.postgres",
     "sagagraph.saga.stores.sqlite",

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from sagagraph.saga.status import OperationStatus
+from sagagraph.planning.page import Bar, Connection, Line, Place, Route
+from sagagraph.saga.core.status import OperationStatus
 from sagagraph.ui.pictures.comparison import changes, comparison
 from sagagraph.ui.pictures.dependencies import dependency_graph, layout
 from sagagraph.ui.pictures.palette import MARKS, STATUSES
 from sagagraph.ui.pictures.route import great_circle, mercator, route_map
 from sagagraph.ui.pictures.timeline import timeline
-from sagagraph.ui.subject import Bar, Connection, Line, Place, Route
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.story import Story, spec
 

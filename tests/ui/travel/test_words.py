@@ -7,9 +7,9 @@ import pytest_asyncio
 from msgspec import structs
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.saga.model import Saga
+from sagagraph.planning.page import ALONE, Draft, Subject
+from sagagraph.saga.core.state import Saga
 from sagagraph.ui.service import Service
-from sagagraph.ui.subject import ALONE, Draft, Subject
 from sagagraph.ui.visitors import guest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
