@@ -5,11 +5,16 @@ command line, a body and a LangGraph graph ran them, and two processes were kill
 journals carry checksums: so they run in a folder, and as if on a machine, with names that say nothing.
 """
 
+# mypy: ignore-errors
+# ruff: noqa: I001
+# Modules have the names that they had in that release, and imports stand as they were sorted there.
+
 from __future__ import annotations
 
 import asyncio
 import gzip
 import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -17,7 +22,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,7 +42,7 @@ from sagagraph.testing.trips import REQUEST
 from tests.releases.seats import THREAD, Seats, run_body, trip_graph
 
 HERE = Path(__file__).parent
-US = (sys.executable, "-m", "tests.releases.make")
+FORKS = multiprocessing.get_context("fork")
 SCRATCH = Path("/tmp/release")
 LATE = {"at": "13:00", "event": "delayed", "person": "James", "from": "16:00"}
 FAILS = {"kind": "hotel", "call": "book", "nth": 1, "fault": "before"}
@@ -66,10 +71,18 @@ class Stand:
         return {**os.environ, "XDG_DATA_HOME": str(self.folder / "data"), "SAGAGRAPH_STORE": self.url}
 
     def __call__(self, *words: str | Path, code: int = 0) -> None:
-        """Run a command that must end with this code."""
-        command = [*US, "command", *map(str, words)]
-        ended = subprocess.run(command, env=self.environment, capture_output=True, text=True)
-        assert ended.returncode == code, (words, ended.stdout, ended.stderr)
+        """Run a command that must end with this code, in a process of its own, as all that follows."""
+        self._apart(code, _command, [str(each) for each in words])
+
+    def dies(self, function: Callable[..., Awaitable[None]], *arguments: str) -> None:
+        """Run this, which ends with its process."""
+        self._apart(-signal.SIGKILL, _awaited, function, self, *arguments)
+
+    def _apart(self, code: int, function: Callable[..., None], *arguments: Any) -> None:
+        process = FORKS.Process(target=_in_environment, args=(self.environment, function, *arguments))
+        process.start()
+        process.join()
+        assert process.exitcode == code, (arguments, process.exitcode)
 
     @contextmanager
     def service(self, *faults: dict[str, Any], withheld: frozenset[str] = frozenset()) -> Iterator[str]:
@@ -96,16 +109,25 @@ def write(stand: Stand) -> None:
     stand("reunion", "begin", "--shipped", "thanksgiving", "--saga-id", "day", "--day", "2026-11-26", "--yes")
     stand("reunion", "event", "day", stand.folder / "late.json", "--yes")
     with stand.service() as provider:
-        _die(stand, "compensated", provider)
+        stand.dies(killed_trip, "compensated", provider)
         stand("cancel", "compensated", "--provider", provider)
-        _die(stand, "killed", provider)
-    _die(stand, "body")
+        stand.dies(killed_trip, "killed", provider)
+    stand.dies(killed_body)
     asyncio.run(interrupted(stand))
 
 
-def _die(stand: Stand, saga_id: str, provider: str = "") -> None:
-    ended = subprocess.run([*US, saga_id, stand.url, str(stand.folder), provider], env=stand.environment)
-    assert ended.returncode == -signal.SIGKILL
+def _in_environment(environment: dict[str, str], function: Callable[..., None], *arguments: Any) -> None:
+    os.environ.update(environment)
+    function(*arguments)
+
+
+def _command(words: list[str]) -> None:
+    sys.argv = ["sagagraph", *words]
+    cli.main()
+
+
+def _awaited(function: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+    asyncio.run(function(*arguments))
 
 
 async def killed_body(stand: Stand) -> None:
@@ -180,14 +202,5 @@ def main(release: str) -> None:
 
 
 if __name__ == "__main__":
-    owner._machine = lambda: "host/boot"  # type: ignore[attr-defined]
-    match sys.argv[1:]:
-        case ["command", *words]:
-            sys.argv = ["sagagraph", *words]
-            cli.main()
-        case ["body", url, folder, _]:
-            asyncio.run(killed_body(Stand(url, Path(folder))))
-        case [saga_id, url, folder, provider]:
-            asyncio.run(killed_trip(Stand(url, Path(folder)), saga_id, provider))
-        case [release]:
-            main(release)
+    owner._machine = lambda: "host/boot"
+    main(sys.argv[1])
