@@ -28,8 +28,6 @@ from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
-from sagagraph.sandbox import inventory
-from sagagraph.saga.engine import Engine
 from sagagraph.sandbox.books import stock
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.sandbox.world.questions import find_offer

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sagagraph.errors import NotAllowedError, SagaGraphError
+from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Entry
 from sagagraph.saga.core.state import Saga
-from sagagraph.saga.engine.amendment import parent_of
 
 _LOOK_AGAIN_S: Final = 1.0
 """Other workers may move a saga on, and tell us nothing."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.dependencies import is_done_with
 from sagagraph.saga.core.next_steps import is_quiet, status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
-from sagagraph.saga.engine.amendment import parent_of
 
 _UNDONE: Final = frozenset({OperationStatus.COMPENSATED, OperationStatus.VOIDED, OperationStatus.FAILED})
 

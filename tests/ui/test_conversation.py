@@ -14,8 +14,6 @@ from msgspec import structs
 from sagagraph.bootstrap import Settings
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
-from tests.support.models.script import Say, Status, Step, Text
-from tests.support.models.server import ModelServer
 from sagagraph.ui.chat.conversation import Conversation, Conversations, Talk, shown_messages
 from sagagraph.ui.chat.page_model import PageModel, page_model
 from sagagraph.ui.service import Service, open_service

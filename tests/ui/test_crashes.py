@@ -18,7 +18,6 @@ import pytest
 from sagagraph.saga.stores.port import RequestKind
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.testing.databases import databases
 from sagagraph.ui.server.api import PREFIX
 from sagagraph.ui.server.auth import COOKIE
 from sagagraph.ui.visitors import guest

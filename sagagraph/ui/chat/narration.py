@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sagagraph.money import cost_text
 from sagagraph.planning.page import Page
+from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.saga.engine.amendment import parent_of
 from sagagraph.ui.progress import progress_of, waits_for_the_world
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sagagraph.planning.page import Subject
+from sagagraph.planning.page import Page
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Driver, Entry
 from sagagraph.saga.core.evolve.evolve import begin, evolve
-from sagagraph.saga.core.state import Saga
-from sagagraph.planning.page import Page
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.core.status import SagaStatus
