@@ -25,7 +25,7 @@ from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.operation import OperationSpec
 from tests.graph.conftest import OpenWorker
 from tests.support.trips import REQUEST
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 ReadLedger = Callable[[], Any]
 

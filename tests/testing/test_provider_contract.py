@@ -22,7 +22,7 @@ from sagagraph.testing.providers.check import Check, Promise, carry_out
 from sagagraph.testing.providers.contract import CHECKS, Connect, ProviderContract
 from sagagraph.testing.providers.trial import ContractBrokenError
 from tests.testing.lossy import LossyWire
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 pytest_plugins = ["pytester"]
 

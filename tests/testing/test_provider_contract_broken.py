@@ -26,7 +26,7 @@ from sagagraph.testing.providers.check import carry_out
 from sagagraph.testing.providers.contract import CHECKS
 from sagagraph.testing.providers.trial import ContractBrokenError
 from tests.testing.lossy import LossyWire
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 Method = Callable[..., Any]
 FLIGHT = Journey("San Francisco", "Berlin", date(2025, 6, 4), travellers=2)

@@ -32,7 +32,7 @@ from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.workflow.policy import CompensationPolicy
 from tests.support.trips import REQUEST
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 SAGA = "trip"
 ALL = frozenset({"dedup", "void", "deadline", "refusals"})

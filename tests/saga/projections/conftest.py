@@ -22,7 +22,7 @@ from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.support.postgres import PostgresServer
 from tests.support.trips import REQUEST
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 FAULTS = [
     {"kind": "payment", "call": "capture", "nth": 1, "fault": "refuse"},

@@ -11,7 +11,7 @@ from sagagraph.sandbox.books.database import Database
 from sagagraph.sandbox.clock import real_now
 from sagagraph.sandbox.service import Service
 from sagagraph.sandbox.settings import SandboxSettings
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 
 def open_and_tell_the_time(path: Path) -> str:

@@ -20,7 +20,7 @@ from sagagraph.bootstrap import files_beside
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.testing.databases import Databases, memory_folder
 from sagagraph.ui.server.api import PREFIX
-from tests.today import TODAY
+from tests.support.today import TODAY
 from tests.ui.crashing.judge import AT_REST, Books, Family, judge
 from tests.ui.crashing.nursery import Nursery, Victim
 from tests.ui.crashing.visitor import Person
