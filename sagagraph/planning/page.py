@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Protocol
 
+from sagagraph.errors import ModelError
 from sagagraph.planning.domain import Domain
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.saga.core.state import Saga
@@ -37,6 +38,12 @@ class Draft:
     """What there is to say of it: what was taken for granted, what is often forgotten."""
     asides: tuple[str, ...] = ()
     """What there is to say of this change of it alone."""
+    field: str = ""
+    """What the first question asks for, as requests name it."""
+    by: str = ""
+    """The model that put the sentence in plainer words."""
+    failed: ModelError | None = None
+    """Why the model could not be asked; the rules alone have read the sentence."""
 
 
 @dataclass(frozen=True, slots=True)

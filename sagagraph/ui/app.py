@@ -21,8 +21,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from sagagraph import __version__
-from sagagraph.bootstrap import Settings
 from sagagraph.planning.processes import in_processes
+from sagagraph.registry import entries
+from sagagraph.settings import Settings
 from sagagraph.sockets import listen, url_of
 from sagagraph.ui.api import add_api
 from sagagraph.ui.chat import Chat
@@ -37,7 +38,6 @@ from sagagraph.ui.visitors import TOKEN_BYTES
 
 _GRACE_S: Final = 3
 _THREADS: Final = 128
-_PLANNERS: Final = ("sagagraph.domains.reunion.planning.solver", "sagagraph.domains.travel.planning.repair")
 """Modules that planning needs."""
 _NOTHING_UPLOADED: Final = 1
 """Bytes: no component takes files, and the route that would take them is there all the same."""
@@ -88,7 +88,7 @@ async def serve(settings: Settings, door: Door, on_ready: Callable[[str], None])
     """
     # Waiting for planners and the store's reads take a thread each: by default there are so few that people would wait in line.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="sagagraph-work"))
-    with listen(door.host, door.port) as listener, in_processes(*_PLANNERS):
+    with listen(door.host, door.port) as listener, in_processes(*(module for entry in entries() for module in entry.workers)):
         async with open_service(settings) as service:
             await service.pick_up()
             server = _Server(HangUp(create_app(service, door)), lambda: on_ready(url_of(listener)))

@@ -12,14 +12,11 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from sagagraph.bootstrap import DOMAINS, Settings, model_of, open_engine
-from sagagraph.context.model import Model
-from sagagraph.domains.reunion.page.page import ReunionSubject
-from sagagraph.domains.travel.page.page import TravelSubject
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError, UnknownOperationError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
 from sagagraph.planning.page import Disruption, Download, Subject
+from sagagraph.registry import model_of, open_engine, open_pages
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.events import Driver, Entry, Resolution
 from sagagraph.saga.core.next_steps import status_of
@@ -32,6 +29,7 @@ from sagagraph.saga.engine.views.document import entry_json, plain
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.saga.stores.projections import Projection
+from sagagraph.settings import Settings
 from sagagraph.ui.visitors import Visitor
 
 _LOOK_AGAIN_S = 1.0
@@ -40,8 +38,6 @@ _LOOK_CLOSELY_S = 0.05
 """Until what was asked is on record."""
 _AT_ONCE = 16
 """How many sagas are picked up at the same time."""
-
-SUBJECTS: Mapping[str, Callable[[Any, Model | None], Subject]] = {"travel": TravelSubject, "reunion": ReunionSubject}
 
 _log = logging.getLogger("sagagraph.ui")
 """On standard error even where nobody has asked for logs: what comes here is a fault of this program."""
@@ -390,12 +386,8 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
     bell, model = Bell(), model_of(settings)
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(settings, [bell]))
-        subjects: dict[str, Subject] = {}
-        graphs: dict[str, PlanningGraph] = {}
-        for name in SUBJECTS:
-            domain = await stack.enter_async_context(DOMAINS[name](settings))
-            subjects[name] = SUBJECTS[name](domain, model)
-            graphs[name] = planning_graph(domain=domain, engine=engine, model=model)
-        service = Service(engine, subjects, graphs, bell)
+        pages = await stack.enter_async_context(open_pages(settings))
+        graphs = {name: planning_graph(domain=page.domain, engine=engine, model=model) for name, page in pages.items()}
+        service = Service(engine, pages, graphs, bell)
         stack.push_async_callback(service.close)
         yield service

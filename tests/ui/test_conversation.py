@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from sagagraph.bootstrap import Settings
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
+from sagagraph.settings import Settings
 from sagagraph.testing.models.script import Say, Status, Step, Text
 from sagagraph.testing.models.server import ModelServer
 from sagagraph.ui.conversation import Conversation, Conversations, Talk, shown_messages

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
@@ -62,8 +63,9 @@ class TravelSubject:
         try:
             plainer = await reworded(text, model=self._model, cities=self.domain.cities, today=today)
         except ModelError as exc:
-            return self._draft(partial, f"The model could not be asked, so I went on without it: {exc}.")
-        return self._draft(plainer or partial)
+            aside = f"The model could not be asked, so I went on without it: {exc}."
+            return replace(self._draft(partial, aside), failed=exc)
+        return self._draft(partial) if plainer is None else replace(self._draft(plainer), by=self._model.name)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
         today = (await self.domain.provider.now()).date()
@@ -106,7 +108,9 @@ class TravelSubject:
         return known.model_copy(update={"stops": stops, "unread": alone.unread})
 
     def _draft(self, partial: PartialRequest, *asides: str) -> Draft:
-        questions = tuple(each.text for each in partial.missing())
+        missing = partial.missing()
+        questions = tuple(each.text for each in missing)
+        field = missing[0].field if missing else ""
         request = None if questions else partial.complete().model_dump(mode="json")
         unread, preferences = unread_and_preferred(partial.unread)
         if preferences:
@@ -115,7 +119,7 @@ class TravelSubject:
                 *asides,
                 f"Not yet applied: {words}. It chooses among plans that are there: say it once more when they are.",
             )
-        return Draft(partial, tuple(wishes_of(partial)), questions, unread, request, asides=asides)
+        return Draft(partial, tuple(wishes_of(partial)), questions, unread, request, asides=asides, field=field)
 
     def happened(self, request: Any) -> tuple[Wish, ...]:  # noqa: ARG002 - what falls through is replaced, and nothing else
         return ()
