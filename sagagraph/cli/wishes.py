@@ -23,10 +23,8 @@ async def wanted(page: Subject, text: str | None, file: Path | None, before: Sag
     if not (text or "").strip():
         raise InvalidInputError(f"{page.opening} Or give --request FILE.json", field="TEXT")
     draft = await _read(page, text or "", None if before is None else page.draft_of(before.request))
-    if before is None:
-        return draft.request
-    request: Json = page.on_top(draft.request, before)
-    if request == before.request and draft.not_understood:
+    request: Json = draft.request if before is None else page.on_top(draft.request, before)
+    if before is not None and request == before.request and draft.not_understood:
         raise InvalidInputError(f"Not understood: {', '.join(draft.not_understood)}.", field="TEXT")
     return request
 
