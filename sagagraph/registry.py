@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sagagraph.context.model import Model
     from sagagraph.planning.domain import Domain
     from sagagraph.planning.llm import Prices
-    from sagagraph.planning.page import Subject
+    from sagagraph.planning.page import Page
     from sagagraph.saga.core.state import Saga
     from sagagraph.saga.engine.coordinator import Observer
     from sagagraph.saga.engine.engine import Engine
@@ -109,7 +109,7 @@ def _prices(given: str) -> Prices | None:
 async def open_engine(settings: Settings, observers: Iterable[Observer] = ()) -> AsyncIterator[Engine]:
     """An engine on the settings' store, with no domain's actions: enough to look at sagas."""
     from sagagraph.saga.engine.engine import Engine
-    from sagagraph.saga.stores.opening import open_store
+    from sagagraph.saga.stores.urls import open_store
 
     engine = Engine(await open_store(settings.store_url), account=account, observers=observers)
     try:
@@ -133,7 +133,8 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
             from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 
             files.sandbox.parent.mkdir(parents=True, exist_ok=True)
-            return stack.enter_context(EmbeddedSandbox(SandboxSettings(files.sandbox, today=settings.today))).url
+            embedded = SandboxSettings(files.sandbox, today=settings.today, moves_clock=True)
+            return stack.enter_context(EmbeddedSandbox(embedded)).url
 
         yield Surroundings(settings, files.outbox, lambda: model_of(settings), provider)
 
@@ -146,11 +147,11 @@ async def open_domain(name: str, settings: Settings) -> AsyncIterator[Domain]:
 
 
 @asynccontextmanager
-async def open_pages(settings: Settings) -> AsyncIterator[dict[str, Subject]]:
+async def open_pages(settings: Settings) -> AsyncIterator[dict[str, Page]]:
     """The page of every domain that has one and runs sagas, by its name, on the domain opened for it."""
     async with AsyncExitStack() as stack:
         around = await stack.enter_async_context(surroundings(settings))
-        pages: dict[str, Subject] = {}
+        pages: dict[str, Page] = {}
         for entry in entries():
             if entry.runs_sagas:
                 domain = await stack.enter_async_context(entry.open(around))

@@ -26,7 +26,7 @@ class Settings(BaseSettings):
     provider_url: str = ""
     """A running reservation service; by default one runs inside the process, on a file beside the store."""
     today: date | None = None
-    """What the clock of the service inside the process shows when it is first started; by default the real date."""
+    """The day to which the clock of the service inside the process is set; by default it starts now, and goes on."""
     model: str = ""
     """`openai:NAME` or `anthropic:NAME`: the language model that proposes plans; by default the solver does."""
     model_time_limit_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)

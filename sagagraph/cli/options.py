@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from sagagraph.errors import InvalidInputError
+
 if TYPE_CHECKING:
     from sagagraph.settings import Settings
 
@@ -23,7 +25,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", help="The journal as it grow
 Today = Annotated[
     datetime | None,
     typer.Option(
-        "--today", formats=["%Y-%m-%d"], metavar="DATE", help="The first day of a reservation service that is started here."
+        "--today", formats=["%Y-%m-%d"], metavar="DATE", help="Set the clock of the reservation service inside the command."
     ),
 ]
 SagaId = Annotated[str, typer.Argument(metavar="SAGA")]
@@ -65,6 +67,8 @@ class Options:
         from sagagraph.settings import check_url, read_settings
 
         settings = read_settings()
+        if self.today and (self.provider or settings.provider_url):
+            raise InvalidInputError("sets the clock of the service inside the command; another one has its own", field="--today")
         store, provider = self.store or settings.store, self.provider or settings.provider_url
         changed = {"store": store, "provider_url": check_url(provider, "--provider"), "today": self.today or settings.today}
         return settings.model_copy(update=changed)

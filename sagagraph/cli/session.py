@@ -15,7 +15,7 @@ from sagagraph.context.model import Model
 from sagagraph.errors import DrainedError, InvalidInputError, NotAllowedError
 from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
-from sagagraph.planning.page import Subject
+from sagagraph.planning.page import Page
 from sagagraph.registry import model_of, open_domain, open_engine, require_entry, runs_sagas
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.coordinator import Observer
@@ -52,7 +52,7 @@ class Opened:
     model: Model | None
     name: str
 
-    def page(self) -> Subject:
+    def page(self) -> Page:
         """What reads sentences and requests. Raises `InvalidInputError` where the domain has no such part."""
         page = require_entry(self.name).page(self.domain, self.model)
         if page is None:

@@ -12,10 +12,10 @@ from sagagraph.cli.session import VERDICT_AGAINST, Opened, acting, domain_of, ex
 from sagagraph.cli.terminal import interruptible
 from sagagraph.errors import BusyError, DrainedError, InvalidInputError, SagaGraphError
 from sagagraph.registry import domain_names, open_engine, runs_sagas
+from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Resolution
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.saga.engine.amendment import parent_of
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
 

@@ -12,7 +12,7 @@ from sagagraph.cli import render
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.registry import open_engine
-from sagagraph.saga.stores.opening import public_name
+from sagagraph.saga.stores.urls import public_name
 
 if TYPE_CHECKING:
     from sagagraph.saga.stores.projections.projector import Projector

@@ -9,11 +9,11 @@ from sagagraph.cli.terminal import asked, is_terminal
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
 from sagagraph.planning.domain import Json
-from sagagraph.planning.page import Draft, Subject
+from sagagraph.planning.page import Draft, Page
 from sagagraph.saga.core.state import Saga
 
 
-async def wanted(page: Subject, text: str | None, file: Path | None, before: Saga | None = None) -> Json:
+async def wanted(page: Page, text: str | None, file: Path | None, before: Saga | None = None) -> Json:
     """`before`: the saga whose wishes these change. Raises `InvalidInputError` that names what is wrong or missing."""
     if text is not None and file is not None:
         raise InvalidInputError("give a sentence or --request, not both", field="TEXT")
@@ -29,7 +29,7 @@ async def wanted(page: Subject, text: str | None, file: Path | None, before: Sag
     return request
 
 
-async def _read(page: Subject, text: str, before: Draft | None) -> Draft:
+async def _read(page: Page, text: str, before: Draft | None) -> Draft:
     draft = await page.read(text, None if before is None else before.known)
     if draft.by:
         render.stderr.print(f"put in plain words by {draft.by}", markup=False)
@@ -55,7 +55,7 @@ def _tell(draft: Draft) -> None:
         render.stderr.print(f"not understood: {', '.join(draft.not_understood)}", markup=False)
 
 
-def tell_understood(page: Subject, request: Json) -> None:
+def tell_understood(page: Page, request: Json) -> None:
     said = [each.text for each in page.draft_of(request).wishes]
     if said:
         render.stdout.print(f"understood: {'; '.join(said)}", markup=False)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sagagraph.context.model import Model
     from sagagraph.planning.domain import Domain, Json
-    from sagagraph.planning.page import Subject
+    from sagagraph.planning.page import Page
     from sagagraph.saga.core.state import Saga
     from sagagraph.saga.engine.views.view import Account
     from sagagraph.settings import Settings
@@ -96,7 +96,7 @@ class Entry(Generic[D]):
         """The domain, ready to plan. Raises `ProviderError` where an outside part cannot be reached."""
         raise InvalidInputError(f"{self.name} runs no sagas; there are commands for it", field="DOMAIN")
 
-    def page(self, domain: D, model: Model | None) -> Subject | None:
+    def page(self, domain: D, model: Model | None) -> Page | None:
         """How people talk to it and see its plans: for the app, and for sentences on the command line."""
         return None
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sagagraph.context.model import Model
     from sagagraph.domains.reunion.domain import Reunion
     from sagagraph.planning.domain import Json
-    from sagagraph.planning.page import Subject
+    from sagagraph.planning.page import Page
     from sagagraph.validators.verdict import Verdict
 
 
@@ -39,10 +39,10 @@ class ReunionEntry(Entry["Reunion"]):
 
         yield Reunion(Solver(), Outbox(around.outbox, lambda: datetime.now(UTC)))
 
-    def page(self, domain: Reunion, model: Model | None) -> Subject:
-        from sagagraph.domains.reunion.page.page import ReunionSubject
+    def page(self, domain: Reunion, model: Model | None) -> Page:
+        from sagagraph.domains.reunion.page.page import ReunionPage
 
-        return ReunionSubject(domain, model)
+        return ReunionPage(domain, model)
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
         from sagagraph.domains.reunion.judging import judge

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sagagraph.context.model import Model
     from sagagraph.domains.travel.domain import Travel
     from sagagraph.planning.domain import Json
-    from sagagraph.planning.page import Subject
+    from sagagraph.planning.page import Page
     from sagagraph.saga.core.state import Saga
     from sagagraph.saga.engine.views.view import Account
     from sagagraph.validators.verdict import Verdict
@@ -44,10 +44,10 @@ class TravelEntry(Entry["Travel"]):
         async with HttpReservationProvider(around.provider()) as provider:
             yield await Travel.connect(provider, around.outbox)
 
-    def page(self, domain: Travel, model: Model | None) -> Subject:
-        from sagagraph.domains.travel.page.page import TravelSubject
+    def page(self, domain: Travel, model: Model | None) -> Page:
+        from sagagraph.domains.travel.page.page import TravelPage
 
-        return TravelSubject(domain, model)
+        return TravelPage(domain, model)
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
         from sagagraph.domains.travel.judging import judge

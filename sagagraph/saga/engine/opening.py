@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.urls import open_store
 
 
 class EngineOpening:
