@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from sagagraph.bootstrap import Settings
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
+from sagagraph.settings import Settings
 from sagagraph.ui.chat.conversation import Conversation, Conversations, Talk, shown_messages
 from sagagraph.ui.chat.page_model import PageModel, page_model
 from sagagraph.ui.service import Service, open_service

@@ -21,8 +21,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from sagagraph import __version__
-from sagagraph.bootstrap import Settings
 from sagagraph.planning.processes import in_processes
+from sagagraph.registry import entries
+from sagagraph.settings import Settings
 from sagagraph.sockets import listen, url_of
 from sagagraph.ui.chat.chat_page import ChatPage
 from sagagraph.ui.chat.conversation import Conversations
@@ -37,7 +38,6 @@ from sagagraph.ui.visitors import TOKEN_BYTES
 
 _GRACE_S: Final = 3
 _THREADS: Final = 128
-_WORKERS: Final = ("sagagraph.domains.reunion.planning.solver", "sagagraph.domains.travel.planning.repair")
 _NOTHING_UPLOADED: Final = 1
 """Bytes: no component takes files, and the route that would take them is there all the same."""
 
@@ -87,7 +87,7 @@ async def serve(settings: Settings, options: ServerOptions, on_ready: Callable[[
     """
     # Waiting for planners and the store's reads take a thread each: by default there are so few that people would wait in line.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="sagagraph-work"))
-    with listen(options.host, options.port) as listener, in_processes(*_WORKERS):
+    with listen(options.host, options.port) as listener, in_processes(*(each for entry in entries() for each in entry.workers)):
         async with open_service(settings) as service:
             await service.pick_up()
             server = _Server(Shutdown(create_app(service, options)), lambda: on_ready(url_of(listener)))

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import httpx2
 
-from sagagraph.bootstrap import files_beside
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from sagagraph.settings import files_beside
 from sagagraph.testing.databases import Databases, memory_folder
 from sagagraph.ui.server.api import PREFIX
 from tests.support.today import TODAY
