@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
 from sagagraph.graph.frontier import RECORD
+from sagagraph.graph.run import GraphRun
 from sagagraph.graph.state.values import decode, encode
-
-if TYPE_CHECKING:
-    from sagagraph.graph.run import GraphRun
-    from sagagraph.saga.core.state import Operation, Saga
+from sagagraph.saga.core.state import Operation, Saga
 
 _SCRATCHPAD = "__pregel_scratchpad"
 """Where LangGraph keeps the answers of the task that runs, in `configurable`."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
@@ -21,9 +22,6 @@ from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga, Stage
 from sagagraph.saga.engine.engine import Engine
-
-if TYPE_CHECKING:
-    from sagagraph.graph.compiled import CompiledSagaGraph
 
 DOMAIN = "langgraph"
 
@@ -86,13 +84,16 @@ async def latest_run(engine: Engine, thread: str) -> tuple[str, int]:
 
 @asynccontextmanager
 async def opened(
-    graph: CompiledSagaGraph[Any, Any, Any, Any],
+    graph: CompiledStateGraph[Any, Any, Any, Any],
     engine: Engine,
     saver: FencedSaver,
     given: Any,
     config: RunnableConfig | None,
     effects: Mapping[str, str] | None,
+    *,
+    on_failure: str,
 ) -> AsyncIterator[Invocation]:
+    """`on_failure`: "raise", or the node that goes on once the saga was compensated."""
     thread_id = thread_of(config)
     thread_config = _newest(config)
     saga_id, number = await latest_run(engine, thread_id)
@@ -101,7 +102,7 @@ async def opened(
     point = fork_point(config, thread.head)
     if point is not None and thread.saga is not None:
         await decide_fork(engine, saver, thread.saga, point, thread.head, effects)
-    begun = _begins(thread, given, point, ends_with_failure=graph.on_failure == "raise")
+    begun = _begins(thread, given, point, ends_with_failure=on_failure == "raise")
     number = thread.number + 1 if begun else thread.number
     async with engine.hold(run_id(thread_id, number), begin=begun) as coordinator:
         run = GraphRun(engine, coordinator, graph.name)
@@ -109,7 +110,7 @@ async def opened(
             snapshot = await graph.aget_state(thread_config)  # once more, now that nobody else can move it
             now = _Thread(thread_id, snapshot, run.saga, number)
             if run.saga.stage is Stage.COMPENSATED and COMPENSATE not in snapshot.next:
-                run.compensated_at = -1.0 if graph.on_failure in snapshot.next else None
+                run.compensated_at = -1.0 if on_failure in snapshot.next else None
             try:
                 yield Invocation(run, *await _what_to_give(run, now, given, config), thread_config)
             finally:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagagraph.errors import (
     InvalidInputError,
@@ -28,11 +28,9 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.coordinator import Coordinator
+from sagagraph.saga.engine.holder import SagaHolder
 from sagagraph.workflow.kind import ActionKind
-
-if TYPE_CHECKING:
-    from sagagraph.saga.engine.coordinator import Coordinator
-    from sagagraph.saga.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class BodySaga:
     Cancellation, Ctrl-C, SystemExit and errors about the machinery (`leaves_saga_open`) leave the saga open: run the body again.
     """
 
-    def __init__(self, engine: Engine, saga_id: str) -> None:
+    def __init__(self, engine: SagaHolder, saga_id: str) -> None:
         self.id = checked_id(saga_id, "saga_id")
         self._engine = engine
         self._holding: AbstractAsyncContextManager[Coordinator] | None = None

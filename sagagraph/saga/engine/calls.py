@@ -25,7 +25,7 @@ from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, 
 from sagagraph.saga.core.steps import Verify
 from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.call import Paused, Probe, enter_call
-from sagagraph.saga.engine.judging import augmented_output
+from sagagraph.saga.engine.validation import augmented_output
 from sagagraph.saga.telemetry.holding import Telemetry
 from sagagraph.validators.protocol import Validator, judge
 from sagagraph.validators.verdict import Verdict

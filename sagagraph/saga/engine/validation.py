@@ -1,20 +1,67 @@
-"""What the validators of an action are shown and what they say: the same for a new output and for a journal that is replayed."""
+"""Validation: what the validators of an action are shown, and what they say: the same for a new output and for a replay.
+
+`SagaGround` is what contexts are selected from: what a saga's journal says at one version, and nothing of what a planner said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from sagagraph.context.selector import Need, context_of
+from msgspec import to_builtins
+
+from sagagraph.context.manager import GroundAt
+from sagagraph.context.selector import Ground, Need, context_of
 from sagagraph.context.slice import ContextSlice, Fact, select
-from sagagraph.errors import ContextBudgetError, InvalidInputError
+from sagagraph.errors import ContextBudgetError, InvalidInputError, UnknownOperationError
+from sagagraph.saga.core.events import Entry
+from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.saga.engine.actions import Action
-from sagagraph.saga.engine.selection import SagaGround
 from sagagraph.validators.protocol import Validator, judge
 from sagagraph.validators.response import augmented
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.operation import resolve
+
+
+class SagaGround:
+    def __init__(self, saga: Saga) -> None:
+        self._saga = saga
+
+    @property
+    def wishes(self) -> Mapping[str, Any]:
+        """The fields of the request, where it has any."""
+        return self._saga.request if isinstance(self._saga.request, Mapping) else {}
+
+    def inputs(self, operation: str) -> Any:
+        return resolve(self._found(operation).spec.inputs, self._saga.outputs)
+
+    def prerequisites(self, operation: str) -> Sequence[str]:
+        return self._found(operation).spec.depends_on
+
+    def constraint(self, operation: str) -> Any:
+        condition = self._found(operation).spec.condition
+        return None if condition is None else to_builtins(condition)
+
+    def has_output(self, operation: str) -> bool:
+        return self._found(operation).succeeded
+
+    def output(self, operation: str) -> Any:
+        return self._found(operation).output
+
+    def _found(self, operation: str) -> Operation:
+        if operation not in self._saga.operations:
+            raise UnknownOperationError(f"saga {self._saga.id!r} has no operation {operation!r}", saga_id=self._saga.id)
+        return self._saga.operations[operation]
+
+
+def ground_at(saga_id: str, entries: Sequence[Entry]) -> GroundAt:
+    """Any version of a saga, folded from its journal."""
+
+    def at(version: int) -> Ground:
+        return SagaGround(fold(saga_id, entries[:version]))
+
+    return at
 
 
 def shown_with(saga: Saga, operation: Operation, action: Action, validator: Validator) -> ContextSlice:
