@@ -1,4 +1,4 @@
-"""What is asked of a language model, and what may come back. Who speaks to a real one is in planning/llm.py."""
+"""Model: what is asked of a language model, and what may come back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of others, quoted so that a model can not take it for instructions.
+"""Quoting: text of others, put so that a model cannot take it for instructions.
 
 The data is one line of JSON, so it can hold no line of its own, between two marks that carry a nonce. Whoever wrote the data
 did not know the nonce: it can not close the quotation.

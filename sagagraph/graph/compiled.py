@@ -1,4 +1,4 @@
-"""A compiled `SagaGraph`: each invocation of a thread is a run of that thread's saga (PROTOCOL, door 2, points 1 and 7)."""
+"""Compiled `SagaGraph`: each invocation of a thread is a run of that thread's saga (PROTOCOL, door 2, points 1 and 7)."""
 
 from __future__ import annotations
 

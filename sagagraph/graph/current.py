@@ -1,4 +1,4 @@
-"""The saga of the node that runs: for effects that are operations of their own, below the node's (door 2, point 5)."""
+"""Current saga: that of the node that runs, for effects that are operations of their own (PROTOCOL, door 2, point 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node of a graph declares of itself, as an action that the coordinator can undo and ask about."""
+"""Declaration of a node: what it says of itself, as an action that the coordinator can undo and ask about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nodes asked people, and what they answered: journalled beside the node, and handed out again in a replay."""
+"""Interrupts: what nodes asked people and what they answered, journalled beside the node and handed out again in a replay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which saga an invocation of a thread is about, and what LangGraph is given for it (PROTOCOL, door 2, point 1)."""
+"""Invocation of a thread: which saga it is about, and what LangGraph is given for it (PROTOCOL, door 2, point 1)."""
 
 from __future__ import annotations
 

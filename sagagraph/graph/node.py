@@ -1,4 +1,4 @@
-"""A node of a graph as an operation of its saga, and the function that LangGraph calls in its place."""
+"""Node of a graph as an operation of its saga, and the function that LangGraph calls in its place."""
 
 from __future__ import annotations
 

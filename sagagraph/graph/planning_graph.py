@@ -1,4 +1,4 @@
-"""The prebuilt planning graph (door 3): intake → plan → validate → approve → execute → (repair | compensate) → finish.
+"""Planning graph, prebuilt (door 3): intake → plan → validate → approve → execute → (repair | compensate) → finish.
 
 The journal is authoritative: a node first looks there whether its work is done, so the graph may be run again from its start at
 any time, with or without its checkpoint. Its state holds an id and small references only (DESIGN section 4).

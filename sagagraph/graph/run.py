@@ -1,4 +1,4 @@
-"""One invocation of a graph: the body of a saga, whose operations are the graph's nodes (ADR-0012)."""
+"""Run of a graph: the body of a saga, whose operations are the graph's nodes (ADR-0012)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LangChain tools as actions: what a model calls is an operation of the saga of the node that runs it."""
+"""Tools of LangChain as actions: what a model calls is an operation of the saga of the node that runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan as the generic validators read it: steps, and what those who planned it claim and state. Plain data, in JSON.
+"""Plan documents, as the generic validators read them: steps, and what those who planned claim and state. Plain JSON.
 
 A planner's messages and thoughts have no place in it: what is not a field is refused.
 """

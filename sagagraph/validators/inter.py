@@ -1,4 +1,4 @@
-"""Generic validators of what goes between agents and operations (SagaLLM section 3.3.1, inter-agent). Deterministic."""
+"""Inter-agent validators: of what goes between agents and operations (SagaLLM section 3.3.1). Deterministic."""
 
 from __future__ import annotations
 

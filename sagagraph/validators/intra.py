@@ -1,4 +1,4 @@
-"""Generic validators of what one agent puts forward (SagaLLM section 3.3.1, intra-agent). Deterministic; each says what it reads.
+"""Intra-agent validators: of what one agent puts forward (SagaLLM section 3.3.1). Deterministic; each says what it reads.
 
 Except the syntactic one they judge plan documents: of anything else they answer UNKNOWN, and leave the judgement to that one.
 """

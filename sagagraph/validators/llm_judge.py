@@ -1,4 +1,4 @@
-"""A judge for what no check can be written for: a language model of its own, with a context of its own.
+"""Judge for what no check can be written for: a language model of its own, with a context of its own.
 
 It is asked one question with the artifact and the slice as quoted data. Its answer counts only in exactly the form that is asked
 for, with the nonce of the question in it: whatever text in the data says, it does not know the nonce. Anything else is an outage.

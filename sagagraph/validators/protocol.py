@@ -1,4 +1,4 @@
-"""What a validator is, and how one is run: on an artifact and a small slice of context, never on a planner's messages."""
+"""Validator: what one is, and how it is run: on an artifact and a small slice of context, never on a planner's messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a verdict leads to (SagaLLM section 3.3.2): rejection, augmentation, feedback. Pure: who acts on it is elsewhere.
+"""Responses to a verdict (SagaLLM section 3.3.2): rejection, augmentation, feedback. Pure: who acts on it is elsewhere.
 
 Rejection is the coordinator's: an INVALID output is compensated, an INVALID plan is not accepted. Augmentation fills in what an
 artifact lacks. Feedback is in the journal with the verdict, and is offered to later proposals (planning/feedback.py).

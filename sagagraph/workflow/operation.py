@@ -1,4 +1,4 @@
-"""One planned use of an action, as data: what is needed to run and undo it without the planner (PROTOCOL rule 7)."""
+"""Operations as data: one planned use of an action, with all that running and undoing it takes (PROTOCOL rule 7)."""
 
 from __future__ import annotations
 

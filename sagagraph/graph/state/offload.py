@@ -1,4 +1,4 @@
-"""A list in the state whose items stay in the journal: checkpoints hold a reference for each update, not the items.
+"""Off-loading: a list in the state whose items stay in the journal; checkpoints hold a reference for each update.
 
 `items: Annotated[list[str], offload]` appends, as `operator.add` does. Nodes, routers and results see plain lists.
 """

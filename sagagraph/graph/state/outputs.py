@@ -1,4 +1,4 @@
-"""What a node's operation keeps in the journal: what the node returned, and which operations below it that pass asked for."""
+"""Outputs of nodes in the journal: what the node returned, and which operations below it that pass asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events as they stand in a journal: a type, a schema version, and JSON (PROTOCOL rule 10)."""
+"""Codec: events as they stand in a journal: a type, a schema version, and JSON (PROTOCOL rule 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who depends on whom, over all plan versions (PROTOCOL rule 4; SagaLLM section 3.2.2)."""
+"""Dependencies: who depends on whom, over all plan versions (PROTOCOL rule 4; SagaLLM section 3.2.2). Pure."""
 
 from __future__ import annotations
 

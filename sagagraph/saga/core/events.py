@@ -1,4 +1,4 @@
-"""What can have happened to a saga, in the past tense: the journal's vocabulary.
+"""Events: what can have happened to a saga, in the past tense: the journal's vocabulary.
 
 Events are facts. They carry plain JSON values and workflow types only, so that any journal can be folded by any later release
 (PROTOCOL rules 8 and 10). Instants are seconds since the epoch, UTC.

@@ -1,4 +1,4 @@
-"""Making personal fields of a finished saga unreadable, without changing what its journal folds to. Pure.
+"""Redaction: personal fields of a finished saga made unreadable, without changing what its journal folds to. Pure.
 
 Only free JSON payloads are touched: what people and providers said. Ids, keys, statuses, hashes, times and who decided what stay
 as they are, and so does every reference from one operation's inputs to another's output.

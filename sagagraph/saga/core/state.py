@@ -1,4 +1,4 @@
-"""The state of a saga, folded from its journal. Frozen; `evolve` makes the next one."""
+"""State: what a saga is, folded from its journal. Frozen; `evolve` makes the next one."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Amending(Struct, frozen=True):
 
 
 class Index(Struct, frozen=True):
-    """What the agenda asks about all operations, so that it need not look at each. Derived from them; only `evolve` keeps it.
+    """What `next_steps` asks about all operations, so that it need not look at each. Derived from them; only `evolve` keeps it.
 
     Members of a set stand with their ordinals, which say their order.
     """

@@ -1,4 +1,4 @@
-"""A saga that is driven by ordinary Python: the body of an `async with` (door 1).
+"""Body: a saga that is driven by ordinary Python, inside an `async with` (door 1).
 
 The body may be run again at any time: an operation that is in the journal returns its stored result instead of happening twice.
 """

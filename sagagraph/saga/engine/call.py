@@ -1,4 +1,4 @@
-"""The call under way, and what stands for its outcome: `current_call`, `Probe` (did the effect of this key land?), `Paused`."""
+"""Call under way: `current_call`, and what it may end with: `Probe` (did the effect of this key land?) and `Paused`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calls themselves: run an action, probe, void or compensation, and tell the core how it ended.
+"""Calls: run an action, probe, void or compensation, and tell the core how it ended.
 
 Whatever a call does, it ends as a command: a reply, a refusal, or lost. Nothing is retried in here (PROTOCOL rule 3a).
 """

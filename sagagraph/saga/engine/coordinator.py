@@ -1,4 +1,4 @@
-"""The effectful loop around the pure core: one saga, one lease, one writer.
+"""Coordinator: the effectful loop around the pure core, for one saga, under one lease, as its one writer.
 
 A turn of the loop takes all commands that have arrived, decides, adds what is due, appends everything in one commit, and only
 then starts effects (PROTOCOL rule 1). So parallel outcomes share commits, and an outcome shares one with the intent of what it

@@ -1,4 +1,4 @@
-"""The engine: the door to all that can be done with sagas (door 1), for code with an event loop and for code without."""
+"""Engine: the door to all that can be done with sagas (door 1), for code with an event loop and for code without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sagas that this process holds: their actions, leases and coordinators."""
+"""Holder of sagas: the actions, leases and coordinators of those that this process holds."""
 
 from __future__ import annotations
 

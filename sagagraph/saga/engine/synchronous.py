@@ -1,4 +1,4 @@
-"""The synchronous form: an event loop in a thread of its own, and the saga of a body that is no coroutine."""
+"""Synchronous form: an event loop in a thread of its own, and the saga of a body that is no coroutine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Validation: what the validators of an action are shown, and what they say: the same for a new output and for a replay.
 
-`SagaGround` is what contexts are selected from: what a saga's journal says at one version, and nothing of what a planner said.
+`SagaSource` is what contexts are selected from: what a saga's journal says at one version, and nothing of what a planner said.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from sagagraph.context.manager import GroundAt
-from sagagraph.context.selector import Ground, Need, context_of
+from sagagraph.context.manager import SourceAt
+from sagagraph.context.selector import ContextSource, Need, context_of
 from sagagraph.context.slice import ContextSlice, Fact, select
 from sagagraph.errors import ContextBudgetError, InvalidInputError, UnknownOperationError
 from sagagraph.saga.core.events import Entry
@@ -24,7 +24,7 @@ from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.operation import resolve
 
 
-class SagaGround:
+class SagaSource:
     def __init__(self, saga: Saga) -> None:
         self._saga = saga
 
@@ -55,11 +55,11 @@ class SagaGround:
         return self._saga.operations[operation]
 
 
-def ground_at(saga_id: str, entries: Sequence[Entry]) -> GroundAt:
+def source_at(saga_id: str, entries: Sequence[Entry]) -> SourceAt:
     """Any version of a saga, folded from its journal."""
 
-    def at(version: int) -> Ground:
-        return SagaGround(fold(saga_id, entries[:version]))
+    def at(version: int) -> ContextSource:
+        return SagaSource(fold(saga_id, entries[:version]))
 
     return at
 
@@ -73,7 +73,7 @@ def shown_with(saga: Saga, operation: Operation, action: Action, validator: Vali
     """
     reads: tuple[str, ...] | None = getattr(validator, "reads", None)
     if reads is not None:
-        return context_of(SagaGround(saga), operation.id, Need(wishes=reads))
+        return context_of(SagaSource(saga), operation.id, Need(wishes=reads))
     outputs = saga.outputs
     inputs = resolve(operation.spec.inputs, outputs)
     if action.needs_body and isinstance(inputs, Mapping):

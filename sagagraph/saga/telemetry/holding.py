@@ -1,4 +1,4 @@
-"""Where the engine tells what happens to its sagas. Costs next to nothing while nobody listens.
+"""Telemetry: where the engine tells what happens to its sagas. Costs next to nothing while nobody listens.
 
 What breaks in somebody's exporter or log processor is no reason for a saga to stop: that line or span is lost.
 """

@@ -1,4 +1,4 @@
-"""The log lines of one saga while this worker holds it, told from what is journalled.
+"""Log lines of one saga while this worker holds it, told from what is journalled.
 
 They carry names, numbers and codes, never a payload or the text of an exception: the why in words is in the journal.
 """

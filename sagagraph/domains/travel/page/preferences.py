@@ -68,12 +68,12 @@ def unread_and_preferred(unread: Iterable[str]) -> tuple[tuple[str, ...], tuple[
 
 
 def chosen(aim: Aim, saga: Saga, not_understood: tuple[str, ...]) -> Preference:
-    unheard = f" I did not understand: {', '.join(not_understood)}." if not_understood else ""
+    unread = f" I did not understand: {', '.join(not_understood)}." if not_understood else ""
     if not saga.plan.alternatives:
-        return Preference(said=f"{ALONE}{unheard}")
+        return Preference(said=f"{ALONE}{unread}")
     shown = aim.quantity(Itinerary.model_validate(saga.plan.content))
     offered = [(aim.quantity(Itinerary.model_validate(each["plan"])), str(each["plan_hash"])) for each in saga.plan.alternatives]
     better = [each for each in offered if each[0] < shown]
     if not better:
-        return Preference(said=f"This is {aim.best} of the trips that I have found for your wishes; change one of them.{unheard}")
-    return Preference(min(better)[1], said=f"This one is {aim.best} of those that keep your wishes.{unheard}")
+        return Preference(said=f"This is {aim.best} of the trips that I have found for your wishes; change one of them.{unread}")
+    return Preference(min(better)[1], said=f"This one is {aim.best} of those that keep your wishes.{unread}")

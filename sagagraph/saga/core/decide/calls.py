@@ -1,4 +1,4 @@
-"""Calls: what their answers cause: a reply, a refusal, no answer, a probe's, a superseded worker's evidence. Pure."""
+"""Calls: what follows from a reply, a refusal, no answer, a probe's answer, or a superseded worker's evidence. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a journalled fact changes of one operation. Pure."""
+"""Operations: what a journalled fact changes of one of them. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the journals of finished sagas anew, with personal fields unreadable; what is hidden is decided in `redaction`."""
+"""Redaction of journals: those of finished sagas are written anew; what is hidden is decided in `core/redaction.py`."""
 
 from __future__ import annotations
 

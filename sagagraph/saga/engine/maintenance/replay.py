@@ -1,4 +1,4 @@
-"""Reading a journal once more: does it still say what it said, and would the validators still judge as they did?
+"""Replay: does a journal still say what it said, and would the validators still judge as they did?
 
 `refold` is pure: every prefix of the journal, the keys that its intents were given, the codec, the head. `rejudge` shows the
 validators what they were shown. Neither writes anything (PROTOCOL rule 10).

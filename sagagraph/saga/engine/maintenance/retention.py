@@ -1,4 +1,4 @@
-"""Letting go of finished sagas: archived or dropped, and never one that something open still needs.
+"""Retention: finished sagas are archived or dropped, and never one that something open still needs.
 
 What is archived is on disk, line by line and complete, before anything is deleted; whoever is interrupted repeats the command.
 """

@@ -1,4 +1,4 @@
-"""Journals and states as JSON documents and as lines, for every door that shows them."""
+"""Documents: journals and states as JSON and as lines, for every door that shows them."""
 
 from __future__ import annotations
 

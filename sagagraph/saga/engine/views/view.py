@@ -1,4 +1,4 @@
-"""A saga as people and programs see it (FORMATS): derived from the journal, written nowhere."""
+"""View of a saga, as people and programs see it (FORMATS): derived from the journal, written nowhere."""
 
 from __future__ import annotations
 
