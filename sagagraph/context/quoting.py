@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
+
+from sagagraph.workflow.values import Json
 
 _NONCE_BYTES: Final = 12
 
@@ -23,7 +25,7 @@ def new_nonce() -> str:
 class Quoted:
     """JSON data and the nonce that it is quoted with. Made anew for every question."""
 
-    data: Any
+    data: Json
     nonce: str
 
     @property

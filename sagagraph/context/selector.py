@@ -10,9 +10,10 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS, ContextSlice, Fact, select, tokens_of
+from sagagraph.workflow.values import Json
 
 MOST_VISITED: Final = 256
 """Ancestors that are looked at, whether or not they have an output."""
@@ -24,23 +25,23 @@ class ContextSource(Protocol):
     """What contexts are made of: a saga at one version of its journal. Nothing that a planner said is in it."""
 
     @property
-    def wishes(self) -> Mapping[str, Any]:
+    def wishes(self) -> Mapping[str, Json]:
         """What was asked for, by name."""
         ...
 
-    def inputs(self, operation: str) -> Any: ...
+    def inputs(self, operation: str) -> Json: ...
 
     def prerequisites(self, operation: str) -> Sequence[str]:
         """What it depends on directly; the latest last."""
         ...
 
-    def constraint(self, operation: str) -> Any:
+    def constraint(self, operation: str) -> Json:
         """The condition under which it runs, as JSON; None: that all its prerequisites have succeeded."""
         ...
 
     def has_output(self, operation: str) -> bool: ...
 
-    def output(self, operation: str) -> Any: ...
+    def output(self, operation: str) -> Json: ...
 
 
 @dataclass(frozen=True, slots=True)

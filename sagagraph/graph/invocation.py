@@ -87,7 +87,7 @@ async def opened(
     graph: CompiledStateGraph[Any, Any, Any, Any],
     engine: Engine,
     saver: FencedSaver,
-    given: Any,
+    given: object,
     config: RunnableConfig | None,
     effects: Mapping[str, str] | None,
     *,
@@ -117,7 +117,7 @@ async def opened(
                 await run.settle()
 
 
-def _begins(thread: _Thread, given: Any, point: str | None, *, ends_with_failure: bool) -> SagaBegun | None:
+def _begins(thread: _Thread, given: object, point: str | None, *, ends_with_failure: bool) -> SagaBegun | None:
     """How the next run of the thread begins; None if the invocation goes on with the latest one. Raises `ConflictError`."""
     if thread.saga is None:
         if given is None and thread.head is None:
@@ -142,19 +142,21 @@ def _begins(thread: _Thread, given: Any, point: str | None, *, ends_with_failure
     return None
 
 
-def _check_begins_with(thread: _Thread, given: Any) -> None:
+def _check_begins_with(thread: _Thread, given: object) -> None:
     if isinstance(given, Command) and given.resume is not None:
         raise ConflictError(f"thread {thread.id!r} waits for no answer: it has not begun", saga_id=thread.id)
 
 
-def _begun(thread: _Thread, given: Any, point: str | None) -> SagaBegun:
+def _begun(thread: _Thread, given: object, point: str | None) -> SagaBegun:
     saga_id = run_id(thread.id, thread.number + 1)
     with_ids = encode(with_message_ids(decode(encode(given)), saga_id))
     request = {"input": with_ids, "run": thread.number + 1, "after": thread.head, **({"at": point} if point else {})}
     return SagaBegun(Driver.BODY, DOMAIN, request)
 
 
-async def _what_to_give(run: GraphRun, thread: _Thread, given: Any, config: RunnableConfig | None) -> tuple[Any, RunnableConfig]:
+async def _what_to_give(
+    run: GraphRun, thread: _Thread, given: object, config: RunnableConfig | None
+) -> tuple[object, RunnableConfig]:
     saga = run.saga
     begun = saga.request
     configurable = {key: each for key, each in (config or {}).get("configurable", {}).items() if key != "checkpoint_id"}

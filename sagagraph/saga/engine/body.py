@@ -37,7 +37,7 @@ from sagagraph.workflow.kind import ActionKind
 class _Result:
     """A value, kept so that its identity stays its own, and the operations that returned it: True and None are many's."""
 
-    value: Any
+    value: object
     operations: list[str] = field(default_factory=list)
 
 
@@ -101,7 +101,14 @@ class BodySaga:
 
     # -- one operation -----------------------------------------------------------------------------------------------
 
-    async def run(self, action: Action, request: Any = None, *, id: str | None = None, after: Iterable[Any] | None = None) -> Any:  # noqa: A002 - the contract's name
+    async def run(
+        self,
+        action: Action,
+        request: object = None,
+        *,
+        id: str | None = None,  # noqa: A002 - the contract's name
+        after: Iterable[object] | None = None,
+    ) -> Any:
         """Run `action` as one operation of this saga and return its result; from the journal, if it is there.
 
         `after`: operation ids, or results of this saga's runs; by default everything that had completed before this call.
@@ -153,10 +160,10 @@ class BodySaga:
                 return each.id
         return None
 
-    def _operations_of(self, prerequisites: Iterable[Any]) -> tuple[str, ...]:
+    def _operations_of(self, prerequisites: Iterable[object]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for each in prerequisites for name in self._operations_behind(each)))
 
-    def _operations_behind(self, prerequisite: Any) -> tuple[str, ...]:
+    def _operations_behind(self, prerequisite: object) -> tuple[str, ...]:
         if isinstance(prerequisite, str) and prerequisite in self._running.saga.operations:
             return (prerequisite,)
         known = self._results.get(id(prerequisite))

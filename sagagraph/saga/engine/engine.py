@@ -36,6 +36,7 @@ from sagagraph.saga.engine.views.preview import CancelPreview, preview_cancel
 from sagagraph.saga.engine.views.view import SagaView, view_of
 from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.stores.port import Headline, RequestKind
+from sagagraph.workflow.values import Json
 
 if TYPE_CHECKING:
     from sagagraph.saga.stores.projections import Projection
@@ -204,7 +205,7 @@ class Engine(SagaHolder):
         return await self.status(saga_id)
 
     async def resolve(
-        self, saga_id: str, operation_id: str, resolution: Resolution | str, *, output: Any = None, by: str = "user"
+        self, saga_id: str, operation_id: str, resolution: Resolution | str, *, output: object = None, by: str = "user"
     ) -> SagaView:
         """A person settles an operation that is held or stuck, and the saga goes on with that.
 
@@ -232,7 +233,7 @@ class Engine(SagaHolder):
 
     # -- amendments --------------------------------------------------------------------------------------------------
 
-    async def begin_amendment(self, saga_id: str, wish: Any, *, lost: Collection[str], by: str, approved_by: str = "") -> None:
+    async def begin_amendment(self, saga_id: str, wish: Json, *, lost: Collection[str], by: str, approved_by: str = "") -> None:
         """Set a committed saga on the way to another plan; `PlanningGraph.change` does that, and all that follows.
 
         Where nothing is lost and nothing else is wished for, nothing happens. Raises `NotAllowedError` where a cancel or another

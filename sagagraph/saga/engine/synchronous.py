@@ -62,6 +62,6 @@ class SyncSaga:
     def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None) -> None:
         self._context.__exit__(kind, exc, trace)
 
-    def run(self, action: Action, request: Any = None, *, id: str | None = None, after: Iterable[Any] | None = None) -> Any:  # noqa: A002 - the contract's name
+    def run(self, action: Action, request: object = None, *, id: str | None = None, after: Iterable[object] | None = None) -> Any:  # noqa: A002 - the contract's name
         """See `BodySaga.run`."""
         return self._run(action, request, id=id, after=after)
