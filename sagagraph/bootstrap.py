@@ -28,6 +28,8 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.coordinator import Observer
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import Account
+from sagagraph.saga.stores.port import Documents
+from sagagraph.saga.stores.sqlite_file import rows_in
 from sagagraph.saga.stores.urls import open_store, sqlite_path
 
 
@@ -119,7 +121,7 @@ async def open_engine(settings: Settings, observers: Iterable[Observer] = ()) ->
 
 
 @asynccontextmanager
-async def open_travel(settings: Settings) -> AsyncIterator[Travel]:
+async def open_travel(settings: Settings, _kept: Documents | None = None) -> AsyncIterator[Travel]:
     """Travel on the settings' provider; without one, on a reservation service inside this process."""
     files = files_beside(settings.store_url)
     async with AsyncExitStack() as stack:
@@ -134,19 +136,20 @@ async def open_travel(settings: Settings) -> AsyncIterator[Travel]:
 
 
 @asynccontextmanager
-async def open_reunion(settings: Settings) -> AsyncIterator[Reunion]:
-    """Reunions planned by CP-SAT, with their outbox beside the store."""
+async def open_reunion(settings: Settings, kept: Documents) -> AsyncIterator[Reunion]:
+    """Reunions planned by CP-SAT, with their outbox in the store and its files beside it."""
     from sagagraph.domains.reunion.planning.solver import Solver
 
-    yield Reunion(Solver(), open_outbox(settings))
+    yield Reunion(Solver(), outbox_of(settings, kept))
 
 
-def open_outbox(settings: Settings) -> Outbox:
+def outbox_of(settings: Settings, kept: Documents) -> Outbox:
     """What people were told, without anything that could tell them more."""
-    return Outbox(files_beside(settings.store_url).outbox, lambda: datetime.now(UTC))
+    return Outbox(kept, files_beside(settings.store_url).outbox, lambda: datetime.now(UTC), rows_in)
 
 
-DOMAINS: dict[str, Callable[[Settings], AbstractAsyncContextManager[Domain]]] = {TRAVEL: open_travel, REUNION: open_reunion}
+Opening = Callable[[Settings, Documents], AbstractAsyncContextManager[Domain]]
+DOMAINS: dict[str, Opening] = {TRAVEL: open_travel, REUNION: open_reunion}
 
 
 def check_url(url: str, field: str) -> str:

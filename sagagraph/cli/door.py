@@ -67,7 +67,7 @@ async def acting(door: Door, domain: str) -> AsyncIterator[Opened]:
     async with AsyncExitStack() as stack:
         observers: tuple[Observer, ...] = () if door.as_json else (output.show_progress,)
         engine = await stack.enter_async_context(open_engine(settings, observers))
-        served = await stack.enter_async_context(DOMAINS[domain](settings))
+        served = await stack.enter_async_context(DOMAINS[domain](settings, engine.store))
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
         async with _drained_when_told_to_stop(engine):
             graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model_of(settings))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sagagraph.bootstrap import model_of, open_engine, open_outbox
+from sagagraph.bootstrap import model_of, open_engine, outbox_of
 from sagagraph.cli import output, sagas
 from sagagraph.cli import reunion as places
 from sagagraph.cli.approval import approved_or_not
@@ -220,13 +220,13 @@ async def _event(door: Door, saga_id: str, files: Sequence[Path], problem: Path 
         async with acting(door, domain) as opened:
             saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
             _check_open(saga)
-            wanted = _with_events(saga, outbox, told, problem)
+            wanted = await _with_events(saga, outbox, told, problem)
             approver = f"{PERSON}, --yes" if approved else None
             view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=approver)
             saga = await opened.engine.load(saga_id)
             is_heard = saga.request == wanted
             if is_heard:
-                outbox.advance(saga_id, parse_request(wanted).known_until or 0)
+                await outbox.advance(saga_id, parse_request(wanted).known_until or 0)
             view = await approved_or_not(door, opened, view)
     code = door.show(view)
     return code if is_heard else max(code, 1)
@@ -248,14 +248,14 @@ def _check_open(saga: Saga) -> None:
         raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: that day is not open any more", saga_id=saga.id)
 
 
-def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path | None) -> dict[str, Any]:
+async def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path | None) -> dict[str, Any]:
     """The request with what has become known; nothing becomes known before what the clock of the day says."""
     before = parse_request(saga.request)
     wished = before.problem if problem is None else parse_problem(json_file(problem, "--problem"))
     telling = before.told if wished == before.problem else None
     known = [_json(each) for each in before.events]
     events = parse_events(wished, known, *told)
-    now = _clock(saga, before, outbox)
+    now = await _clock(saga, before, outbox)
     fresh = [each for each in events if each not in before.events]
     for each in fresh:
         if now is not None and each.at < now:
@@ -274,8 +274,9 @@ async def _day(door: Door, saga_id: str, at: str | None) -> int:
             saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
             request, plan = parse_request(saga.request), _plan_of(saga)
             if at is not None:
-                _advance(outbox, saga_id, _clock(saga, request, outbox), parse_moment_of(request.problem, at, "--at"))
-            now = _clock(saga, request, outbox) or plan.begins or 0
+                now = await _clock(saga, request, outbox)
+                await _advance(outbox, saga_id, now, parse_moment_of(request.problem, at, "--at"))
+            now = await _clock(saga, request, outbox) or plan.begins or 0
             view = await opened.engine.status(saga_id)
             if now >= _end_of(request, plan) and view.status.value == "running":
                 over = _json(request.model_copy(update={"is_over": True}))
@@ -283,16 +284,16 @@ async def _day(door: Door, saga_id: str, at: str | None) -> int:
     return _show_day(door, view, now, request, plan)
 
 
-def _advance(outbox: Outbox, saga_id: str, now: int | None, to: int) -> None:
+async def _advance(outbox: Outbox, saga_id: str, now: int | None, to: int) -> None:
     if now is not None and to < now:
         raise InvalidInputError(f"the day is at {text_of(now)} already, and never goes back", field="--at")
-    outbox.advance(saga_id, to)
+    await outbox.advance(saga_id, to)
 
 
 async def _messages(door: Door, saga_id: str) -> int:
     async with open_engine(door.settings) as engine:
         await engine.load(saga_id)
-    found = open_outbox(door.settings).messages(saga_id)
+        found = await outbox_of(door.settings, engine.store).messages(saga_id)
     if door.as_json:
         output.print_json({"messages": [asdict(each) for each in found]})
     for each in found if not door.as_json else ():
@@ -347,9 +348,9 @@ def _tell_suggestions(problem: ReunionProblem) -> None:
 # -- the day ---------------------------------------------------------------------------------------------------------
 
 
-def _clock(saga: Saga, request: ReunionRequest, outbox: Outbox) -> int | None:
+async def _clock(saga: Saga, request: ReunionRequest, outbox: Outbox) -> int | None:
     """How late it is on that day; None before anything has happened."""
-    known = [each for each in (outbox.clock(saga.id), request.known_until) if each is not None]
+    known = [each for each in (await outbox.clock(saga.id), request.known_until) if each is not None]
     return max(known, default=None)
 
 

@@ -190,7 +190,7 @@ async def replay(door: Door, saga_id: str) -> int:
         judge_plan: JudgePlan | None = None
         if domain in DOMAINS:
             try:
-                served = await stack.enter_async_context(DOMAINS[domain](door.settings))
+                served = await stack.enter_async_context(DOMAINS[domain](door.settings, engine.store))
             except ProviderError as exc:
                 output.stderr.print(f"sagagraph: the plan is not judged again: {exc}", markup=False)
             else:

@@ -393,7 +393,7 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
         subjects: dict[str, Subject] = {}
         graphs: dict[str, PlanningGraph] = {}
         for name in SUBJECTS:
-            domain = await stack.enter_async_context(DOMAINS[name](settings))
+            domain = await stack.enter_async_context(DOMAINS[name](settings, engine.store))
             subjects[name] = SUBJECTS[name](domain, model)
             graphs[name] = planning_graph(domain=domain, engine=engine, model=model)
         service = Service(engine, subjects, graphs, bell)

@@ -13,8 +13,8 @@ from pathlib import Path
 from sagagraph.errors import SagaClosedError, SagaGraphError, UnknownSagaError
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.urls import open_store
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
 from sagagraph.testing.databases import databases
 from sagagraph.testing.scenario import Judgement, store_of

@@ -15,8 +15,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from sagagraph.saga.stores.urls import open_store
 from sagagraph.saga.stores.port import RequestKind
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.testing.databases import databases
 from sagagraph.ui.api import PREFIX

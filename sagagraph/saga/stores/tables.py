@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Index, Text
+from sqlalchemy import BigInteger, Column, Index, Text, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 
@@ -63,4 +63,17 @@ class RequestRow(SQLModel, table=True):
     saga_id: str = Field(foreign_key="sagas.saga_id")
     kind: str
     by: str
+    data: str = Field(sa_column=Column(Text, nullable=False))
+
+
+class DocumentRow(SQLModel, table=True):
+    """What actions of a domain leave beside the journal of a saga, which need not have begun; each is written once."""
+
+    __tablename__ = "documents"
+    __table_args__ = (UniqueConstraint("saga_id", "kind", "key", name="documents_key"),)
+
+    number: int | None = Field(default=None, primary_key=True)
+    saga_id: str
+    kind: str
+    key: str
     data: str = Field(sa_column=Column(Text, nullable=False))

@@ -19,9 +19,9 @@ from sagagraph.saga.core.next_steps import is_quiet
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.urls import open_store
 from sagagraph.saga.stores.owner import is_known_dead
 from sagagraph.saga.stores.port import Headline, RequestKind
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.storm.provider import Provider
 from sagagraph.testing.storm.shape import Shape, saga_id, shape_of
 
