@@ -40,7 +40,7 @@ SAGAS = Table(
     Column("updated_at", Float, nullable=False),
     Column("retired_at", Float),
 )
-"""The heads of journals: fence (`epoch`, `version`) and lease. That of a retired one stays, so that its id is never used again."""
+"""The heads of journals: fence (`epoch`, `version`) and lease. A retired one stays, so that its id is never used again."""
 EVENTS = Table(
     "events",
     METADATA,
