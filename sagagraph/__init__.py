@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from sagagraph.graph.state.offload import offload as offload
     from sagagraph.graph.tools import saga_tool as saga_tool
     from sagagraph.planning.llm import init_model as init_model
+    from sagagraph.saga.core.call import Call as Call
     from sagagraph.saga.engine.actions import Guarantees as Guarantees
     from sagagraph.saga.engine.actions import action as action
-    from sagagraph.saga.engine.call import Call as Call
+    from sagagraph.saga.engine.call import Probe as Probe
     from sagagraph.saga.engine.call import current_call as current_call
     from sagagraph.saga.engine.engine import Engine as Engine
-    from sagagraph.saga.engine.probe import Probe as Probe
     from sagagraph.validators.protocol import Validator as Validator
     from sagagraph.validators.verdict import Verdict as Verdict
     from sagagraph.validators.verdict import Violation as Violation
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Backoff": "sagagraph.workflow.policy",
-    "Call": "sagagraph.saga.engine.call",
+    "Call": "sagagraph.saga.core.call",
     "ContextSlice": "sagagraph.context.slice",
     "Engine": "sagagraph.saga.engine.engine",
     "Guarantees": "sagagraph.saga.engine.actions",
     "Policy": "sagagraph.workflow.policy",
-    "Probe": "sagagraph.saga.engine.probe",
+    "Probe": "sagagraph.saga.engine.call",
     "Refused": "sagagraph.errors",
     "Retry": "sagagraph.workflow.policy",
     "SagaGraph": "sagagraph.graph.saga_graph",

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import platformdirs
@@ -42,6 +42,8 @@ class Settings(BaseSettings):
     """`sqlite:///FILE`, `postgresql://…` or `memory:`; by default a file in the user's data folder."""
     provider_url: str = ""
     """A running reservation service; by default one runs inside the process, on a file beside the store."""
+    today: date | None = None
+    """The day to which the clock of the reservation service inside the process is set; by default it starts now, and goes on."""
     model: str = ""
     """`openai:NAME` or `anthropic:NAME`: the language model that proposes plans; by default the solver does."""
     model_time_limit_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
@@ -130,7 +132,8 @@ async def open_travel(settings: Settings, _kept: Documents | None = None) -> Asy
             from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 
             files.sandbox.parent.mkdir(parents=True, exist_ok=True)
-            url = stack.enter_context(EmbeddedSandbox(SandboxSettings(files.sandbox))).url
+            embedded = SandboxSettings(files.sandbox, today=settings.today, moves_clock=True)
+            url = stack.enter_context(EmbeddedSandbox(embedded)).url
         provider = await stack.enter_async_context(HttpReservationProvider(url))
         yield await Travel.connect(provider, files.outbox)
 

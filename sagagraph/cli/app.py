@@ -70,12 +70,18 @@ def trip(
     saga_id: Annotated[str | None, typer.Option("--saga-id", metavar="ID", help="Begin that saga, or resume it.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Approve the preferred plan.")] = False,
     plan_only: Annotated[bool, typer.Option("--plan-only", help="Only plan.")] = False,
+    today: Annotated[
+        datetime | None,
+        typer.Option(
+            "--today", formats=["%Y-%m-%d"], metavar="DATE", help="Set the clock of the reservation service inside the command."
+        ),
+    ] = None,
     store: Store = "",
     provider: Provider = "",
     as_json: Json = False,
 ) -> None:
     """Plan a trip and, after approval, book it."""
-    door = Door(store, provider, as_json)
+    door = Door(store, provider, as_json, today.date() if today else None)
     _end(trips.trip(door, text, request, saga_id, approved=yes, plan_only=plan_only))
 
 

@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from sagagraph.bootstrap import DOMAINS, Settings, check_url, model_of, open_engine, read_settings
@@ -34,12 +35,16 @@ class Door:
     store: str
     provider: str
     as_json: bool
+    today: date | None = None
 
     @property
     def settings(self) -> Settings:
         settings = read_settings()
         store, provider = self.store or settings.store, self.provider or settings.provider_url
-        return settings.model_copy(update={"store": store, "provider_url": check_url(provider, "--provider")})
+        if self.today and provider:
+            raise InvalidInputError("sets the clock of the service inside the command; another one has its own", field="--today")
+        today = self.today or settings.today
+        return settings.model_copy(update={"store": store, "provider_url": check_url(provider, "--provider"), "today": today})
 
     def show(self, view: SagaView) -> int:
         if self.as_json:

@@ -22,12 +22,12 @@ from sagagraph.errors import (
     SagaGraphError,
 )
 from sagagraph.planning.checking import judge_plan_of
+from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.dependencies import graph_of
 from sagagraph.saga.core.events import Resolution
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.saga.engine.amendment import parent_of
 from sagagraph.saga.engine.maintenance.replay import JudgePlan
 from sagagraph.saga.engine.views.document import entry_json, log_line
 from sagagraph.saga.engine.views.preview import CancelPreview

@@ -16,11 +16,11 @@ from langgraph.types import Command
 from sagagraph.graph.state.items import Items
 from sagagraph.graph.state.outputs import output_of
 from sagagraph.graph.state.values import decode, decode_state, encode
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.reversals import REVERSAL
 from sagagraph.saga.engine.actions import Action, Function, Guarantees
-from sagagraph.saga.engine.call import Call
+from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.engine.probe import Probe
-from sagagraph.saga.engine.reversal import REVERSAL
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy

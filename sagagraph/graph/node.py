@@ -22,9 +22,10 @@ from sagagraph.graph.state.items import run_number
 from sagagraph.graph.state.offload import reference_to
 from sagagraph.graph.state.outputs import output_of, output_with, update_of
 from sagagraph.graph.state.values import decode, encode, encode_state, hash_of, with_message_ids, without_message_ids
+from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.state import Operation
 from sagagraph.saga.engine.actions import Function
-from sagagraph.saga.engine.call import Call, Paused, enter_call
+from sagagraph.saga.engine.call import Paused, enter_call
 from sagagraph.workflow.kind import ActionKind
 
 

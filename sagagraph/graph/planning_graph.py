@@ -27,11 +27,11 @@ from sagagraph.planning.feedback import lessons_of
 from sagagraph.planning.model_planner import ROUNDS, ModelPlanner
 from sagagraph.planning.rounds import reasoning_in
 from sagagraph.saga.core import commands as c
+from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.next_steps import is_quiet, is_ready_for_repair, status_of
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import to_json
-from sagagraph.saga.engine.amendment import amended_by
 from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import SagaView

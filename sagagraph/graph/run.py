@@ -26,6 +26,7 @@ from sagagraph.graph.state.items import Items
 from sagagraph.graph.state.outputs import asked_by
 from sagagraph.graph.state.values import encode
 from sagagraph.saga.core import commands as c
+from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.dependencies import is_done_with
 from sagagraph.saga.core.events import Fault
 from sagagraph.saga.core.in_doubt import waits_for_answer
@@ -34,7 +35,6 @@ from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.actions import Action, Guarantees
 from sagagraph.saga.engine.body import failure_of, is_over, open_end_of
-from sagagraph.saga.engine.call import Call
 from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.workflow.kind import ActionKind

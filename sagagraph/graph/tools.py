@@ -20,8 +20,9 @@ from sagagraph.errors import InvalidInputError, NotAllowedError, SagaGraphError
 from sagagraph.graph.current import perform_below
 from sagagraph.graph.run import LeftOpen, Scope, active_scope
 from sagagraph.graph.state.values import decode, encode
+from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import DECLARED, Action, Function, Guarantees, kind_of
-from sagagraph.saga.engine.call import Call, Paused, enter_call
+from sagagraph.saga.engine.call import Paused, enter_call
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import DEFAULT_POLICY

@@ -1,4 +1,4 @@
-"""Runs the service: in the foreground until it is told to stop, or beside other work in this process."""
+"""Server: runs the service, in the foreground until it is told to stop, or beside other work in this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from sagagraph.sandbox import clock
-from sagagraph.sandbox.app import create_app
+from sagagraph.sandbox.api.app import create_app
 from sagagraph.sandbox.settings import SandboxSettings
 from sagagraph.sockets import listen, url_of
 
@@ -98,11 +98,11 @@ class _Server(uvicorn.Server):
                 timeout_keep_alive=_KEPT_ALIVE_S,
             )
         )
-        self._reception = app.state.reception
+        self._faults = app.state.fault_injection
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Before the server begins to wait for its calls: those that hang would keep it.
-        self._reception.close()
+        self._faults.close()
         await super().shutdown(sockets)
 
     @contextmanager

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from sagagraph.saga.engine.call import Call
+from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.engine import LEASE_TTL_S
 
 _WRITES = frozenset({"create", "take", "append", "release", "ask", "note", "put"})

@@ -73,6 +73,17 @@ def test_a_trip_is_booked_at_a_service_that_runs_elsewhere(command: CommandLine,
     assert not command.store_file.with_name("saga.db.sandbox").exists()
 
 
+def test_the_clock_of_the_service_inside_the_command_is_set_to_the_day_that_is_said(
+    command: CommandLine, service: EmbeddedSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SAGAGRAPH_TODAY")
+    past = command("trip", SENTENCE, "--plan-only", "--json")
+    assert past.complaint.endswith("4 June 2025 is in the past.")
+    assert command("trip", SENTENCE, "--today", "2025-03-01", "--plan-only", "--json").json["plans"]
+    elsewhere = command("trip", SENTENCE, "--today", "2025-03-01", "--plan-only", "--provider", service.url)
+    assert (elsewhere.code, elsewhere.complaint.partition(":")[0]) == (2, "--today")
+
+
 def test_settings_come_from_the_environment_and_options_go_before_them(
     command: CommandLine, service: EmbeddedSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

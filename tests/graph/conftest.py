@@ -21,7 +21,8 @@ from sagagraph.planning.domain import Domain
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from tests.replaying import Witness, check_replays
+from tests.support.replaying import Witness, check_replays
+from tests.support.today import TODAY
 
 
 @dataclass
@@ -41,7 +42,7 @@ OpenWorker = Callable[..., AbstractAsyncContextManager[Worker]]
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db")) as service:
+    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db", today=TODAY)) as service:
         yield service.url
 
 

@@ -1,6 +1,6 @@
 """A graph with an interrupt, a `Send`, a loop and a subgraph, for the crash sweep.
 
-`python -m sagagraph.testing tests.graph.crash_scenarios:SCENARIOS` kills it everywhere; docs/langgraph.md.
+`python -m tests.support.sweep tests.graph.crash_scenarios:SCENARIOS` kills it everywhere; docs/langgraph.md.
 """
 
 from __future__ import annotations

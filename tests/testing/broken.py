@@ -15,10 +15,10 @@ from typing import Any
 from unittest.mock import AsyncMock, patch
 
 from sagagraph.errors import SagaGraphError
+from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.codec import Record, decode
 from sagagraph.saga.core.events import Entry
 from sagagraph.saga.engine.actions import Action, Guarantees, action
-from sagagraph.saga.engine.call import Call
 from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.commits import Fenced

@@ -8,16 +8,15 @@ from unittest.mock import patch
 
 import typer
 
-from sagagraph.saga.core import in_doubt as settle
-from sagagraph.saga.core import next_steps as agenda
+from sagagraph.saga.core import in_doubt, next_steps
 from sagagraph.saga.core.events import Fault, OperationFailed, ProbeAnswer, Via
 from sagagraph.saga.core.state import Operation
 from sagagraph.saga.core.steps import Record, Step
 from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.stores.sql_store import Append
-from sagagraph.testing.storm.__main__ import storm
+from tests.support.storm.__main__ import storm
 
-_seal = settle.seal
+_seal = in_doubt.seal
 
 
 def believes_in_absence(operation: Operation, now: float, *, may_claim: bool) -> Step:
@@ -41,9 +40,9 @@ def forget_the_fence() -> None:
 
 
 FAULTS: dict[str, Callable[[], object]] = {
-    "keys": lambda: patch.object(settle, "remembers_key", lambda _operation, _now: True).start(),
-    "undo keys": lambda: patch.object(settle, "_remembers_undo_key", lambda _operation, _undo, _now: True).start(),
-    "absence": lambda: patch.object(agenda, "seal", believes_in_absence).start(),
+    "keys": lambda: patch.object(in_doubt, "remembers_key", lambda _operation, _now: True).start(),
+    "undo keys": lambda: patch.object(in_doubt, "_remembers_undo_key", lambda _operation, _undo, _now: True).start(),
+    "absence": lambda: patch.object(next_steps, "seal", believes_in_absence).start(),
     "fence": forget_the_fence,
 }
 

@@ -26,6 +26,7 @@ from sagagraph.testing.providers.check import carry_out
 from sagagraph.testing.providers.contract import CHECKS
 from sagagraph.testing.providers.trial import ContractBrokenError
 from tests.testing.lossy import LossyWire
+from tests.support.today import TODAY
 
 Method = Callable[..., Any]
 FLIGHT = Journey("San Francisco", "Berlin", date(2025, 6, 4), travellers=2)
@@ -527,8 +528,8 @@ def urls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """By the guarantee that the service does not give."""
     folder: Path = tmp_path_factory.mktemp("sandbox")
     with (
-        EmbeddedSandbox(SandboxSettings(folder / "all.db")) as all_,
-        EmbeddedSandbox(SandboxSettings(folder / "forgetful.db", withheld=frozenset({"dedup"}))) as forgetful,
+        EmbeddedSandbox(SandboxSettings(folder / "all.db", today=TODAY)) as all_,
+        EmbeddedSandbox(SandboxSettings(folder / "forgetful.db", today=TODAY, withheld=frozenset({"dedup"}))) as forgetful,
     ):
         yield {"": all_.url, "dedup": forgetful.url}
 

@@ -36,9 +36,10 @@ from sagagraph.domains.travel.wording import headline
 from sagagraph.planning.assignment import Assignment
 from sagagraph.planning.background import apart
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
+from sagagraph.saga.core.amendments import amended_by
+from sagagraph.saga.core.reversals import is_undoing
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.engine.actions import Action
-from sagagraph.saga.engine.amendment import amended_by, is_undoing
 from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec

@@ -232,7 +232,7 @@ class EndReversal:
 
 @dataclass(frozen=True, slots=True)
 class BeginAmendment:
-    """`saga` will look for another plan; `request` is its request (`sagagraph.saga.engine.amendment`)."""
+    """`saga` will look for another plan; `request` is its request (`amendments.Amendment`)."""
 
     saga: str
     request: Any

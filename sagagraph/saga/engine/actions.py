@@ -9,21 +9,25 @@ import typing
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
-
-from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from sagagraph.errors import InvalidInputError, UnknownActionError
-from sagagraph.saga.engine.call import Call
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.reversals import REVERSING
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import DEFAULT_POLICY, GuaranteeTerms, OperationSpec
 from sagagraph.workflow.policy import Policy
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+# pydantic is imported where a value is first read or written: it would take a third of the time that importing the engine takes.
+
 Function = Callable[..., Any]
-REVERSING = ":undo"
-"""Ends the names of the actions that reversals are made of."""
+Find = Callable[[str, int], "Action"]
+"""An action by its name and version. Raises `UnknownActionError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,8 @@ class Action:
         return None if value is None else self._read("result", self.result_type, value)
 
     def _read(self, which: str, kind: Any, value: Any) -> Any:
+        from pydantic import TypeAdapter, ValidationError
+
         if which not in self._adapters:
             self._adapters[which] = TypeAdapter(kind)
         try:
@@ -118,9 +124,6 @@ class Action:
             first = exc.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or which
             raise InvalidInputError(f"{first['msg']} (the {which} of action {self.name!r})", field=where) from exc
-
-
-_ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
 def _no_number(constant: str) -> None:
@@ -132,10 +135,19 @@ _READER = json.JSONDecoder(parse_constant=_no_number)
 
 def to_json(value: Any) -> Any:
     """A JSON value with the content of `value`: a pydantic model, dataclass or plain value."""
+    from pydantic_core import PydanticSerializationError
+
     try:
-        return _READER.decode(_ANYTHING.dump_json(value, fallback=_not_journallable).decode())
+        return _READER.decode(_anything().dump_json(value, fallback=_not_journallable).decode())
     except PydanticSerializationError as exc:
         raise InvalidInputError(f"a {type(value).__name__} can not be journalled: {exc}") from exc
+
+
+@cache
+def _anything() -> TypeAdapter[Any]:
+    from pydantic import ConfigDict, TypeAdapter
+
+    return TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
 def _copied(value: Any) -> Any:

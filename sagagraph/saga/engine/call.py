@@ -1,39 +1,49 @@
-"""What an action is told about the call it makes."""
+"""The call under way, and what stands for its outcome: `current_call`, `Probe` (did the effect of this key land?), `Paused`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import datetime
-from enum import StrEnum
+from typing import Any
 
 from sagagraph.errors import NotAllowedError
-
-
-class Purpose(StrEnum):
-    ACTION = "action"
-    PROBE = "probe"
-    VOID = "void"
-    COMPENSATION = "compensation"
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.events import ProbeAnswer
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """`idempotency_key` is to be sent to the provider: the same for every repetition of this one effect.
+class Probe:
+    """Made by the five constructors below and returned by an action's `probe`."""
 
-    In a compensation it is the compensation's own key, and `operation_key` is that of the operation being undone. In a probe
-    and a void both are the operation's. `deadline` (aware, UTC) is when this attempt is given up; a provider that enforces
-    deadlines must be sent it.
-    """
+    answer: ProbeAnswer
+    result: Any = None
+    detail: str = ""
 
-    saga_id: str
-    operation_id: str
-    attempt: int
-    generation: int
-    idempotency_key: str
-    operation_key: str
-    deadline: datetime
-    purpose: Purpose = Purpose.ACTION
+    @classmethod
+    def landed(cls, result: Any) -> Probe:
+        """It landed once; `result` is what `execute` would have returned."""
+        return cls(ProbeAnswer.LANDED, result)
+
+    @classmethod
+    def undone(cls, result: Any = None) -> Probe:
+        """It landed and was cancelled; `result` is what the compensation would have returned."""
+        return cls(ProbeAnswer.UNDONE, result)
+
+    @classmethod
+    def absent(cls) -> Probe:
+        """Nothing has landed so far. A call in flight may still land: absence is not a fact until sealed."""
+        return cls(ProbeAnswer.ABSENT)
+
+    @classmethod
+    def multiple(cls, results: Sequence[Any]) -> Probe:
+        """It landed more than once: a person must look."""
+        return cls(ProbeAnswer.MULTIPLE, list(results), f"it landed {len(results)} times")
+
+    @classmethod
+    def unknown(cls, reason: str) -> Probe:
+        """The provider could not say."""
+        return cls(ProbeAnswer.UNKNOWN, None, reason)
 
 
 class Paused(Exception):  # noqa: N818 - no error: it waits for something that the caller will bring

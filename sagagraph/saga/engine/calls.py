@@ -19,13 +19,13 @@ from typing import Any
 from sagagraph.context.slice import ContextSlice
 from sagagraph.errors import InvalidInputError, Refused, SagaGraphError, words_of
 from sagagraph.saga.core import commands as c
+from sagagraph.saga.core.call import Call, Purpose
 from sagagraph.saga.core.events import Fault, ProbeAnswer
 from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, undo_key
 from sagagraph.saga.core.steps import Verify
 from sagagraph.saga.engine.actions import Action, to_json
-from sagagraph.saga.engine.call import Call, Paused, Purpose, enter_call
+from sagagraph.saga.engine.call import Paused, Probe, enter_call
 from sagagraph.saga.engine.judging import augmented_output
-from sagagraph.saga.engine.probe import Probe
 from sagagraph.saga.telemetry.holding import Telemetry
 from sagagraph.validators.protocol import Validator, judge
 from sagagraph.validators.verdict import Verdict

@@ -30,16 +30,7 @@ from sagagraph.errors import (
 )
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.decide.cancelling import check_cancellable, check_not_redacted
-from sagagraph.saga.core.events import Driver, Entry, Resolution, SagaBegun
-from sagagraph.saga.core.evolve.evolve import fold
-from sagagraph.saga.core.in_doubt import waits_for_answer
-from sagagraph.saga.core.next_steps import is_quiet, status_of
-from sagagraph.saga.core.redaction import checked_fields, is_redacted
-from sagagraph.saga.core.state import FINAL, Saga, Stage
-from sagagraph.saga.core.status import SagaStatus
-from sagagraph.saga.engine.actions import DECLARED, REVERSING, Action, ActionRegistry, to_json
-from sagagraph.saga.engine.amendment import (
+from sagagraph.saga.core.amendments import (
     AMENDMENT,
     amended_by,
     amendment_in,
@@ -47,8 +38,17 @@ from sagagraph.saga.engine.amendment import (
     is_amendment_id,
     next_amendment_id,
     outcome_for_parent,
-    why_not_cancelled,
 )
+from sagagraph.saga.core.decide.people import check_cancellable, check_not_redacted, check_reversible, why_not_cancelled
+from sagagraph.saga.core.events import Driver, Entry, Resolution, SagaBegun
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.in_doubt import waits_for_answer
+from sagagraph.saga.core.next_steps import is_quiet, status_of
+from sagagraph.saga.core.redaction import checked_fields, is_redacted
+from sagagraph.saga.core.reversals import REVERSAL, REVERSING, original_id, reversal_id
+from sagagraph.saga.core.state import FINAL, Saga, Stage
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.actions import DECLARED, Action, ActionRegistry, to_json
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.calls import AroundCall, Effects
 from sagagraph.saga.engine.coordinator import Coordinator, Observer
@@ -56,7 +56,7 @@ from sagagraph.saga.engine.leases import Heart
 from sagagraph.saga.engine.maintenance.redact import redact_journals
 from sagagraph.saga.engine.maintenance.replay import JudgePlan, Replay, replay
 from sagagraph.saga.engine.maintenance.retention import Retirement, retire, unfinished
-from sagagraph.saga.engine.reversal import REVERSAL, original_id, plan_reversal, reversal_id, reversing_action
+from sagagraph.saga.engine.reversal import plan_reversal, reversing_action
 from sagagraph.saga.engine.unheard import is_unheard, open_sagas
 from sagagraph.saga.engine.views.preview import CancelPreview, preview_cancel
 from sagagraph.saga.engine.views.view import Account, SagaView, view_of
@@ -399,7 +399,9 @@ class Engine:
         check_not_redacted(saga)
         if preview:
             return await preview_cancel(saga, self.find)
-        check_cancellable(saga, self.find)
+        check_cancellable(saga)
+        if saga.pivot_has_landed:
+            check_reversible(saga, plan_reversal(saga, self.find).lasting)
         if status_of(saga) in (SagaStatus.COMPENSATED, SagaStatus.REJECTED, SagaStatus.INFEASIBLE):
             return await self.status(saga_id)
         request = await self.store.ask(saga_id, RequestKind.CANCEL, by, None)
@@ -446,7 +448,7 @@ class Engine:
             saga = coordinator.saga
             if not (lost or saga.missing) and wish == saga.request and saga.stage is Stage.COMMITTED and not saga.cancel_by:
                 return
-            if saga.pivot_has_landed and not plan_reversal(saga, self.find).is_possible:
+            if saga.pivot_has_landed and saga.pivot in plan_reversal(saga, self.find).lasting:
                 raise NotAllowedError(
                     f"saga {saga_id!r} can not be changed any more: its pivot {saga.pivot!r} has landed for good",
                     saga_id=saga_id,
@@ -476,7 +478,7 @@ class Engine:
             return c.BeginReversal(None, why)
         plan = plan_reversal(saga, self.find)
         if saga.stage is not Stage.REVERSING:
-            if not plan.is_possible:
+            if saga.pivot in plan.lasting:
                 return c.BeginReversal(None, f"its pivot {saga.pivot!r} has landed and has no reverse")
             return c.BeginReversal(reversal_id(saga.id))
         child = saga.reversal or reversal_id(saga.id)

@@ -1,50 +1,33 @@
-"""Undoing a saga whose pivot has landed: a saga of its own, from the actions' `reverse` and `compensate` (PROTOCOL rule 5)."""
+"""Reversal: the operations that undo those of another saga, from the actions' `reverse` and `compensate` (PROTOCOL rule 5)."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from msgspec import structs
-from pydantic import BaseModel
 
+from sagagraph.saga.core.amendments import Amendment
+from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.dependencies import undo_order
 from sagagraph.saga.core.events import ProbeAnswer
+from sagagraph.saga.core.reversals import REVERSING, Undone, is_live, nearest_dependents, reversing_id
 from sagagraph.saga.core.state import Operation, Saga, operation_key
-from sagagraph.saga.engine.actions import REVERSING, Action, Guarantees
-from sagagraph.saga.engine.call import Call
-from sagagraph.saga.engine.probe import Probe
+from sagagraph.saga.engine.actions import Action, Find, Guarantees
+from sagagraph.saga.engine.call import Probe
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, resolve
-
-REVERSAL = "~reversal"
-"""Ends the ids of sagas that undo another one."""
-_PREFIX = "undo "
-Find = Callable[[str, int], Action]
-
-
-class Undone(BaseModel):
-    """The request of a reversing operation: what was asked, what came of it, and under which key."""
-
-    request: Any
-    result: Any
-    key: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReversalPlan:
-    """`operations` undo dependents first; `lasting` can not be undone; `is_possible` is False when the pivot is among them."""
+    """`operations` undo dependents first; `lasting` ones cannot be undone."""
 
     operations: tuple[OperationSpec, ...]
     lasting: tuple[str, ...]
-    is_possible: bool
-
-
-def reversal_id(saga_id: str) -> str:
-    return saga_id + REVERSAL
 
 
 def plan_reversal(saga: Saga, find: Find) -> ReversalPlan:
@@ -54,7 +37,29 @@ def plan_reversal(saga: Saga, find: Find) -> ReversalPlan:
     }
     specs = tuple(_reversing(saga, each, undoable) for each in live if each.id in undoable)
     lasting = tuple(each.id for each in live if each.id not in undoable)
-    return ReversalPlan(specs, lasting, saga.pivot not in lasting)
+    return ReversalPlan(specs, lasting)
+
+
+def undoing_specs(
+    amendment: Amendment, dropped: Collection[str], prefix: str, after: str, actions: Mapping[str, Action]
+) -> Iterator[OperationSpec]:
+    """What undoes `dropped` operations of the parent, dependents first, once `after` has committed; ids begin with `prefix`."""
+    stands = amendment.by_id
+    dependents = {each.id: each.below for each in amendment.stands}
+    for name in dropped:
+        each = stands[name]
+        request = Undone(request=each.request, result=each.result, key=each.key)
+        below = sorted(nearest_dependents(dependents, name, dropped))
+        needs = (after, *(f"{prefix} {dependent}" for dependent in below))
+        yield reversing_action(actions[each.action]).spec(f"{prefix} {name}", request, needs)
+
+
+def _reversing(saga: Saga, operation: Operation, undoable: dict[str, Action]) -> OperationSpec:
+    action = reversing_action(undoable[operation.id])
+    spec = operation.spec
+    request = Undone(request=resolve(spec.inputs, saga.outputs), result=operation.output, key=operation_key(saga.id, operation))
+    dependents = tuple(reversing_id(name) for name in sorted(nearest_dependents(saga.dependents, operation.id, undoable)))
+    return structs.replace(action.spec(reversing_id(operation.id), request, dependents), policy=spec.policy)
 
 
 def reversing_action(action: Action) -> Action:
@@ -63,7 +68,7 @@ def reversing_action(action: Action) -> Action:
     async def execute(undone: Undone, call: Call) -> Any:
         undo = _undo(action)
         if undo is None:
-            raise TypeError(f"action {action.name!r} can not be undone")
+            raise TypeError(f"action {action.name!r} cannot be undone")
         request, result = action.request_from_json(undone.request), action.result_from_json(undone.result)
         return await _called(undo, request, result, replace(call, operation_key=undone.key))
 
@@ -98,49 +103,13 @@ def reversing_action(action: Action) -> Action:
     )
 
 
+def _undo(action: Action) -> Callable[..., Any] | None:
+    return action.reverse or action.compensate
+
+
 async def _called(function: Callable[..., Any], *arguments: Any) -> Any:
     """One that is no coroutine waits in a thread, as it would have in its own saga."""
     if inspect.iscoroutinefunction(function):
         return await function(*arguments)
     answer = await asyncio.to_thread(function, *arguments)
     return await answer if inspect.isawaitable(answer) else answer
-
-
-def is_live(operation: Operation) -> bool:
-    """It stands outside, and the plan counts on it."""
-    return operation.succeeded and operation.has_effect and not operation.removed
-
-
-def _undo(action: Action) -> Callable[..., Any] | None:
-    return action.reverse or action.compensate
-
-
-def _reversing(saga: Saga, operation: Operation, undoable: dict[str, Action]) -> OperationSpec:
-    action = reversing_action(undoable[operation.id])
-    spec = operation.spec
-    request = Undone(request=resolve(spec.inputs, saga.outputs), result=operation.output, key=operation_key(saga.id, operation))
-    dependents = tuple(_named(name) for name in sorted(nearest_dependents(saga.dependents, operation.id, undoable)))
-    return structs.replace(action.spec(_named(operation.id), request, dependents), policy=spec.policy)
-
-
-def nearest_dependents(dependents: Mapping[str, tuple[str, ...]], name: str, among: Container[str]) -> set[str]:
-    """Those of `among` that depend on `name` with none of them in between; what is further away is waited for through them."""
-    found: set[str] = set()
-    seen: set[str] = set()
-    frontier = list(dependents.get(name, ()))
-    while frontier:
-        each = frontier.pop()
-        if each in among:
-            found.add(each)
-        elif each not in seen:
-            seen.add(each)
-            frontier += dependents.get(each, ())
-    return found
-
-
-def original_id(reversing_id: str) -> str:
-    return reversing_id.removeprefix(_PREFIX)
-
-
-def _named(name: str) -> str:
-    return f"{_PREFIX}{name}"

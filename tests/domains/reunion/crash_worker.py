@@ -19,10 +19,10 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.port import Documents
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
-from sagagraph.testing.databases import databases
 from sagagraph.testing.scenario import Judgement, store_of
 from sagagraph.testing.sweep import Harm, boundaries_of, harm_at
 from tests.domains.reunion.scripted import LATE, Script, outbox_in, request, standing
+from tests.support.databases import databases
 
 SAGA = "dinner-1"
 EVERYBODY = {"Ann", "Bob", "Cleo", "Dan"}

@@ -19,7 +19,7 @@ from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
-from tests.replaying import Witness, check_replays
+from tests.support.replaying import Witness, check_replays
 
 from .scripted import AS_PLANNED, CLOSED, LATE, LATER, TOO_LATE, Script, request, reunion, standing
 

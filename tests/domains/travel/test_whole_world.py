@@ -7,7 +7,7 @@ import pytest
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.reading.passage import Passage
 from sagagraph.domains.travel.reading.places import find_mentions
-from sagagraph.sandbox.cities import all_cities
+from sagagraph.sandbox.world.cities import all_cities
 
 
 @pytest.fixture(scope="module")
@@ -15,8 +15,8 @@ def world() -> Gazetteer:
     return Gazetteer(
         City(
             name=city.name,
-            country=city.country,
-            airport=city.airport,
+            country=city.country.name,
+            airport=city.airport.code,
             timezone=city.timezone,
             latitude=city.latitude,
             longitude=city.longitude,

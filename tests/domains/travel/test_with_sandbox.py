@@ -17,6 +17,7 @@ from sagagraph.domains.travel.rules.validator import validate_itinerary
 from sagagraph.errors import Refused
 from sagagraph.sandbox.server import EmbeddedSandbox
 from sagagraph.sandbox.settings import SandboxSettings
+from tests.support.today import TODAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ LONGEST_SEARCH_S = 6
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     database = tmp_path_factory.mktemp("sandbox") / "sandbox.db"
-    with EmbeddedSandbox(SandboxSettings(database=database)) as sandbox:
+    with EmbeddedSandbox(SandboxSettings(database, today=TODAY)) as sandbox:
         yield sandbox.url
 
 

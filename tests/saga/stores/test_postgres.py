@@ -22,8 +22,8 @@ from sagagraph.saga.stores.owner import this_owner
 from sagagraph.saga.stores.port import Lease, Note, RequestKind, SagaStore
 from sagagraph.saga.stores.postgres import PostgresSagaStore
 from sagagraph.saga.stores.urls import open_store
-from sagagraph.testing.postgres import PostgresServer
-from sagagraph.testing.proxy import PostgresProxy, postgres_proxy
+from tests.support.postgres import PostgresServer
+from tests.support.proxy import PostgresProxy, postgres_proxy
 
 from .test_stores import ME, OTHER, append, begin
 

@@ -18,7 +18,8 @@ import httpx2
 
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.testing.databases import Databases, memory_folder
-from sagagraph.ui.api import PREFIX
+from sagagraph.ui.server.api import PREFIX
+from tests.support.today import TODAY
 from tests.ui.crashing.judge import AT_REST, Books, Family, judge
 from tests.ui.crashing.nursery import Nursery, Victim
 from tests.ui.crashing.visitor import Person
@@ -163,7 +164,7 @@ async def weather(nursery: Nursery, databases: Databases, forecast: Forecast) ->
     with (
         tempfile.TemporaryDirectory(prefix="sagagraph-ui-", dir=memory_folder()) as name,
         databases.fresh(Path(name)) as store,
-        EmbeddedSandbox(SandboxSettings(Path(name) / "sandbox.db", withheld=forecast.withheld)) as sandbox,
+        EmbeddedSandbox(SandboxSettings(Path(name) / "sandbox.db", today=TODAY, withheld=forecast.withheld)) as sandbox,
     ):
         fleet = Fleet(nursery, forecast, store, sandbox.url, Path(name))
         people = [_person(forecast, number, fleet) for number in range(forecast.visitors)]

@@ -14,9 +14,9 @@ from pydantic import BaseModel
 from sagagraph.domains.reunion.actions.calendar import invitation_ics, part_text, withdrawal_ics
 from sagagraph.domains.reunion.actions.outbox import Draft, Message, MessageKind, Outbox
 from sagagraph.domains.reunion.parts import Part
+from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, Guarantees, action
-from sagagraph.saga.engine.call import Call
-from sagagraph.saga.engine.probe import Probe
+from sagagraph.saga.engine.call import Probe
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Backoff, CompensationPolicy, Policy, Retry
 

@@ -1,4 +1,4 @@
-"""Reunions on a page: what was said sentence by sentence, what people forget to say, and everybody's day."""
+"""The reunion page: what was said sentence by sentence, what people forget to say, and everybody's day."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from sagagraph.domains.reunion.common_sense import Suggestion, suggestions
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.page.disruptions import disruption_in, disruptions
-from sagagraph.domains.reunion.page.happenings import in_words
-from sagagraph.domains.reunion.page.plainer import in_plainer_words
+from sagagraph.domains.reunion.page.events import in_words
 from sagagraph.domains.reunion.page.preferences import preferred
-from sagagraph.domains.reunion.page.schedule import bars_of, lines_of, route_of
+from sagagraph.domains.reunion.page.rewording import in_plainer_words
+from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
 from sagagraph.domains.reunion.reading.retelling import Heard, heard, meaning_of, said_instead, without
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.telling import Telling
 from sagagraph.errors import InvalidInputError
-from sagagraph.planning.page import Bar, Disruption, Download, Draft, Line, Preference, Route, Wish
+from sagagraph.planning.page import Disruption, Download, Draft, Page, PlanView, Preference, Wish
 from sagagraph.saga.core.state import Saga
 
 _ADD: Final = re.compile(
@@ -33,26 +33,24 @@ _ADD: Final = re.compile(
 _SENTENCE, _SENSE, _HAPPENED = "sentence", "sense", "happened"
 
 
-class ReunionSubject:
-    name = "reunion"
+class ReunionPage(Page):
+    domain: Reunion
     title = "A reunion"
     opening = "Who comes together, where and by when? Say who is where, who drives, and what has to be done."
     outcome = "everybody has been told their part"
     under_way = "Everybody has been told their part, and the day is open: tell me what happens, and I shall repair the plan."
-    examples: tuple[str, ...] = (
+    examples = (
         "Thanksgiving dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Emily "
         "lands at 2:30 pm and needs a ride. Michael drives from New York, leaving at 11. Grandma needs a pick-up. Turkey takes "
         "4 hours in the oven, someone must watch it; sides take 2 hours. Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30, "
         "New York-Home 4 hours",
         *(name.replace("_", " ") for name in SHIPPED),
     )
-    desk = None
 
     def __init__(
         self, reunion: Reunion, model: Model | None = None, today: Callable[[], date] = lambda: datetime.now(UTC).date()
     ) -> None:
-        self.domain = reunion
-        self._model = model
+        super().__init__(reunion, model)
         self._today = today
 
     # -- wishes --------------------------------------------------------------------------------------------------------
@@ -69,9 +67,9 @@ class ReunionSubject:
         if added := _ADD.match(text):
             return self._draft(Heard(_with_added(telling, added)))
         found = heard(telling, text)
-        if not found.unread or self._model is None:
+        if not found.unread or self.model is None:
             return self._draft(found)
-        plainer, aside = await in_plainer_words(text, telling, self._model)
+        plainer, aside = await in_plainer_words(text, telling, self.model)
         return self._draft(plainer or found, aside)
 
     async def checked(self, request: Any) -> Any:
@@ -88,21 +86,24 @@ class ReunionSubject:
             is_so = False
         return self._draft(Heard(told if is_so else Telling(base=wanted.problem)))
 
-    def without(self, known: Any, key: str) -> Draft:
+    async def changed(self, known: Any, key: str, text: str | None) -> Draft:
+        if text is None:
+            return self._without(known, key)
+        return self._reworded(known, key, text)
+
+    def _without(self, telling: Telling, key: str) -> Draft:
         kind, _, rest = key.partition(":")
-        telling: Telling = known
         if kind == _SENSE:
             left = tuple(each for each in telling.added if each != rest)
             return self._draft(Heard(telling.model_copy(update={"added": left})))
         return self._draft(Heard(without(telling, _number(key, telling))))
 
-    async def reworded(self, known: Any, key: str, text: str) -> Draft:
+    def _reworded(self, telling: Telling, key: str, text: str) -> Draft:
         kind = key.partition(":")[0]
         if kind == _HAPPENED:
             raise InvalidInputError("what has happened stays: tell what happens now", field=key)
         if kind != _SENTENCE:
             raise InvalidInputError("this was not said in words: remove it, and say what holds instead", field=key)
-        telling: Telling = known
         return self._draft(said_instead(telling, _number(key, telling), text))
 
     def _draft(self, found: Heard, *asides: str) -> Draft:
@@ -149,23 +150,14 @@ class ReunionSubject:
 
     # -- plans ---------------------------------------------------------------------------------------------------------
 
-    def bars(self, plan: Any) -> tuple[Bar, ...]:
-        return bars_of(DayPlan.model_validate(plan))
-
-    def route(self, plan: Any) -> Route:
-        return route_of(DayPlan.model_validate(plan))
-
-    def lines(self, plan: Any) -> tuple[Line, ...]:
-        return lines_of(DayPlan.model_validate(plan))
+    def view(self, plan: Any) -> PlanView:
+        return view_of(DayPlan.model_validate(plan))
 
     def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
         return disruptions(saga)
 
     def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
         return disruption_in(text, saga)
-
-    async def happens(self, saga: Saga, disruption: Disruption) -> None:
-        """The world outside is people: whoever tells of it has seen it happen."""
 
     def downloads(self, saga: Saga) -> tuple[Download, ...]:
         if saga.plan.content is None:

@@ -28,9 +28,9 @@ from sagagraph.domains.travel.provider.provider import ReservationProvider
 from sagagraph.domains.travel.provider.receipts import EffectKind, Landed, Payment, ProviderGuarantees, Reservation
 from sagagraph.errors import Refused
 from sagagraph.files import file_name, write_whole
+from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, Guarantees, UndoCost, action
-from sagagraph.saga.engine.call import Call
-from sagagraph.saga.engine.probe import Probe
+from sagagraph.saga.engine.call import Probe
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Backoff, CompensationPolicy, Policy, Retry
 

@@ -15,7 +15,8 @@ from sagagraph.domains.travel.progress import BOOKINGS, Standing, amount, fees_p
 from sagagraph.domains.travel.provider.receipts import Reservation
 from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.wording import headline
-from sagagraph.saga.engine.amendment import Amendment, amendment_in, amendment_of, undoing_specs
+from sagagraph.saga.core.amendments import Amendment, amendment_in, amendment_of
+from sagagraph.saga.engine.reversal import undoing_specs
 from sagagraph.workflow.operation import OperationSpec
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What the answer of a call causes: a reply, a refusal, no answer, a probe's, a superseded worker's evidence. Pure."""
+"""Calls: what their answers cause: a reply, a refusal, no answer, a probe's, a superseded worker's evidence. Pure."""
 
 from __future__ import annotations
 

@@ -1,20 +1,21 @@
-"""What becomes of a plan: proposed, judged, approved, accepted, repaired, given up. Pure (PROTOCOL rules 2, 5 and 8)."""
+"""Plans: proposed, chosen, judged, approved, accepted, repaired, given up (PROTOCOL rules 2, 5 and 8). Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
 from sagagraph.errors import ConflictError, NotAllowedError, UnknownOperationError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
+from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.dependencies import descendants, is_closed
 from sagagraph.saga.core.events import Events
 from sagagraph.saga.core.next_steps import is_ready_for_repair, status_of
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
-from sagagraph.saga.engine.amendment import amended_by
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, rebind, references
 from sagagraph.workflow.wellformed import check_workflow
@@ -24,6 +25,30 @@ def propose_plan(saga: Saga, command: c.ProposePlan, _now: float) -> Events:
     if not is_ready_for_repair(saga):
         _require(saga, Stage.PLANNING)
     return (e.PlanProposed(command.plan_hash, command.plan, command.cost, command.alternatives, command.reasons),)
+
+
+def choose_plan(saga: Saga, command: c.ChoosePlan, _now: float) -> Events:
+    """The chosen plan is proposed, judged and asked about like any other; the one that was shown becomes an alternative.
+
+    Raises `ConflictError` for a plan that is not among the alternatives, `NotAllowedError` where none waits for approval.
+    """
+    if saga.stage is not Stage.AWAITING_APPROVAL:
+        raise NotAllowedError(f"saga {saga.id!r} is {status_of(saga).value}: there is no plan to choose", saga_id=saga.id)
+    if command.plan_hash == saga.plan.hash:
+        return ()
+    chosen = [each for each in saga.plan.alternatives if each["plan_hash"] == command.plan_hash]
+    if not chosen:
+        raise ConflictError(f"saga {saga.id!r} offers no plan {command.plan_hash}; look at what it offers now", saga_id=saga.id)
+    others = tuple(each for each in saga.plan.alternatives if each["plan_hash"] != command.plan_hash)
+    (taken,) = chosen[:1]
+    alternatives = (_as_alternative(saga, command.shown_title), *others)
+    return (e.PlanProposed(taken["plan_hash"], taken["plan"], taken["cost"], alternatives, tuple(taken["reasons"])),)
+
+
+def _as_alternative(saga: Saga, title: str) -> dict[str, Any]:
+    plan = saga.plan
+    reasons = list(plan.reasons)
+    return {"plan": plan.content, "plan_hash": plan.hash, "title": title, "cost": plan.cost, "reasons": reasons, "considered": []}
 
 
 def judge_plan(saga: Saga, command: c.JudgePlan, _now: float) -> Events:

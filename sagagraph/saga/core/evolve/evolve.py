@@ -5,39 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from immutables import Map
 from msgspec.structs import replace
 
 from sagagraph.errors import JournalError
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.evolve.amended import amendment_begun, amendment_ended, saga_amended
-from sagagraph.saga.core.evolve.index import index_of, is_fatal, with_changed, with_planned
-from sagagraph.saga.core.evolve.membership import planned_operation, with_operations, with_removed, with_replaced
-from sagagraph.saga.core.evolve.operations import (
-    attempt_lost,
-    attempt_refused,
-    attempt_started,
-    compensation_failed,
-    compensation_lost,
-    compensation_refused,
-    compensation_started,
-    operation_compensated,
-    operation_failed,
-    operation_given_up,
-    operation_held,
-    operation_probed,
-    operation_rejected,
-    operation_skipped,
-    operation_succeeded,
-    operation_voided,
-    reconsidered,
-    resolved,
-    taken_over,
-    undone,
-    void_started,
-)
-from sagagraph.saga.core.state import AcceptedPlan, Operation, PlanState, Saga, Stage
-from sagagraph.saga.core.status import OperationStatus
+from sagagraph.saga.core.evolve import operations, sagas
+from sagagraph.saga.core.evolve.index import index_of, with_changed, with_planned
+from sagagraph.saga.core.evolve.membership import planned_operation
+from sagagraph.saga.core.state import Operation, PlanState, Saga, Stage
 
 
 def fold(saga_id: str, entries: Iterable[e.Entry]) -> Saga:
@@ -95,8 +70,8 @@ def _changed(saga: Saga, entry: e.Entry) -> tuple[Saga, Operation | None]:
         changed = _OF_THE_SAGA[type(event)](saga, event, entry.at)
         return replace(changed, version=entry.version, epoch=entry.epoch, last_at=entry.at), None
     before = _affected(saga, event)
-    operations = saga.operations.set(before.id, change(before, event, entry.at))
-    return replace(saga, operations=operations, version=entry.version, epoch=entry.epoch, last_at=entry.at), before
+    changed_operations = saga.operations.set(before.id, change(before, event, entry.at))
+    return replace(saga, operations=changed_operations, version=entry.version, epoch=entry.epoch, last_at=entry.at), before
 
 
 def _affected(saga: Saga, event: Any) -> Operation:
@@ -122,230 +97,53 @@ _END_A_CALL = frozenset(
 _END_AN_UNDO = frozenset({e.CompensationRefused, e.CompensationLost, e.OperationCompensated})
 
 
-# -- the saga and its plan -------------------------------------------------------------------------------------------
-
-
-def _begun_again(saga: Saga, _event: e.SagaBegun, _at: float) -> Saga:
-    raise JournalError(f"saga {saga.id!r}: its journal begins twice", saga_id=saga.id)
-
-
-def _lease_taken(saga: Saga, event: e.LeaseTaken, _at: float) -> Saga:
-    operations = saga.operations
-    for name, operation in operations.items():
-        if operation.waits_for_person and not event.looks_again:
-            continue
-        changed = taken_over(operation)
-        if changed is not operation:
-            operations = operations.set(name, changed)
-    return replace(saga, operations=operations, body_fault=None, reversal_hold="")
-
-
-def _plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
-    plan = replace(
-        saga.plan,
-        hash=event.plan_hash,
-        content=event.plan,
-        cost=event.cost,
-        verdict=None,
-        proposals=saga.plan.proposals + 1,
-        alternatives=event.alternatives,
-        reasons=event.reasons,
-        approved_by=None,
-    )
-    return replace(saga, stage=Stage.PLANNING, plan=plan)
-
-
-def _plan_judged(saga: Saga, event: e.PlanJudged, _at: float) -> Saga:
-    return replace(saga, plan=replace(saga.plan, verdict=event.verdict))
-
-
-def _plan_found_infeasible(saga: Saga, event: e.PlanFoundInfeasible, _at: float) -> Saga:
-    return replace(saga, stage=Stage.INFEASIBLE, plan=replace(saga.plan, infeasible=event.reasons))
-
-
-def _request_changed(saga: Saga, event: e.RequestChanged, _at: float) -> Saga:
-    """Without operations, planning begins anew; otherwise what stands is fitted to the new wishes."""
-    plan = replace(saga.plan, approved_in_advance_by=event.approved_by)
-    if not plan.version:
-        fresh = PlanState(approved_in_advance_by=event.approved_by)
-        return replace(saga, stage=Stage.PLANNING, request=event.request, plan=fresh)
-    plan = replace(plan, revisable=True, disruption=f"{event.by} wishes for something else")
-    return replace(saga, stage=Stage.RUNNING, request=event.request, plan=plan)
-
-
-def _plan_disrupted(saga: Saga, event: e.PlanDisrupted, _at: float) -> Saga:
-    if event.operation is not None:
-        planned_operation(saga, event.operation)
-    return replace(saga, plan=replace(saga.plan, disruption=event.cause))
-
-
-def _repair_given_up(saga: Saga, event: e.RepairGivenUp, _at: float) -> Saga:
-    """Wishes that could not be met are forgotten, with the leave that was given for them; what had failed is looked at again."""
-    is_beyond_repair = any(map(is_fatal, saga.operations.values()))
-    plan = replace(saga.plan, revisable=not is_beyond_repair, disruption="", infeasible=event.reasons)
-    if accepted := plan.accepted:
-        plan = replace(plan, hash=accepted.hash, content=accepted.content, cost=accepted.cost)
-        if accepted.request != saga.request:
-            plan = replace(plan, revisable=True, approved_in_advance_by="")
-        saga = replace(saga, request=accepted.request)
-    return replace(saga, stage=Stage.RUNNING, plan=plan)
-
-
-def _approval_asked(saga: Saga, _event: e.ApprovalAsked, _at: float) -> Saga:
-    return replace(saga, stage=Stage.AWAITING_APPROVAL)
-
-
-def _plan_approved(saga: Saga, event: e.PlanApproved, _at: float) -> Saga:
-    return replace(saga, stage=Stage.PLANNING, plan=replace(saga.plan, approved_by=event.by))
-
-
-def _plan_rejected(saga: Saga, event: e.PlanRejected, _at: float) -> Saga:
-    return replace(saga, stage=Stage.REJECTED, turned_back_by=event.reason or f"rejected by {event.by}")
-
-
-def _plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
-    plan = replace(
-        saga.plan,
-        version=event.plan_version,
-        accepted=AcceptedPlan(saga.request, saga.plan.hash, saga.plan.content, saga.plan.cost),
-        revisable=event.revisable,
-        disruption="",
-        infeasible=(),
-    )
-    saga = with_removed(replace(saga, stage=Stage.RUNNING, plan=plan), event.removed)
-    return with_replaced(with_operations(saga, event.operations), event.replaced)
-
-
-def _operation_planned(saga: Saga, event: e.OperationPlanned, _at: float) -> Saga:
-    return with_operations(saga, (event.operation,))
-
-
-# -- people and the end ----------------------------------------------------------------------------------------------
-
-
-def _cancel_requested(saga: Saga, event: e.CancelRequested, _at: float) -> Saga:
-    saga = replace(_consumed(saga, event.request), cancel_by=event.by)
-    pivot = saga.pivot_operation
-    return saga if pivot is None else _put(saga, reconsidered(pivot))
-
-
-def _operation_resolved(saga: Saga, event: e.OperationResolved, at: float) -> Saga:
-    return _consumed(_put(saga, resolved(planned_operation(saga, event.operation), event, at)), event.request)
-
-
-def _request_refused(saga: Saga, event: e.RequestRefused, _at: float) -> Saga:
-    return _consumed(saga, event.request)
-
-
-def _consumed(saga: Saga, request: int | None) -> Saga:
-    return saga if request is None else replace(saga, last_request=max(request, saga.last_request))
-
-
-def _saga_turned_back(saga: Saga, event: e.SagaTurnedBack, _at: float) -> Saga:
-    operations = saga.operations
-    for name, operation in operations.items():
-        changed = reconsidered(operation)
-        if changed is not operation:
-            operations = operations.set(name, changed)
-    return replace(saga, stage=Stage.COMPENSATING, turned_back_by=event.cause, operations=operations)
-
-
-def _body_completed(saga: Saga, event: e.BodyCompleted, _at: float) -> Saga:
-    return replace(with_removed(saga, event.removed), body_completed=True, body_fault=None)
-
-
-def _body_failed(saga: Saga, event: e.BodyFailed, _at: float) -> Saga:
-    return replace(saga, body_fault=event.fault)
-
-
-def _saga_committed(saga: Saga, event: e.SagaCommitted, _at: float) -> Saga:
-    return replace(saga, stage=Stage.COMMITTED, unverified=event.unverified)
-
-
-def _saga_compensated(saga: Saga, event: e.SagaCompensated, at: float) -> Saga:
-    operations = saga.operations
-    for name, operation in operations.items():
-        if operation.status is OperationStatus.PLANNED:
-            never = replace(operation, status=OperationStatus.SKIPPED, hold="the saga ended before it", ended_at=at)
-            operations = operations.set(name, never)
-    return replace(saga, stage=Stage.COMPENSATED, unverified=event.unverified, operations=operations)
-
-
-def _reversal_begun(saga: Saga, event: e.ReversalBegun, _at: float) -> Saga:
-    return replace(saga, stage=Stage.REVERSING, reversal=event.saga)
-
-
-def _reversal_held(saga: Saga, event: e.ReversalHeld, _at: float) -> Saga:
-    return replace(saga, reversal_hold=event.reason)
-
-
-def _cancel_refused(saga: Saga, _event: e.CancelRefused, _at: float) -> Saga:
-    return replace(saga, cancel_by=None)
-
-
-def _saga_reversed(saga: Saga, event: e.SagaReversed, at: float) -> Saga:
-    operations: Map[str, Operation] = saga.operations
-    for name, output in event.outputs.items():
-        operation = undone(planned_operation(saga, name), OperationStatus.COMPENSATED, output, e.Via.REPLY, at)
-        operations = operations.set(name, operation)
-    return replace(saga, stage=Stage.COMPENSATED, residue=event.residue, operations=operations)
-
-
-def _fields_redacted(saga: Saga, event: e.FieldsRedacted, _at: float) -> Saga:
-    return replace(saga, redacted=tuple(dict.fromkeys((*saga.redacted, *event.fields))))
-
-
-def _put(saga: Saga, operation: Operation) -> Saga:
-    return replace(saga, operations=saga.operations.set(operation.id, operation))
-
-
 _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
-    e.SagaBegun: _begun_again,
-    e.LeaseTaken: _lease_taken,
-    e.PlanProposed: _plan_proposed,
-    e.PlanJudged: _plan_judged,
-    e.PlanFoundInfeasible: _plan_found_infeasible,
-    e.ApprovalAsked: _approval_asked,
-    e.PlanApproved: _plan_approved,
-    e.PlanRejected: _plan_rejected,
-    e.PlanAccepted: _plan_accepted,
-    e.RequestChanged: _request_changed,
-    e.PlanDisrupted: _plan_disrupted,
-    e.RepairGivenUp: _repair_given_up,
-    e.OperationPlanned: _operation_planned,
-    e.CancelRequested: _cancel_requested,
-    e.OperationResolved: _operation_resolved,
-    e.RequestRefused: _request_refused,
-    e.SagaTurnedBack: _saga_turned_back,
-    e.BodyCompleted: _body_completed,
-    e.BodyFailed: _body_failed,
-    e.SagaCommitted: _saga_committed,
-    e.SagaCompensated: _saga_compensated,
-    e.ReversalBegun: _reversal_begun,
-    e.ReversalHeld: _reversal_held,
-    e.CancelRefused: _cancel_refused,
-    e.SagaReversed: _saga_reversed,
-    e.AmendmentBegun: amendment_begun,
-    e.AmendmentEnded: amendment_ended,
-    e.SagaAmended: saga_amended,
-    e.FieldsRedacted: _fields_redacted,
+    e.SagaBegun: sagas.begun_again,
+    e.LeaseTaken: sagas.lease_taken,
+    e.PlanProposed: sagas.plan_proposed,
+    e.PlanJudged: sagas.plan_judged,
+    e.PlanFoundInfeasible: sagas.plan_found_infeasible,
+    e.ApprovalAsked: sagas.approval_asked,
+    e.PlanApproved: sagas.plan_approved,
+    e.PlanRejected: sagas.plan_rejected,
+    e.PlanAccepted: sagas.plan_accepted,
+    e.RequestChanged: sagas.request_changed,
+    e.PlanDisrupted: sagas.plan_disrupted,
+    e.RepairGivenUp: sagas.repair_given_up,
+    e.OperationPlanned: sagas.operation_planned,
+    e.CancelRequested: sagas.cancel_requested,
+    e.OperationResolved: sagas.operation_resolved,
+    e.RequestRefused: sagas.request_refused,
+    e.SagaTurnedBack: sagas.saga_turned_back,
+    e.BodyCompleted: sagas.body_completed,
+    e.BodyFailed: sagas.body_failed,
+    e.SagaCommitted: sagas.saga_committed,
+    e.SagaCompensated: sagas.saga_compensated,
+    e.ReversalBegun: sagas.reversal_begun,
+    e.ReversalHeld: sagas.reversal_held,
+    e.CancelRefused: sagas.cancel_refused,
+    e.SagaReversed: sagas.saga_reversed,
+    e.AmendmentBegun: sagas.amendment_begun,
+    e.AmendmentEnded: sagas.amendment_ended,
+    e.SagaAmended: sagas.saga_amended,
+    e.FieldsRedacted: sagas.fields_redacted,
 }
 _OF_ONE_OPERATION: dict[type, Callable[[Operation, Any, float], Operation]] = {
-    e.AttemptStarted: attempt_started,
-    e.OperationSucceeded: operation_succeeded,
-    e.OperationRejected: operation_rejected,
-    e.AttemptRefused: attempt_refused,
-    e.OperationFailed: operation_failed,
-    e.AttemptLost: attempt_lost,
-    e.OperationProbed: operation_probed,
-    e.OperationGivenUp: operation_given_up,
-    e.OperationHeld: operation_held,
-    e.OperationSkipped: operation_skipped,
-    e.VoidStarted: void_started,
-    e.OperationVoided: operation_voided,
-    e.CompensationStarted: compensation_started,
-    e.CompensationRefused: compensation_refused,
-    e.CompensationLost: compensation_lost,
-    e.OperationCompensated: operation_compensated,
-    e.CompensationFailed: compensation_failed,
+    e.AttemptStarted: operations.attempt_started,
+    e.OperationSucceeded: operations.operation_succeeded,
+    e.OperationRejected: operations.operation_rejected,
+    e.AttemptRefused: operations.attempt_refused,
+    e.OperationFailed: operations.operation_failed,
+    e.AttemptLost: operations.attempt_lost,
+    e.OperationProbed: operations.operation_probed,
+    e.OperationGivenUp: operations.operation_given_up,
+    e.OperationHeld: operations.operation_held,
+    e.OperationSkipped: operations.operation_skipped,
+    e.VoidStarted: operations.void_started,
+    e.OperationVoided: operations.operation_voided,
+    e.CompensationStarted: operations.compensation_started,
+    e.CompensationRefused: operations.compensation_refused,
+    e.CompensationLost: operations.compensation_lost,
+    e.OperationCompensated: operations.operation_compensated,
+    e.CompensationFailed: operations.compensation_failed,
 }

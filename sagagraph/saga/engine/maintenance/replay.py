@@ -18,12 +18,11 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.redaction import is_redacted
 from sagagraph.saga.core.state import Operation, Saga, operation_key, undo_key
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.actions import Find
 from sagagraph.saga.engine.judging import judged_output
 from sagagraph.saga.stores.port import Headline
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 
-Find = Callable[[str, int], Action]
 JudgePlan = Callable[[Any, Any, Any], Awaitable[Verdict]]
 """A domain's judgement: by the request, of the plan, and by what its validators were shown of the world."""
 

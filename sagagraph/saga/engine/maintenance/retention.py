@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from sagagraph.errors import InvalidInputError, RetiredError, SagaGraphError, StoreError
+from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.events import Driver
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.next_steps import is_quiet, status_of
 from sagagraph.saga.core.state import Saga
-from sagagraph.saga.engine.amendment import amended_by
 from sagagraph.saga.stores.port import SagaStore
 
 _AT_ONCE = 50

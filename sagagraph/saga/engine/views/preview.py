@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sagagraph.errors import UnknownActionError
 from sagagraph.saga.core.dependencies import is_closed, undo_order
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
-from sagagraph.saga.engine.actions import Action, UndoCost
+from sagagraph.saga.engine.actions import Find, UndoCost
 from sagagraph.saga.engine.reversal import plan_reversal
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import resolve
@@ -39,7 +38,7 @@ class CancelPreview:
     residue: tuple[str, ...]
 
 
-async def preview_cancel(saga: Saga, find: Callable[[str, int], Action]) -> CancelPreview:
+async def preview_cancel(saga: Saga, find: Find) -> CancelPreview:
     live = [saga.operations[name] for name in undo_order(saga) if _is_open(saga.operations[name])]
     reversing = saga.pivot_has_landed
     lasting = plan_reversal(saga, find).lasting if reversing else _without_compensation(live)
@@ -67,7 +66,7 @@ def _without_compensation(live: list[Operation]) -> tuple[str, ...]:
     return tuple(each.id for each in live if each.succeeded and each.spec.kind is not ActionKind.COMPENSATABLE)
 
 
-async def _cost(saga: Saga, operation: Operation, find: Callable[[str, int], Action]) -> UndoCost:
+async def _cost(saga: Saga, operation: Operation, find: Find) -> UndoCost:
     try:
         action = find(operation.spec.action, operation.spec.action_version)
     except UnknownActionError as exc:
