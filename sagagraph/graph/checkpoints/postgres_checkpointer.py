@@ -1,4 +1,4 @@
-"""LangGraph's PostgreSQL saver, on a pool that makes a lost connection again."""
+"""LangGraph's PostgreSQL saver, on a connection that is made again when it was lost."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import DictRow, dict_row
-from psycopg_pool import AsyncConnectionPool
 
 from sagagraph.errors import StoreError
-from sagagraph.saga.stores.postgres_connection import RECONNECT_S, SESSION, is_lost, name_of, parameters_of, why
+from sagagraph.saga.stores.postgres_connection import RECONNECT_S, SESSION, name_of, parameters_of, why
 
 T = TypeVar("T")
 Connection = psycopg.AsyncConnection[DictRow]
-Pool = AsyncConnectionPool[Connection]
 
 _LOCK = 0x5A6A_C4EC
 """Of PostgreSQL's advisory locks, the one for making LangGraph's tables."""
@@ -30,40 +28,39 @@ _PAUSE_S = 0.05
 @asynccontextmanager
 async def open_postgres_checkpointer(store_url: str) -> AsyncIterator[AsyncPostgresSaver]:
     """Makes LangGraph's tables where they are missing; safe to do in several processes at once."""
-    options = {**parameters_of(store_url), "autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+    saver: _Saver | None = None
     try:
-        async with await Connection.connect(**options) as connection:
-            await _set_up(connection)
-    except psycopg.Error as exc:
-        raise StoreError(f"the checkpoints of {name_of(store_url)} can not be used: {why(exc)}") from exc
-    # One connection, for LangGraph's saver does one thing at a time whatever it is given.
-    async with Pool(kwargs=options, min_size=1, max_size=1, open=False, configure=_configure, timeout=_wait_s()) as pool:
-        yield _Saver(pool)
+        try:
+            saver = _Saver(store_url, await _connected(store_url))
+            await _set_up(saver, store_url)
+        except psycopg.Error as exc:
+            raise StoreError(f"the checkpoints of {name_of(store_url)} can not be used: {why(exc)}") from exc
+        yield saver
+    finally:
+        if saver is not None:
+            await saver.conn.close()
 
 
-def _wait_s() -> float:
-    """Twice as long as an outage may last: while a database is away, a pool tries it less and less often."""
-    return 2 * RECONNECT_S
-
-
-async def _configure(connection: Connection) -> None:
+async def _connected(store_url: str) -> Connection:
+    connection = await Connection.connect(**parameters_of(store_url), autocommit=True, prepare_threshold=0, row_factory=dict_row)
     await connection.execute(SESSION, prepare=False)
+    return connection
 
 
-async def _set_up(connection: Connection) -> None:
+async def _set_up(saver: _Saver, store_url: str) -> None:
     """Not under a lock that is waited for: a migration builds indexes, and that waits for whoever waits."""
-    while not await _is_set_up(connection):
-        if await _one(connection, f"SELECT pg_try_advisory_lock({_LOCK}) AS one"):
-            await AsyncPostgresSaver(connection).setup()
-            return
+    while not await _is_set_up(saver.conn):
+        async with await _connected(store_url) as locking:
+            if await _one(locking, f"SELECT pg_try_advisory_lock({_LOCK}) AS one"):
+                await saver.setup()
+                return
         await asyncio.sleep(_PAUSE_S)
 
 
 async def _is_set_up(connection: Connection) -> bool:
     if await _one(connection, "SELECT to_regclass('checkpoint_migrations') AS one") is None:
         return False
-    latest = len(AsyncPostgresSaver.MIGRATIONS) - 1
-    return bool(await _one(connection, "SELECT max(v) AS one FROM checkpoint_migrations") == latest)
+    return bool(await _one(connection, "SELECT max(v) AS one FROM checkpoint_migrations") == len(_Saver.MIGRATIONS) - 1)
 
 
 async def _one(connection: Connection, statement: str) -> Any:
@@ -72,7 +69,16 @@ async def _one(connection: Connection, statement: str) -> Any:
 
 
 class _Saver(AsyncPostgresSaver):
-    """What goes wrong is a `StoreError`; what only a lost connection spoiled is done again: all of it may be repeated."""
+    """What goes wrong is a `StoreError`; what only a lost connection spoiled is done again: all of it may be repeated.
+
+    One connection, for LangGraph's saver does one thing at a time whatever it is given.
+    """
+
+    conn: Connection
+
+    def __init__(self, store_url: str, connection: Connection) -> None:
+        super().__init__(connection)
+        self._store_url = store_url
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         return await self._insist(lambda: super(_Saver, self).aget_tuple(config))
@@ -91,8 +97,15 @@ class _Saver(AsyncPostgresSaver):
         give_up_at: float | None = None
         while True:
             try:
+                await self._reconnect()
                 return await work()
             except psycopg.Error as exc:
                 give_up_at = give_up_at or time.monotonic() + RECONNECT_S
-                if not is_lost(exc) or time.monotonic() >= give_up_at:
+                if not self.conn.closed or time.monotonic() >= give_up_at:
                     raise StoreError(f"the checkpoint can not be kept: {why(exc)}") from exc
+            await asyncio.sleep(_PAUSE_S)
+
+    async def _reconnect(self) -> None:
+        async with self.lock:
+            if self.conn.closed:
+                self.conn = await _connected(self._store_url)

@@ -78,11 +78,6 @@ def why(exc: psycopg.Error) -> str:
     return said or type(exc).__name__
 
 
-def is_lost(exc: psycopg.Error) -> bool:
-    """Whether the connection is what failed: the same may succeed on another one."""
-    return isinstance(exc, psycopg.OperationalError) and (exc.sqlstate is None or exc.sqlstate in _SHUTTING_DOWN)
-
-
 class PostgresConnection:
     """Used by one thread at a time. What psycopg raises is not translated here."""
 
