@@ -21,8 +21,8 @@ from sagagraph.saga.stores.tables import engine_of
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.support.postgres import PostgresServer
-from tests.support.trips import REQUEST
 from tests.support.today import TODAY
+from tests.support.trips import REQUEST
 
 FAULTS = [
     {"kind": "payment", "call": "capture", "nth": 1, "fault": "refuse"},
