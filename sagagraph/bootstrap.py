@@ -15,20 +15,20 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from sagagraph.context.model import Model
+from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.domain import NAME as REUNION
 from sagagraph.domains.reunion.domain import Reunion, reunion_title
-from sagagraph.domains.reunion.outbox import Outbox
 from sagagraph.domains.travel.domain import NAME as TRAVEL
 from sagagraph.domains.travel.domain import Travel, account_of, travel_title
-from sagagraph.domains.travel.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.domain import Domain
 from sagagraph.planning.llm import Prices, init_model
-from sagagraph.saga.coordinator import Observer
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.model import Saga
-from sagagraph.saga.stores.opening import open_store, sqlite_path
-from sagagraph.saga.view import Account
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.coordinator import Observer
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.views.view import Account
+from sagagraph.saga.stores.urls import open_store, sqlite_path
 
 
 class Settings(BaseSettings):
@@ -139,7 +139,7 @@ async def open_travel(settings: Settings) -> AsyncIterator[Travel]:
 @asynccontextmanager
 async def open_reunion(settings: Settings) -> AsyncIterator[Reunion]:
     """Reunions planned by CP-SAT, with their outbox beside the store."""
-    from sagagraph.domains.reunion.solver import Solver
+    from sagagraph.domains.reunion.planning.solver import Solver
 
     yield Reunion(Solver(), open_outbox(settings))
 

@@ -8,9 +8,9 @@ from random import Random
 from typing import Any
 
 from sagagraph.context.selector import Ground
-from sagagraph.saga import events as e
-from sagagraph.saga.evolve import fold
-from sagagraph.saga.model import Saga
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.state import Saga
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 

@@ -16,18 +16,18 @@ import httpx2
 from pydantic import TypeAdapter
 
 from benchmarks.repair.oracle import Best, Held, Wreck, best_repair
-from sagagraph.domains.travel.actions import travel_actions
+from sagagraph.domains.travel.actions.actions import travel_actions
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.domain import Travel, account_of
 from sagagraph.domains.travel.offers import Offer
-from sagagraph.domains.travel.problem import TripRequest
-from sagagraph.domains.travel.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.request import TripRequest
 from sagagraph.errors import SagaGraphError
-from sagagraph.graph.planning import planning_graph
+from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.planning.domain import Infeasible
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.evolve import fold
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.books import stock
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.sandbox.world.questions import find_offer
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
     from benchmarks.repair.disruptions import Disruption
     from sagagraph.domains.travel.cities import City
+    from sagagraph.domains.travel.provider.receipts import Ledger
     from sagagraph.domains.travel.rates import Rates
-    from sagagraph.domains.travel.receipts import Ledger
     from sagagraph.planning.domain import Proposal
-    from sagagraph.saga.events import Entry
-    from sagagraph.saga.model import Operation, Saga
+    from sagagraph.saga.core.events import Entry
+    from sagagraph.saga.core.state import Operation, Saga
 
 SAGA = "trip"
 _TODAY = date(2025, 3, 1)

@@ -22,13 +22,13 @@ from benchmarks.trips.stopwatch import CountedTransport, Noted, TimedTravel
 from benchmarks.trips.supply import fetch
 from benchmarks.trips.trip import Trip
 from sagagraph.domains.travel.domain import Travel, account_of
-from sagagraph.domains.travel.problem import parse_request
-from sagagraph.domains.travel.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.request import parse_request
 from sagagraph.errors import SagaGraphError
-from sagagraph.graph.planning import PlanningGraph, planning_graph
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 
 APPROVED_BY = "benchmark"

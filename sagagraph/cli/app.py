@@ -22,7 +22,7 @@ from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.output import print_json, stderr, stdout
 from sagagraph.cli.reunion_days import reunion
 from sagagraph.errors import InvalidInputError, SagaGraphError
-from sagagraph.saga.events import Resolution
+from sagagraph.saga.core.events import Resolution
 
 INTERRUPTED = 130
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from sagagraph.bootstrap import title_of
 from sagagraph.cli import output
 from sagagraph.cli.door import PERSON, Door, Opened, asked, is_conversation
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.model import Saga
-from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.view import SagaView
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.views.view import SagaView
 
 
 async def approved_or_not(door: Door, opened: Opened, view: SagaView) -> SagaView:

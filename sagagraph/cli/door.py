@@ -15,10 +15,10 @@ from typing import Any
 from sagagraph.bootstrap import DOMAINS, Settings, check_url, model_of, open_engine, read_settings
 from sagagraph.cli import output
 from sagagraph.errors import DrainedError, InvalidInputError, NotAllowedError
-from sagagraph.saga.coordinator import Observer
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.view import SagaView
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.coordinator import Observer
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.views.view import SagaView
 
 PERSON = "command line"
 
@@ -65,8 +65,8 @@ class Opened:
 
 @asynccontextmanager
 async def acting(door: Door, domain: str) -> AsyncIterator[Opened]:
-    from sagagraph.graph.checkpointer import open_checkpointer
-    from sagagraph.graph.planning import planning_graph
+    from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
+    from sagagraph.graph.planning_graph import planning_graph
 
     settings = door.settings
     async with AsyncExitStack() as stack:

@@ -12,15 +12,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sagagraph.saga import events as e
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.document import describe, plain
-from sagagraph.saga.model import Saga
-from sagagraph.saga.preview import CancelPreview
-from sagagraph.saga.replay import Replay
-from sagagraph.saga.retention import Retirement
-from sagagraph.saga.status import OperationStatus, SagaStatus
-from sagagraph.saga.view import SagaView
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.engine.maintenance.replay import Replay
+from sagagraph.saga.engine.maintenance.retention import Retirement
+from sagagraph.saga.engine.views.document import describe, plain
+from sagagraph.saga.engine.views.preview import CancelPreview
+from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.validators.verdict import Verdict
 
 _GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}

@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import output
 from sagagraph.cli.files import json_file, write_json
-from sagagraph.domains.reunion.measure import check_distances
 from sagagraph.domains.reunion.parsing import parse_events, parse_plan, parse_problem
 from sagagraph.domains.reunion.plan import Journey, ReunionPlan
+from sagagraph.domains.reunion.planning.measure import check_distances
+from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
-from sagagraph.domains.reunion.validator import validate_plan
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.budget import Budget
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Work
-    from sagagraph.domains.reunion.problem import ReunionProblem
-    from sagagraph.domains.reunion.repair import Change, Repaired
-    from sagagraph.domains.reunion.solving import Setting, Solved, Unsolved
+    from sagagraph.domains.reunion.planning.repair import Change, Repaired
+    from sagagraph.domains.reunion.planning.solving import Setting, Solved, Unsolved
+    from sagagraph.domains.reunion.request import ReunionProblem
 
 _UNREADABLE = ("MALFORMED", "UNKNOWN_REFERENCE")
 
 
 def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *, as_json: bool) -> int:
-    from sagagraph.domains.reunion.planner import alternatives, plan
-    from sagagraph.domains.reunion.solving import Unsolved, plain
+    from sagagraph.domains.reunion.planning.planner import alternatives, plan
+    from sagagraph.domains.reunion.planning.solving import Unsolved, plain
 
     known = _problem(problem)
     answer = plan(known, Budget.of(seconds))
@@ -48,9 +48,9 @@ def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *
 
 
 def repair_reunion(problem: Path, plan: Path, events: list[Path], seconds: float, *, as_json: bool) -> int:
-    from sagagraph.domains.reunion.repair import After, repair
-    from sagagraph.domains.reunion.solving import Unsolved
-    from sagagraph.domains.reunion.standing import standing
+    from sagagraph.domains.reunion.planning.progress import standing
+    from sagagraph.domains.reunion.planning.repair import After, repair
+    from sagagraph.domains.reunion.planning.solving import Unsolved
 
     known = _problem(problem)
     happened = parse_events(known, *(json_file(each, "--event") for each in events))
@@ -129,7 +129,7 @@ def _change_json(change: Change) -> dict[str, Any]:
 def _tell_unsolved(
     problem: ReunionProblem, answer: Unsolved, setting: Setting, seconds: float, rest: dict[str, Any], *, as_json: bool
 ) -> int:
-    from sagagraph.domains.reunion.conflict import Why, conflict_json
+    from sagagraph.domains.reunion.planning.conflict import Why, conflict_json
 
     if not answer.is_proof:
         reason = f"no plan was found in {seconds:g} s, and that there is none is not proven: give it more --seconds"

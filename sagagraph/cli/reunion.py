@@ -10,11 +10,11 @@ import typer
 
 from sagagraph.cli import output, planning
 from sagagraph.cli.files import json_file
-from sagagraph.domains.reunion.checks.case import Case
-from sagagraph.domains.reunion.circumstances import Circumstances
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
+from sagagraph.domains.reunion.rules.case import Case
+from sagagraph.domains.reunion.rules.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.whereabouts import Whereabouts, in_words, whereabouts
 from sagagraph.domains.reunion.times import text_of
-from sagagraph.domains.reunion.whereabouts import Whereabouts, in_words, whereabouts
 from sagagraph.errors import InvalidInputError
 
 reunion = typer.Typer(help="Who is where and when: plans of reunions, weddings, rides.")

@@ -22,30 +22,30 @@ from sagagraph.cli.door import EXIT, PERSON, Door, acting, asked, checked_id, do
 from sagagraph.cli.files import json_file
 from sagagraph.cli.reunion import Json, reunion
 from sagagraph.context.model import Model
-from sagagraph.domains.reunion.checks.case import Case
-from sagagraph.domains.reunion.circumstances import Circumstances
+from sagagraph.domains.reunion.actions.outbox import Message, Outbox
 from sagagraph.domains.reunion.common_sense import accept, suggestions
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, parse_request
 from sagagraph.domains.reunion.day import as_json as _json
 from sagagraph.domains.reunion.domain import NAME, accepted_plan
-from sagagraph.domains.reunion.outbox import Message, Outbox
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
-from sagagraph.domains.reunion.problem import ReunionProblem
 from sagagraph.domains.reunion.reading.retelling import heard, meaning_of
 from sagagraph.domains.reunion.reading.rewording import reworded
 from sagagraph.domains.reunion.realm import read_realm
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.rules.case import Case
+from sagagraph.domains.reunion.rules.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.whereabouts import in_words, whereabouts
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.telling import Telling
 from sagagraph.domains.reunion.times import text_of
-from sagagraph.domains.reunion.whereabouts import in_words, whereabouts
 from sagagraph.errors import InvalidInputError, NotAllowedError, UnknownSagaError
-from sagagraph.saga.events import SagaBegun
-from sagagraph.saga.model import FINAL
+from sagagraph.saga.core.events import SagaBegun
+from sagagraph.saga.core.state import FINAL
 
 if TYPE_CHECKING:
-    from sagagraph.saga.engine import Engine
-    from sagagraph.saga.model import Saga
-    from sagagraph.saga.view import SagaView
+    from sagagraph.saga.core.state import Saga
+    from sagagraph.saga.engine.engine import Engine
+    from sagagraph.saga.engine.views.view import SagaView
 
 __all__ = ["reunion"]
 

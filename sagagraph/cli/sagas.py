@@ -22,20 +22,20 @@ from sagagraph.errors import (
     SagaGraphError,
 )
 from sagagraph.planning.checking import judge_plan_of
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.amendment import parent_of
-from sagagraph.saga.dependency import graph_of
-from sagagraph.saga.document import entry_json, log_line
-from sagagraph.saga.events import Resolution
-from sagagraph.saga.model import Saga
-from sagagraph.saga.preview import CancelPreview
-from sagagraph.saga.replay import JudgePlan
-from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.stores.opening import public_name
-from sagagraph.saga.view import SagaView
+from sagagraph.saga.core.amendments import parent_of
+from sagagraph.saga.core.dependencies import graph_of
+from sagagraph.saga.core.events import Resolution
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.maintenance.replay import JudgePlan
+from sagagraph.saga.engine.views.document import entry_json, log_line
+from sagagraph.saga.engine.views.preview import CancelPreview
+from sagagraph.saga.engine.views.view import SagaView
+from sagagraph.saga.stores.urls import public_name
 
 if TYPE_CHECKING:
-    from sagagraph.saga.stores.projecting import Projector
+    from sagagraph.saga.stores.projections.projector import Projector
 
 from sagagraph.cli.approval import approved_or_not, show_waiting, waiting_for_approval
 from sagagraph.cli.door import EXIT, PERSON, VERDICT_AGAINST, Door, Opened, acting, domain_of, interruptible
@@ -279,7 +279,7 @@ async def upgrade(door: Door) -> int:
 
 
 async def project(door: Door, saga_id: str | None) -> int:
-    from sagagraph.saga.stores.projecting import Projector
+    from sagagraph.saga.stores.projections.projector import Projector
 
     async with open_engine(door.settings) as engine:
         projector = Projector(engine.store)

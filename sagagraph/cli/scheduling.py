@@ -16,12 +16,12 @@ from sagagraph.domains.job_shop.events import Event
 from sagagraph.domains.job_shop.instances import FIELD, parse_problem
 from sagagraph.domains.job_shop.parsing import check_legible, parse_events, parse_schedule
 from sagagraph.domains.job_shop.plan import Schedule, Slot, makespan
-from sagagraph.domains.job_shop.planner import plan, status_of
-from sagagraph.domains.job_shop.problem import JobShop
-from sagagraph.domains.job_shop.repair import EditRadius, Repaired, edit_radius, repair
-from sagagraph.domains.job_shop.shifting import Stuck
-from sagagraph.domains.job_shop.validator import validate_schedule
-from sagagraph.domains.job_shop.workload import schedule_of, workload_of
+from sagagraph.domains.job_shop.planning.planner import plan, status_of
+from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, repair
+from sagagraph.domains.job_shop.planning.shifting import Stuck
+from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
+from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.budget import Budget
 from sagagraph.validators.verdict import Verdict

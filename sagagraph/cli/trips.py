@@ -15,16 +15,16 @@ from sagagraph.cli.approval import approved_or_not
 from sagagraph.cli.door import PERSON, VERDICT_AGAINST, Door, acting, asked, checked_id, domain_of, interruptible
 from sagagraph.cli.files import json_file
 from sagagraph.context.model import Model
-from sagagraph.domains.travel.amending import wish_of
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.problem import parse_request
+from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.reading import PartialRequest, read_request
 from sagagraph.domains.travel.reading.rewording import reworded
+from sagagraph.domains.travel.request import parse_request
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.domain import Infeasible
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import SagaBegun
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.events import SagaBegun
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.engine import Engine
 
 
 async def trip(

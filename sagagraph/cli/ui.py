@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from sagagraph.bootstrap import Settings
 from sagagraph.cli import output
 from sagagraph.errors import InvalidInputError
-from sagagraph.ui.door import Door
+from sagagraph.ui.server.options import ServerOptions
 
 
 async def serve_ui(settings: Settings, *, host: str, port: int, user: str, password: str, as_json: bool) -> int:
     if bool(user) is not bool(password):
         raise InvalidInputError("give both, a user and a password, or none", field="--user" if password else "--password")
-    door = Door(host, port, {user: password} if user else {})
+    options = ServerOptions(host, port, {user: password} if user else {})
     with _tables_made_meanwhile(settings):
         try:
-            from sagagraph.ui.app import serve
+            from sagagraph.ui.server.app import serve
         except ModuleNotFoundError as exc:
             raise InvalidInputError(
                 f"{exc.name} is not installed; needed for the app: pip install sagagraph[ui]", field="ui"
@@ -32,7 +32,7 @@ async def serve_ui(settings: Settings, *, host: str, port: int, user: str, passw
         else:
             output.stdout.print(f"SagaGraph listens on {url}", markup=False)
 
-    await serve(settings, door, announce)
+    await serve(settings, options, announce)
     return 0
 
 

@@ -16,13 +16,13 @@ from sagagraph.cli.door import Door
 from sagagraph.cli.files import json_file, text_file
 from sagagraph.domains.job_shop import instances
 from sagagraph.domains.job_shop import parsing as job_shop
-from sagagraph.domains.job_shop import validator as job_shop_validator
+from sagagraph.domains.job_shop.rules import validator as job_shop_validator
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
-from sagagraph.domains.reunion.validator import ReunionValidator, shown
-from sagagraph.domains.travel.evidence import gather_evidence
+from sagagraph.domains.reunion.rules.validator import ReunionValidator, shown
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.problem import parse_request
-from sagagraph.domains.travel.validator import validate_raw
+from sagagraph.domains.travel.request import parse_request
+from sagagraph.domains.travel.rules.evidence import gather_evidence
+from sagagraph.domains.travel.rules.validator import validate_raw
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.protocol import judge
 from sagagraph.validators.verdict import Verdict

@@ -13,15 +13,15 @@ from langgraph.types import StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
 from sagagraph.errors import NotAllowedError, SagaGraphError
-from sagagraph.graph.fence import FencedSaver
-from sagagraph.graph.forking import forked
+from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
+from sagagraph.graph.forks import forked
 from sagagraph.graph.invocation import Invocation, latest_run, opened, thread_of
 from sagagraph.graph.run import RUN, GraphRun, LeftOpen, active_scope
 from sagagraph.graph.waiting import Waiting
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.preview import CancelPreview
-from sagagraph.saga.synchronous import SyncEngine
-from sagagraph.saga.view import SagaView
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.synchronous import SyncEngine
+from sagagraph.saga.engine.views.preview import CancelPreview
+from sagagraph.saga.engine.views.view import SagaView
 
 
 class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):

@@ -10,10 +10,10 @@ from typing import Any
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldError
 from sagagraph.graph.frontier import Finished
 from sagagraph.graph.run import GraphRun, Scope, active_scope
-from sagagraph.saga.action import Action
-from sagagraph.saga.body import checked_id
-from sagagraph.saga.model import Operation, Saga
-from sagagraph.saga.status import OperationStatus
+from sagagraph.saga.core.state import Operation, Saga
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.body import checked_id
 
 
 def current_saga() -> NodeSaga:

@@ -13,14 +13,14 @@ from langgraph._internal._constants import CONFIG_KEY_RUNTIME  # no public name;
 from langgraph.runtime import DEFAULT_RUNTIME
 from langgraph.types import Command
 
-from sagagraph.graph.items import Items
-from sagagraph.graph.outputs import output_of
-from sagagraph.graph.values import decode, decode_state, encode
-from sagagraph.saga.action import Action, Function, Guarantees
-from sagagraph.saga.call import Call
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.probe import Probe
-from sagagraph.saga.reversal import REVERSAL
+from sagagraph.graph.state.items import Items
+from sagagraph.graph.state.outputs import output_of
+from sagagraph.graph.state.values import decode, decode_state, encode
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.reversals import REVERSAL
+from sagagraph.saga.engine.actions import Action, Function, Guarantees
+from sagagraph.saga.engine.call import Probe
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy

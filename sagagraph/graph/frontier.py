@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sagagraph.saga.model import Saga
+from sagagraph.saga.core.state import Saga
 
 RECORD = "sagagraph."
 """Begins the names of actions that only write something down: nothing comes after them."""

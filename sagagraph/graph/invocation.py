@@ -11,16 +11,16 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, StateSnapshot
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
-from sagagraph.graph.answers import is_answered_by, record_answer, waiting_nodes
-from sagagraph.graph.fence import FencedSaver
-from sagagraph.graph.forking import decide_fork, fork_point
-from sagagraph.graph.items import run_id
+from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
+from sagagraph.graph.forks import decide_fork, fork_point
+from sagagraph.graph.interrupts import is_answered_by, record_answer, waiting_nodes
 from sagagraph.graph.run import COMPENSATE, RUN, GraphRun
-from sagagraph.graph.values import decode, encode, with_message_ids
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import Driver, SagaBegun
-from sagagraph.saga.model import FINAL, Saga, Stage
+from sagagraph.graph.state.items import run_id
+from sagagraph.graph.state.values import decode, encode, with_message_ids
+from sagagraph.saga.core.events import Driver, SagaBegun
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import FINAL, Saga, Stage
+from sagagraph.saga.engine.engine import Engine
 
 if TYPE_CHECKING:
     from sagagraph.graph.compiled import CompiledSagaGraph

@@ -14,17 +14,18 @@ from langgraph.errors import GraphBubbleUp, GraphInterrupt, ParentCommand, is_in
 from langgraph.types import Command
 
 from sagagraph.errors import OperationFailedError, Refused, SagaClosedError, SagaGraphError
-from sagagraph.graph.answers import hand_out_answers, record_interrupt, refuse_last_answer
 from sagagraph.graph.declaration import NodeDeclaration
 from sagagraph.graph.frontier import Finished, Level
-from sagagraph.graph.items import run_number
-from sagagraph.graph.offloading import reference_to
-from sagagraph.graph.outputs import output_of, output_with, update_of
+from sagagraph.graph.interrupts import hand_out_answers, record_interrupt, refuse_last_answer
 from sagagraph.graph.run import GraphRun, LeftOpen, Scope, enter_scope, run_of
-from sagagraph.graph.values import decode, encode, encode_state, hash_of, with_message_ids, without_message_ids
-from sagagraph.saga.action import Function
-from sagagraph.saga.call import Call, Paused, enter_call
-from sagagraph.saga.model import Operation
+from sagagraph.graph.state.items import run_number
+from sagagraph.graph.state.offload import reference_to
+from sagagraph.graph.state.outputs import output_of, output_with, update_of
+from sagagraph.graph.state.values import decode, encode, encode_state, hash_of, with_message_ids, without_message_ids
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.state import Operation
+from sagagraph.saga.engine.actions import Function
+from sagagraph.saga.engine.call import Paused, enter_call
 from sagagraph.workflow.kind import ActionKind
 
 

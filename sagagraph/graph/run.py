@@ -22,21 +22,21 @@ from sagagraph.errors import (
     words_of,
 )
 from sagagraph.graph.frontier import RECORD, Level, Levels, parent_of
-from sagagraph.graph.items import Items
-from sagagraph.graph.outputs import asked_by
-from sagagraph.graph.values import encode
-from sagagraph.saga import commands as c
-from sagagraph.saga.action import Action, Guarantees
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.body import failure_of, is_over, open_end_of
-from sagagraph.saga.call import Call
-from sagagraph.saga.coordinator import Coordinator
-from sagagraph.saga.dependency import is_done_with
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import Fault
-from sagagraph.saga.model import Operation, Saga, Stage
-from sagagraph.saga.settle import waits_for_answer
-from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.graph.state.items import Items
+from sagagraph.graph.state.outputs import asked_by
+from sagagraph.graph.state.values import encode
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.dependencies import is_done_with
+from sagagraph.saga.core.events import Fault
+from sagagraph.saga.core.in_doubt import waits_for_answer
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Operation, Saga, Stage
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.engine.actions import Action, Guarantees
+from sagagraph.saga.engine.body import failure_of, is_over, open_end_of
+from sagagraph.saga.engine.coordinator import Coordinator
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
 

@@ -9,8 +9,8 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.synchronous import SyncEngine
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.synchronous import SyncEngine
 
 T = TypeVar("T")
 

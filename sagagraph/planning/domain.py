@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sagagraph.saga.action import Action
-from sagagraph.saga.model import Saga
-from sagagraph.saga.view import Account, Cost
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 

@@ -14,10 +14,10 @@ from typing import Self
 import uvicorn
 from fastapi import FastAPI
 
-from sagagraph.listening import listen, url_of
 from sagagraph.sandbox import clock
 from sagagraph.sandbox.api.app import create_app
 from sagagraph.sandbox.settings import SandboxSettings
+from sagagraph.sockets import listen, url_of
 
 __all__ = ["EmbeddedSandbox", "SandboxSettings", "serve"]
 

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from sagagraph.saga.call import Call
-from sagagraph.saga.engine import LEASE_TTL_S
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.engine.engine import LEASE_TTL_S
 
 _WRITES = frozenset({"create", "take", "append", "release", "ask", "note"})
 _CHECKPOINT_WRITES = frozenset({"aput", "aput_writes"})

@@ -31,6 +31,7 @@ async def judge(validator: Validator, artifact: Any, context: ContextSlice, *, w
             verdict = await answer if inspect.isawaitable(answer) else answer
         if not isinstance(verdict, Verdict):
             raise TypeError(f"it returned a {type(verdict).__name__}, not a Verdict")
+        Verdict.model_validate(verdict.model_dump())  # what a journal could not give back is no answer either
     except Exception as exc:  # noqa: BLE001 - whatever breaks inside a validator says nothing about the artifact
         verdict = Verdict.unknown(f"{validator.name} could not judge: {type(exc).__name__}: {exc}")
     certificate = Certificate(

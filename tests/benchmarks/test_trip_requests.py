@@ -10,7 +10,7 @@ import pytest
 from benchmarks.trips.places import CONTINENTS, Places, continent_of
 from benchmarks.trips.requests import Asked, requests
 from sagagraph.domains.travel.cities import City, Gazetteer
-from sagagraph.domains.travel.problem import parse_request
+from sagagraph.domains.travel.request import parse_request
 from sagagraph.sandbox.exchange_rates import BASE
 from sagagraph.sandbox.exchange_rates import rates as exchange_rates
 from sagagraph.sandbox.world.cities import all_cities

@@ -11,7 +11,7 @@ import pytest
 
 from sagagraph.sandbox.server import EmbeddedSandbox
 from tests.cli.commands import CommandLine, sandbox_at
-from tests.replaying import check_file
+from tests.support.replaying import check_file
 from tests.today import TODAY
 
 OpenService = Callable[..., AbstractContextManager[EmbeddedSandbox]]

@@ -9,8 +9,8 @@ from sagagraph import Engine, Verdict
 from sagagraph.context.manager import ContextManager
 from sagagraph.context.selector import Need, context_of
 from sagagraph.errors import ContextMismatchError
-from sagagraph.saga import events as e
-from sagagraph.saga.ground import ground_at
+from sagagraph.saga.core import events as e
+from sagagraph.saga.engine.selection import ground_at
 from sagagraph.validators.registry import facts_of, slice_for
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec

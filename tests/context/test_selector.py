@@ -13,7 +13,7 @@ from benchmarks.context.histories import LAST, SHAPES, Counting, folded, history
 from sagagraph.context.selector import MOST_VISITED, Need, context_of
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
 from sagagraph.errors import ContextBudgetError, UnknownOperationError
-from sagagraph.saga.ground import SagaGround
+from sagagraph.saga.engine.selection import SagaGround
 
 
 class Grid:

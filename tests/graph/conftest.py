@@ -13,15 +13,15 @@ import pytest
 from sagagraph.bootstrap import account
 from sagagraph.context.model import Model
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.provider import HttpReservationProvider
-from sagagraph.domains.travel.receipts import Ledger
-from sagagraph.graph.checkpointer import open_checkpointer
-from sagagraph.graph.planning import PlanningGraph, planning_graph
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.receipts import Ledger
+from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.domain import Domain
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from tests.replaying import Witness, check_replays
+from tests.support.replaying import Witness, check_replays
 from tests.today import TODAY
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from sagagraph.domains.travel.receipts import Ledger
+from sagagraph.domains.travel.provider.receipts import Ledger
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, UnknownOperationError
-from sagagraph.saga.view import SagaView
+from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.testing.trips import REQUEST
 from tests.graph.conftest import OpenWorker, Worker
+from tests.support.trips import REQUEST
 from tests.today import TODAY
 
 LEGS = ("T1", "T2", "T3", "T4", "T5")

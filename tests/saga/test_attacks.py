@@ -19,14 +19,14 @@ from sagagraph.cli import sagas
 from sagagraph.cli.door import Door
 from sagagraph.cli.sagas import cancel, resume, resume_all
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldError, SagaClosedError
-from sagagraph.saga.commands import CallKind
-from sagagraph.saga.events import CancelRequested, Driver, Entry, SagaBegun, SagaCommitted, SagaTurnedBack
-from sagagraph.saga.model import Stage
-from sagagraph.saga.ports import Note
-from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.saga.core.commands import CallKind
+from sagagraph.saga.core.events import CancelRequested, Driver, Entry, SagaBegun, SagaCommitted, SagaTurnedBack
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.saga.stores.memory import MemorySagaStore
+from sagagraph.saga.stores.port import Note
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
-from sagagraph.saga.view import SagaView
 
 from .service import Gate, Land, Service, answers, is_lost, lands_but_is_lost, quick
 from .workers import OpenEngine

@@ -12,16 +12,16 @@ import pytest
 from sagagraph import Engine, Verdict
 from sagagraph.bootstrap import account
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.errors import JournalError
-from sagagraph.graph.planning import planning_graph
-from sagagraph.saga import codec, upcasting
-from sagagraph.saga import events as e
-from sagagraph.saga.codec import Record, decode
-from sagagraph.saga.model import operation_key
-from sagagraph.saga.ports import SagaStore
-from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.graph.planning_graph import planning_graph
+from sagagraph.saga.core import codec, upcasting
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.codec import Record, decode
+from sagagraph.saga.core.state import operation_key
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.stores.memory import MemorySagaStore
+from sagagraph.saga.stores.port import SagaStore
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.saga.journals import BY_ID, JOURNALS, Journal, into_file, into_memory

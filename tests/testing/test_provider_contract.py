@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import sagagraph
-from sagagraph.domains.travel.provider import HttpReservationProvider
-from sagagraph.domains.travel.receipts import ProviderGuarantees
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.receipts import ProviderGuarantees
 from sagagraph.sandbox.server import EmbeddedSandbox
 from sagagraph.sandbox.settings import SandboxSettings
 from sagagraph.testing.providers import Bench, Journey, Stay
@@ -175,7 +175,7 @@ def test_a_failure_names_the_check_and_says_what_is_wrong(pytester: pytest.Pytes
         from datetime import date
         from contextlib import asynccontextmanager
         import pytest
-        from sagagraph.domains.travel.provider import HttpReservationProvider
+        from sagagraph.domains.travel.provider.provider import HttpReservationProvider
         from sagagraph.testing.providers import Bench, Journey
         from sagagraph.testing.providers.contract import ProviderContract
 

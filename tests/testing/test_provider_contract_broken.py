@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.travel.provider import HttpReservationProvider, ProviderAnswerLostError
-from sagagraph.domains.travel.receipts import Found, ProviderGuarantees, VoidReceipt
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider, ProviderAnswerLostError
+from sagagraph.domains.travel.provider.receipts import Found, ProviderGuarantees, VoidReceipt
 from sagagraph.errors import ProviderError, Refused
 from sagagraph.sandbox.server import EmbeddedSandbox
 from sagagraph.sandbox.settings import SandboxSettings

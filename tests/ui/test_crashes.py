@@ -15,13 +15,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from sagagraph.saga.ports import RequestKind
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.port import RequestKind
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.testing.databases import databases
-from sagagraph.ui.api import PREFIX
-from sagagraph.ui.gate import COOKIE
+from sagagraph.ui.server.api import PREFIX
+from sagagraph.ui.server.auth import COOKIE
 from sagagraph.ui.visitors import guest
+from tests.support.databases import databases
 from tests.today import TODAY
 from tests.ui.crashing.nursery import Nursery, Victim
 from tests.ui.crashing.visitor import trip

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx2
 
-from sagagraph.domains.reunion.generator import generate
+from benchmarks.reunions.generator import generate
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.today import TODAY
 from tests.ui.books import Books, books_of, order

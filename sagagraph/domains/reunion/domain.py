@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from sagagraph.domains.reunion.actions import reunion_actions
+from sagagraph.domains.reunion.actions.actions import reunion_actions
+from sagagraph.domains.reunion.actions.outbox import Outbox
+from sagagraph.domains.reunion.actions.workflow import day_workflow, revised_workflow
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, hash_of, parse_request
 from sagagraph.domains.reunion.events import Event
-from sagagraph.domains.reunion.explanation import reasons
-from sagagraph.domains.reunion.outbox import Outbox
 from sagagraph.domains.reunion.parts import in_words, parts_of
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.planning.explanation import reasons
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.rules.validator import ReunionValidator
+from sagagraph.domains.reunion.rules.validator import shown as shown_to_validators
 from sagagraph.domains.reunion.times import text_of
-from sagagraph.domains.reunion.validator import ReunionValidator
-from sagagraph.domains.reunion.validator import shown as shown_to_validators
-from sagagraph.domains.reunion.workflow import day_workflow, revised_workflow
 from sagagraph.planning.background import in_background
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
-from sagagraph.saga.action import Action
-from sagagraph.saga.model import Saga
-from sagagraph.saga.view import Account, Cost
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.protocol import Validator, judge
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_events, parse_problem
-from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.times import text_of, whole_minutes
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words

@@ -10,29 +10,37 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from sagagraph.domains.travel import planner
-from sagagraph.domains.travel.actions import travel_actions
-from sagagraph.domains.travel.amending import all_fees_paid, all_standing, amending_workflow, damage_of, itinerary_before, wish_of
-from sagagraph.domains.travel.choice import INSTRUCTIONS, TripChoice, chosen_trip, trip_facts
+from sagagraph.domains.travel.actions.actions import travel_actions
+from sagagraph.domains.travel.actions.workflow import itinerary_workflow, revised_workflow
 from sagagraph.domains.travel.cities import City, Gazetteer
-from sagagraph.domains.travel.evidence import Evidence, gather_evidence
-from sagagraph.domains.travel.market import pairs_of
 from sagagraph.domains.travel.money import as_json_number, money_text
 from sagagraph.domains.travel.plan import Itinerary, moments, plan_hash
-from sagagraph.domains.travel.problem import TripRequest
-from sagagraph.domains.travel.provider import ReservationProvider
-from sagagraph.domains.travel.repair import repair
-from sagagraph.domains.travel.standing import BOOKINGS, amount, fee_of
-from sagagraph.domains.travel.validator import parsed_itinerary, validate_itinerary
+from sagagraph.domains.travel.planning import planner
+from sagagraph.domains.travel.planning.amendment import (
+    all_fees_paid,
+    all_standing,
+    amending_workflow,
+    damage_of,
+    itinerary_before,
+    wish_of,
+)
+from sagagraph.domains.travel.planning.choice import INSTRUCTIONS, TripChoice, chosen_trip, trip_facts
+from sagagraph.domains.travel.planning.market import pairs_of
+from sagagraph.domains.travel.planning.repair import repair
+from sagagraph.domains.travel.progress import BOOKINGS, amount, fee_of
+from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.request import TripRequest
+from sagagraph.domains.travel.rules.evidence import Evidence, gather_evidence
+from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_itinerary
 from sagagraph.domains.travel.wording import headline
-from sagagraph.domains.travel.workflow import itinerary_workflow, revised_workflow
 from sagagraph.planning.assignment import Assignment
 from sagagraph.planning.background import apart
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
-from sagagraph.saga.action import Action
-from sagagraph.saga.amendment import amended_by, is_undoing
-from sagagraph.saga.model import Operation, Saga, Stage
-from sagagraph.saga.view import Account, Cost
+from sagagraph.saga.core.amendments import amended_by
+from sagagraph.saga.core.reversals import is_undoing
+from sagagraph.saga.core.state import Operation, Saga, Stage
+from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 

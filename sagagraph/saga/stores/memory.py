@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from sagagraph.errors import BusyError, ConflictError, SupersededError, UnknownSagaError
-from sagagraph.saga.events import Entry, Event, LeaseTaken, SagaBegun
-from sagagraph.saga.model import Stage
-from sagagraph.saga.owner import is_known_dead
-from sagagraph.saga.ports import Headline, Lease, Note, Request, RequestKind
+from sagagraph.saga.core.events import Entry, Event, LeaseTaken, SagaBegun
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.stores.owner import is_known_dead
+from sagagraph.saga.stores.port import Headline, Lease, Note, Request, RequestKind
 from sagagraph.saga.stores.rows import Head, Row, entries_of, moved_on, retired, row_json, row_of
 
 

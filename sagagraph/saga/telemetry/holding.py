@@ -12,9 +12,9 @@ from typing import Any
 from opentelemetry.trace import Tracer, get_tracer
 
 from sagagraph.errors import JournalError, SagaGraphError, StoreError
-from sagagraph.saga.call import Call
-from sagagraph.saga.events import Entry
-from sagagraph.saga.model import Operation, Saga
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.events import Entry
+from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.saga.telemetry.log import SagaLog, logger
 from sagagraph.saga.telemetry.spans import UNRECORDED, Around, SagaSpans
 from sagagraph.validators.protocol import Validator

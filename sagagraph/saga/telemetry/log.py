@@ -11,10 +11,10 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from sagagraph.errors import JournalError, SagaGraphError, StoreError, SupersededError
-from sagagraph.saga import events as e
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.model import Saga
-from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
 
 
 class _Line(NamedTuple):

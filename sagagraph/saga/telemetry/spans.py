@@ -15,11 +15,11 @@ from opentelemetry import context as ambient
 from opentelemetry.trace import Span, StatusCode, Tracer, set_span_in_context, use_span
 
 from sagagraph.errors import Refused, SagaGraphError, SupersededError
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.call import Call, Purpose
-from sagagraph.saga.events import Entry
-from sagagraph.saga.model import Operation, Saga
-from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.saga.core.call import Call, Purpose
+from sagagraph.saga.core.events import Entry
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Operation, Saga
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
 
 _NAMES = {Purpose.ACTION: "attempt"}
 """Spans of calls are named after their purpose, but for these."""

@@ -11,17 +11,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from sagagraph.domains.reunion.actions.outbox import Message, MessageKind, Outbox
 from sagagraph.domains.reunion.domain import Reunion
-from sagagraph.domains.reunion.outbox import Message, MessageKind, Outbox
 from sagagraph.errors import UnknownSagaError
-from sagagraph.graph.planning import PlanningGraph, planning_graph
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
-from sagagraph.testing.databases import databases
 from sagagraph.testing.scenario import Judgement, store_of
 from sagagraph.testing.sweep import Harm, boundaries_of, harm_at
 from tests.domains.reunion.scripted import LATE, Script, outbox_in, request, standing
+from tests.support.databases import databases
 
 SAGA = "dinner-1"
 EVERYBODY = {"Ann", "Bob", "Cleo", "Dan"}

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from sagagraph.context.slice import ContextSlice
+from sagagraph.domains.reunion.actions.outbox import Message, MessageKind, Outbox
 from sagagraph.domains.reunion.domain import Events, Reunion
-from sagagraph.domains.reunion.outbox import Message, MessageKind, Outbox
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.validator import ReunionValidator
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.rules.validator import ReunionValidator
 from sagagraph.planning.domain import Infeasible
 from sagagraph.validators.verdict import Verdict, Violation
 

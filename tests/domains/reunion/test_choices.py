@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.reunion.choices import MOST_DRIVING, NOTICEABLE, choices
+from benchmarks.reunions.generator import generate
+from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.domain import Reunion
-from sagagraph.domains.reunion.explanation import reasons
-from sagagraph.domains.reunion.generator import generate
-from sagagraph.domains.reunion.outbox import Outbox
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.solver import Solver
-from sagagraph.domains.reunion.tradeoffs import Tradeoffs, tradeoffs
+from sagagraph.domains.reunion.planning.choices import MOST_DRIVING, NOTICEABLE, choices
+from sagagraph.domains.reunion.planning.explanation import reasons
+from sagagraph.domains.reunion.planning.solver import Solver
+from sagagraph.domains.reunion.planning.tradeoffs import Tradeoffs, tradeoffs
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Infeasible
 from tests.domains.reunion.plans import Json, plan_of, travel

@@ -15,11 +15,11 @@ from sagagraph.bootstrap import account
 from sagagraph.domains.reunion.day import as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.errors import InvalidInputError, NotAllowedError
-from sagagraph.graph.planning import PlanningGraph, planning_graph
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.status import OperationStatus, SagaStatus
-from sagagraph.saga.stores.opening import open_store
-from tests.replaying import Witness, check_replays
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.urls import open_store
+from tests.support.replaying import Witness, check_replays
 
 from .scripted import AS_PLANNED, CLOSED, LATE, LATER, TOO_LATE, Script, request, reunion, standing
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from icalendar import Calendar
 
-from sagagraph.domains.reunion.calendar import invitation_ics, withdrawal_ics
+from sagagraph.domains.reunion.actions.calendar import invitation_ics, withdrawal_ics
+from sagagraph.domains.reunion.actions.outbox import Draft, Message, MessageKind, Outbox
 from sagagraph.domains.reunion.day import DayPlan, parse_request
-from sagagraph.domains.reunion.outbox import Draft, Message, MessageKind, Outbox
 from sagagraph.domains.reunion.parts import Part, parts_of
 from sagagraph.errors import Refused
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from sagagraph.domains.reunion.realm import read_realm
+from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
-from sagagraph.domains.reunion.validator import validate_plan
 from sagagraph.errors import InvalidInputError
 
 TOUR: dict[str, Any] = {

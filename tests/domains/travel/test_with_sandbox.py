@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.planner import Infeasible, propose
-from sagagraph.domains.travel.provider import HttpReservationProvider
+from sagagraph.domains.travel.planning.planner import Infeasible, propose
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.receipts import Payment, Reservation
 from sagagraph.domains.travel.reading import read_request
-from sagagraph.domains.travel.receipts import Payment, Reservation
-from sagagraph.domains.travel.validator import validate_itinerary
+from sagagraph.domains.travel.rules.validator import validate_itinerary
 from sagagraph.errors import Refused
 from sagagraph.sandbox.server import EmbeddedSandbox
 from sagagraph.sandbox.settings import SandboxSettings

@@ -16,7 +16,7 @@ from langgraph.graph import END, START, StateGraph
 
 from sagagraph import Engine, SagaGraph
 from sagagraph.errors import SagaGraphError, SupersededError
-from sagagraph.graph.fence import FencedSaver
+from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
 from tests.graph.world import effect, thread
 from tests.saga.ledger import Ledger
 

@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.day import DayPlan, as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
-from sagagraph.domains.reunion.outbox import Outbox
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.workflow.kind import ActionKind
 from tests.domains.reunion.plans import Json, shipped

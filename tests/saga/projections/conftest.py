@@ -13,15 +13,15 @@ import pytest
 from sqlalchemy import text
 
 from sagagraph.domains.travel.domain import Travel, account_of
-from sagagraph.domains.travel.provider import HttpReservationProvider
-from sagagraph.graph.planning import planning_graph
-from sagagraph.saga.engine import Engine
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.graph.planning_graph import planning_graph
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.alchemy import engine_of
-from sagagraph.saga.stores.opening import open_store
-from sagagraph.saga.stores.projecting import HasTables, Projector
+from sagagraph.saga.stores.projections.projector import HasTables, Projector
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.testing.postgres import PostgresServer
-from sagagraph.testing.trips import REQUEST
+from tests.support.postgres import PostgresServer
+from tests.support.trips import REQUEST
 from tests.today import TODAY
 
 FAULTS = [

@@ -18,18 +18,18 @@ from sqlmodel import Session, SQLModel
 from sqlmodel import select as rows_of
 
 from sagagraph.errors import JournalError, NotAllowedError, SagaGraphError, StoreError, UnknownSagaError
-from sagagraph.saga import events as e
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.model import Stage
-from sagagraph.saga.ports import Lease, SagaStore
-from sagagraph.saga.projections import Projection, project
-from sagagraph.saga.stores import projecting
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.alchemy import engine_of
 from sagagraph.saga.stores.memory import MemorySagaStore
-from sagagraph.saga.stores.opening import open_store
-from sagagraph.saga.stores.projected import OperationStateRow, ProjectionHeadRow, SagaStateRow
-from sagagraph.saga.stores.projecting import HasTables, Projector
+from sagagraph.saga.stores.port import Lease, SagaStore
+from sagagraph.saga.stores.projections import Projection, project
+from sagagraph.saga.stores.projections import projector as projecting
+from sagagraph.saga.stores.projections.projector import HasTables, Projector
+from sagagraph.saga.stores.projections.tables import OperationStateRow, ProjectionHeadRow, SagaStateRow
 from sagagraph.saga.stores.tables import EventRow
+from sagagraph.saga.stores.urls import open_store
 from tests.saga.service import Service
 from tests.saga.story import spec
 from tests.saga.workers import OpenEngine

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import ConflictError, RetiredError, SupersededError, UnknownSagaError
-from sagagraph.saga.commands import CallKind
-from sagagraph.saga.events import BodyCompleted, Driver, Entry, Event, FieldsRedacted, SagaBegun, SagaCommitted
-from sagagraph.saga.model import Stage
-from sagagraph.saga.owner import this_owner
-from sagagraph.saga.ports import Lease, Note, RequestKind, SagaStore
+from sagagraph.saga.core.commands import CallKind
+from sagagraph.saga.core.events import BodyCompleted, Driver, Entry, Event, FieldsRedacted, SagaBegun, SagaCommitted
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.stores.owner import this_owner
+from sagagraph.saga.stores.port import Lease, Note, RequestKind, SagaStore
 from sagagraph.saga.stores.rows import checksum
 
 from .conftest import Clock

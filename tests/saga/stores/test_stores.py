@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import BusyError, ConflictError, JournalError, SupersededError, UnknownSagaError
-from sagagraph.saga.codec import Record, decode, encode
-from sagagraph.saga.commands import CallKind
-from sagagraph.saga.events import (
+from sagagraph.saga.core.codec import Record, decode, encode
+from sagagraph.saga.core.commands import CallKind
+from sagagraph.saga.core.events import (
     BodyCompleted,
     Driver,
     Entry,
@@ -24,9 +24,9 @@ from sagagraph.saga.events import (
     SagaBegun,
     SagaCommitted,
 )
-from sagagraph.saga.model import Stage
-from sagagraph.saga.owner import is_known_dead, this_owner
-from sagagraph.saga.ports import Lease, Note, RequestKind, SagaStore
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.stores.owner import is_known_dead, this_owner
+from sagagraph.saga.stores.port import Lease, Note, RequestKind, SagaStore
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import GuaranteeTerms, OperationSpec, reference
 from sagagraph.workflow.policy import Backoff, BackoffMode, Catch, KeyFormat, Policy, Retry
@@ -233,7 +233,7 @@ async def test_a_superseded_holder_neither_renews_nor_releases(store: SagaStore,
 
 
 def somebody_dead() -> str:
-    code = "from sagagraph.saga.owner import this_owner; print(this_owner('x'))"
+    code = "from sagagraph.saga.stores.owner import this_owner; print(this_owner('x'))"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 

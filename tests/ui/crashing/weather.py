@@ -19,7 +19,7 @@ import httpx2
 from sagagraph.bootstrap import files_beside
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.testing.databases import Databases, memory_folder
-from sagagraph.ui.api import PREFIX
+from sagagraph.ui.server.api import PREFIX
 from tests.today import TODAY
 from tests.ui.crashing.judge import AT_REST, Books, Family, judge
 from tests.ui.crashing.nursery import Nursery, Victim

@@ -8,11 +8,11 @@ from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.problem import CURRENCIES
 from sagagraph.domains.travel.reading.currency import SIGN, currencies_meant
 from sagagraph.domains.travel.reading.numerals import COUNT, count_of
 from sagagraph.domains.travel.reading.partial import Question
 from sagagraph.domains.travel.reading.passage import Passage, Understood, pattern
+from sagagraph.domains.travel.request import CURRENCIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

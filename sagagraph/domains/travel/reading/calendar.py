@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.problem import month_window
 from sagagraph.domains.travel.reading.numerals import ORDINALS
 from sagagraph.domains.travel.reading.passage import Passage, pattern
+from sagagraph.domains.travel.request import month_window
 from sagagraph.domains.travel.wording import day_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.problem import month_window
 from sagagraph.domains.travel.reading.budget import DIGITS, Share, read_budget
 from sagagraph.domains.travel.reading.currency import SIGN
 from sagagraph.domains.travel.reading.numerals import COUNT, count_of
@@ -17,6 +16,7 @@ from sagagraph.domains.travel.reading.partial import PartialRequest, PartialStop
 from sagagraph.domains.travel.reading.passage import Passage, Understood, pattern
 from sagagraph.domains.travel.reading.places import Mention, find_mentions
 from sagagraph.domains.travel.reading.wishes import FEWEST_STARS, MOST_STARS
+from sagagraph.domains.travel.request import month_window
 from sagagraph.domains.travel.wording import count_text, day_text
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.problem import CURRENCIES
+from sagagraph.domains.travel.request import CURRENCIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.problem import month_window
 from sagagraph.domains.travel.reading.calendar import (
     Expression,
     NoSuchDateError,
@@ -20,6 +19,7 @@ from sagagraph.domains.travel.reading.calendar import (
 )
 from sagagraph.domains.travel.reading.partial import Question
 from sagagraph.domains.travel.reading.passage import Passage, Understood, pattern
+from sagagraph.domains.travel.request import month_window
 from sagagraph.domains.travel.wording import day_text
 
 if TYPE_CHECKING:

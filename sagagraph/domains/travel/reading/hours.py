@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import time
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.problem import NIGHT_ENDS, Hours, JourneyHours, Weekday
 from sagagraph.domains.travel.reading.numerals import COUNT, count_of
 from sagagraph.domains.travel.reading.partial import Question
 from sagagraph.domains.travel.reading.passage import Passage, Understood, pattern
+from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours, Weekday
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

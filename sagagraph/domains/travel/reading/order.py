@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from sagagraph.domains.travel.problem import Order
 from sagagraph.domains.travel.reading.passage import Passage, Understood, pattern
+from sagagraph.domains.travel.request import Order
 
 _NOT: Final = r"(?:does ?n[o']?t|do ?n[o']?t|does not|do not)"
 _ANY: Final = pattern(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.problem import Direct
 from sagagraph.domains.travel.reading.numerals import COUNT, count_of
 from sagagraph.domains.travel.reading.partial import Question
 from sagagraph.domains.travel.reading.passage import Passage, Understood, pattern
+from sagagraph.domains.travel.request import Direct
 
 if TYPE_CHECKING:
     import re

@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import context
 from sqlmodel import SQLModel
 
-import sagagraph.saga.stores.projected
+import sagagraph.saga.stores.projections.tables
 import sagagraph.saga.stores.tables  # noqa: F401 - they register the tables
 
 context.configure(

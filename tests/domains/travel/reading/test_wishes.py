@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.problem import Direct
 from sagagraph.domains.travel.reading.passage import Passage
 from sagagraph.domains.travel.reading.wishes import read_direct, read_stars
+from sagagraph.domains.travel.request import Direct
 
 
 @pytest.mark.parametrize(

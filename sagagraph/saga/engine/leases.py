@@ -1,0 +1,67 @@
+"""One heart for all sagas that an engine holds: it keeps their leases, and listens for what people ask."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from sagagraph.errors import StoreError
+from sagagraph.saga.stores.port import SagaStore
+
+if TYPE_CHECKING:
+    from sagagraph.saga.engine.coordinator import Coordinator
+
+HEARTBEAT_S = 0.5
+"""How often requests are looked for."""
+
+
+class Heart:
+    """Two statements a beat, however many sagas there are. `held` is the engine's own, by saga id."""
+
+    def __init__(
+        self, store: SagaStore, held: Mapping[str, Coordinator], *, clock: Callable[[], float], lease_ttl_s: float
+    ) -> None:
+        self._store = store
+        self._held = held
+        self._clock = clock
+        self._ttl_s = lease_ttl_s
+        self._beating: asyncio.Task[None] | None = None
+
+    def beat(self) -> None:
+        """From now on; safe to repeat."""
+        if self._beating is None:
+            self._beating = asyncio.create_task(self._beat(), name="heart")
+
+    def stop(self) -> None:
+        if self._beating is not None:
+            self._beating.cancel()
+            self._beating = None
+
+    async def _beat(self) -> None:
+        renew_at = self._clock()
+        while True:
+            try:
+                await self._listen()
+                if self._clock() >= renew_at:
+                    renew_at = self._clock() + self._ttl_s / 3
+                    await self._renew()
+            except StoreError:  # whoever appends meanwhile will say so; the database may come back
+                pass
+            await asyncio.sleep(HEARTBEAT_S)
+
+    async def _listen(self) -> None:
+        held = dict(self._held)
+        if not held:
+            return
+        for request in await self._store.requests({saga_id: each.heard for saga_id, each in held.items()}):
+            held[request.saga_id].hear(request)
+
+    async def _renew(self) -> None:
+        held, now = list(self._held.values()), self._clock()
+        if not held:
+            return
+        kept = await self._store.renew([each.lease for each in held], self._ttl_s)
+        for each in held:
+            if each.lease in kept:
+                each.renewed(now)
