@@ -19,7 +19,6 @@ from tests.saga.invariants import violations
 from tests.saga.statekey import Key
 from tests.saga.world import Profile
 
-pytestmark = pytest.mark.thorough
 
 TROUBLES = 8
 randomly = settings(max_examples=250, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
