@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sagagraph.bootstrap import Settings
-from sagagraph.cli import output
+from sagagraph.cli import render
 from sagagraph.errors import InvalidInputError
+from sagagraph.settings import Settings
 from sagagraph.ui.server.options import ServerOptions
 
 
@@ -26,13 +26,7 @@ async def serve_ui(settings: Settings, *, host: str, port: int, user: str, passw
                 f"{exc.name} is not installed; needed for the app: pip install sagagraph[ui]", field="ui"
             ) from exc
 
-    def announce(url: str) -> None:
-        if as_json:
-            output.print_json({"url": url})
-        else:
-            output.stdout.print(f"SagaGraph listens on {url}", markup=False)
-
-    await serve(settings, options, announce)
+    await serve(settings, options, render.announce("SagaGraph listens on", as_json=as_json))
     return 0
 
 

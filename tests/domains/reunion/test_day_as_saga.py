@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from sagagraph.bootstrap import account
 from sagagraph.domains.reunion.day import as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.registry import account
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.reunion.realm import read_realm
+from benchmarks.reunions.realm import read_realm
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError

@@ -1,7 +1,4 @@
-"""`sagagraph jobshop solve` and `repair`: what the planner answers, judged by the validator, as JSON and in words.
-
-Only these commands load OR-Tools, and only when they run: this module is imported then.
-"""
+"""Scheduling: what the planner answers, judged by the validator, as JSON and in words. Only these commands load OR-Tools."""
 
 from __future__ import annotations
 
@@ -10,8 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sagagraph.cli import output
-from sagagraph.cli.files import json_file, text_file, write_json
+from sagagraph.cli import render
 from sagagraph.domains.job_shop.events import Event
 from sagagraph.domains.job_shop.instances import FIELD, parse_problem
 from sagagraph.domains.job_shop.parsing import check_legible, parse_events, parse_schedule
@@ -23,6 +19,7 @@ from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_o
 from sagagraph.domains.job_shop.request import JobShop
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError
+from sagagraph.files import json_file, text_file, write_json
 from sagagraph.planning.budget import Budget
 from sagagraph.validators.verdict import Verdict
 
@@ -34,7 +31,7 @@ def solve(file: Path, seconds: float, out: Path | None, *, as_json: bool) -> int
     planned = plan(workload, budget)
     document = _schedule_json(schedule_of(workload, planned.starts), planned.lower_bound)
     if not as_json:
-        output.stderr.print(_makespan_in_words(planned.makespan, planned.lower_bound), markup=False)
+        render.stderr.print(_makespan_in_words(planned.makespan, planned.lower_bound), markup=False)
     return _end(document, validate_schedule(problem, document), out)
 
 
@@ -75,7 +72,7 @@ def _end(document: dict[str, Any], verdict: Verdict, out: Path | None) -> int:
         document["violations"] = [each.model_dump(mode="json") for each in verdict.violations]
     if out is not None:
         write_json(out, document, "--out")
-    output.print_json(document)
+    render.print_json(document)
     return 0 if verdict.is_valid else 1
 
 
@@ -103,9 +100,9 @@ def _repaired_json(old: Schedule, repaired: Repaired) -> dict[str, Any]:
 def _tell_stuck(stuck: Stuck, *, as_json: bool) -> int:
     conflict = [_conflict_json(machine, slots) for machine, slots in stuck.by_machine.items()]
     for each in conflict if not as_json else ():
-        output.stderr.print(each["sentence"], markup=False)
+        render.stderr.print(each["sentence"], markup=False)
     nothing: dict[str, Any] = {"makespan": None, "lower_bound": None, "status": "infeasible", "schedule": []}
-    output.print_json({**nothing, "edit_radius": asdict(EditRadius(0, 0, 0)), "verdict": "INVALID", "conflict": conflict})
+    render.print_json({**nothing, "edit_radius": asdict(EditRadius(0, 0, 0)), "verdict": "INVALID", "conflict": conflict})
     return 1
 
 
@@ -120,8 +117,8 @@ def _conflict_json(machine: int, slots: list[Slot]) -> Mapping[str, Any]:
 
 def _tell_repair(old: Schedule, repaired: Repaired) -> None:
     radius = repaired.edit_radius
-    output.stderr.print(f"{_makespan_in_words(repaired.makespan, repaired.lower_bound)}; it was {makespan(old)}", markup=False)
-    output.stderr.print(
+    render.stderr.print(f"{_makespan_in_words(repaired.makespan, repaired.lower_bound)}; it was {makespan(old)}", markup=False)
+    render.stderr.print(
         f"{radius.operations} steps of {radius.jobs} jobs begin at another time, by {radius.displacement} in all", markup=False
     )
 

@@ -1,10 +1,10 @@
-"""What commands print: one JSON document on standard output, or text for people; everything else goes to standard error."""
+"""Rendering: one JSON document on standard output, or text for people; everything else goes to standard error."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,18 @@ def print_json(document: Any) -> None:
     sys.stdout.flush()
 
 
+def announce(words: str, *, as_json: bool) -> Callable[[str], None]:
+    """Tells where a service listens, once it does."""
+
+    def tell(url: str) -> None:
+        if as_json:
+            print_json({"url": url})
+        else:
+            stdout.print(f"{words} {url}", markup=False)
+
+    return tell
+
+
 def print_saga(view: SagaView) -> None:
     table = Table("operation", "action", "status", "attempts", "error", box=None, pad_edge=False)
     for each in view.operations:
@@ -46,6 +58,10 @@ def print_saga(view: SagaView) -> None:
         stdout.print(f"because: {escape(view.reason)}")
     for each_left in view.residue:
         stdout.print(f"residue: {escape(each_left)}")
+    print_outcome(view)
+
+
+def print_outcome(view: SagaView) -> None:
     cost = view.cost
     money = f", {cost.total:,.2f} {cost.currency}" if cost.currency and cost.total else ""
     fees = f", fees {cost.fees:,.2f} {cost.currency}" if cost.fees else ""
@@ -96,7 +112,7 @@ def print_verdict(verdict: Verdict) -> None:
 
 def print_preview(preview: CancelPreview) -> None:
     if not preview.possible:
-        stdout.print(f"saga {escape(preview.saga_id)} can not be cancelled")
+        stdout.print(f"saga {escape(preview.saga_id)} cannot be cancelled")
     for each in preview.undo:
         doubt = "" if each.certain else " (in doubt: sealed, and undone if it had landed)"
         stdout.print(f"would undo {escape(each.id)} ({each.action}){doubt}, fee {each.fee:,.2f} {each.currency or ''}".rstrip())

@@ -8,14 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sagagraph.cli import output
-from sagagraph.cli.files import json_file, write_json
+from sagagraph.cli import render
 from sagagraph.domains.reunion.parsing import parse_events, parse_plan, parse_problem
 from sagagraph.domains.reunion.plan import Journey, ReunionPlan
 from sagagraph.domains.reunion.planning.measure import check_distances
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError
+from sagagraph.files import json_file, write_json
 from sagagraph.planning.budget import Budget
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *
         write_json(out, _plan_json(answer.plan), "--out")
     if not as_json:
         _tell_plan(answer)
-    output.print_json(document)
+    render.print_json(document)
     return 0
 
 
@@ -69,7 +69,7 @@ def repair_reunion(problem: Path, plan: Path, events: list[Path], seconds: float
     document = {**_repaired_json(answer), "verdict": verdict.verdict.value}
     if not verdict.is_valid:
         document["violations"] = [each.model_dump(mode="json") for each in verdict.violations]
-    output.print_json(document)
+    render.print_json(document)
     return 0 if verdict.is_valid else 1
 
 
@@ -133,34 +133,34 @@ def _tell_unsolved(
 
     if not answer.is_proof:
         reason = f"no plan was found in {seconds:g} s, and that there is none is not proven: give it more --seconds"
-        output.print_json({**rest, "verdict": "UNKNOWN", "reason": reason})
+        render.print_json({**rest, "verdict": "UNKNOWN", "reason": reason})
         return 1
     conflict = Why(problem, Budget.of(seconds), setting).conflict()
     told = conflict_json(conflict)
     if not as_json:
-        output.stderr.print("there is no plan: these can not be met together", markup=False)
+        render.stderr.print("there is no plan: these can not be met together", markup=False)
         for each in told:
             helped = f" ({each['relax']['sentence']}, there would be one)" if each["relax"] else ""
-            output.stderr.print(f"  {each['sentence']}{helped}", markup=False)
-    output.print_json({**rest, "verdict": "INVALID", "conflict": told, "irreducible": conflict.is_irreducible})
+            render.stderr.print(f"  {each['sentence']}{helped}", markup=False)
+    render.print_json({**rest, "verdict": "INVALID", "conflict": told, "irreducible": conflict.is_irreducible})
     return 1
 
 
 def _tell_plan(solved: Solved) -> None:
     for action in solved.plan.actions:
-        output.stderr.print(_words(action), markup=False)
+        render.stderr.print(_words(action), markup=False)
     for each in solved.objectives:
         proof = "the least there is" if each.value == each.bound else f"at least {each.bound:g}"
-        output.stderr.print(f"{each.objective.value}: {each.value:g} ({proof})", markup=False)
+        render.stderr.print(f"{each.objective.value}: {each.value:g} ({proof})", markup=False)
 
 
 def _tell_repair(repaired: Repaired) -> None:
     for each in repaired.changed:
         was = "new" if each.before is None else _words(each.before)
         now = "dropped" if each.after is None else _words(each.after)
-        output.stderr.print(f"action {each.index}: {was} -> {now}", markup=False)
+        render.stderr.print(f"action {each.index}: {was} -> {now}", markup=False)
     radius = repaired.edit_radius
-    output.stderr.print(
+    render.stderr.print(
         f"{radius.actions} actions of {radius.people} people change, starts move by {radius.minutes} minutes", markup=False
     )
 
