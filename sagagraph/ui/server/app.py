@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import signal
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from types import FrameType
 from typing import Final
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -24,11 +22,11 @@ from sagagraph import __version__
 from sagagraph.planning.processes import in_processes
 from sagagraph.registry import entries
 from sagagraph.settings import Settings
-from sagagraph.sockets import listen, url_of
+from sagagraph.sockets import listen, stopped_by_signals, url_of
 from sagagraph.ui.chat.chat_page import ChatPage
 from sagagraph.ui.chat.conversation import Conversations
 from sagagraph.ui.history.history_page import HistoryPage
-from sagagraph.ui.html.style import CSS, HEAD
+from sagagraph.ui.html.templates import CSS, CSS_AROUND
 from sagagraph.ui.server.api import add_api
 from sagagraph.ui.server.auth import Auth, Login
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
@@ -58,7 +56,7 @@ def add_pages(api: FastAPI, service: Service) -> None:
         path="/",
         theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
         css=CSS,
-        head=HEAD,
+        head=f"<style>{CSS_AROUND}</style>",
         footer_links=[],
         run_history=False,
         show_error=False,
@@ -113,15 +111,11 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Uvicorn's own raises the signal again once the server has ended: before what is under way could be journalled."""
 
-        def stop(_signal: int, _frame: FrameType | None) -> None:
-            self.should_exit = True
-
-        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
+        with stopped_by_signals(self._stop):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+
+    def _stop(self) -> None:
+        self.should_exit = True
 
 
 def _config(app: Shutdown) -> uvicorn.Config:
