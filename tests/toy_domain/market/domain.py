@@ -10,6 +10,7 @@ from market.stalls import PRICES, Stalls
 
 from sagagraph.context.slice import content_hash
 from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision, object_of
+from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
@@ -33,7 +34,9 @@ class Market:
         return found if isinstance(found, Infeasible) else (_proposal(found),)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
-        """What is bought stays; what was refused is bought at another stall."""
+        """What is bought stays; what was refused is bought at another stall. After the commit there is nothing to repair."""
+        if amended_by(saga) is not None:
+            return Infeasible(("what is bought stays as it is: cancel it, and begin again",))
         refused = {(each.spec.inputs["kind"], each.spec.inputs["stall"]) for each in saga.in_order() if each.failed}
         found = cheapest(parse_list(saga.request), refused, _bought(saga))
         return found if isinstance(found, Infeasible) else _proposal(found)
