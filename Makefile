@@ -36,6 +36,7 @@ help:
 	@echo "make bench-ui  ten people at once on one server of the app; writes docs/benchmarks/ui.md"
 
 install: $(STAMP) $(MODELS)
+	@echo "installed. Type $(BIN)/sagagraph --help (or: source $(BIN)/activate, then sagagraph --help)"
 
 $(STAMP): pyproject.toml requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
