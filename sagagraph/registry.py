@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sagagraph.saga.engine.coordinator import Observer
     from sagagraph.saga.engine.engine import Engine
     from sagagraph.saga.engine.views.view import Account
+    from sagagraph.saga.stores.port import Documents
     from sagagraph.settings import Settings
 
 GROUP: Final = "sagagraph.domains"
@@ -119,8 +120,13 @@ async def open_engine(settings: Settings, observers: Iterable[Observer] = ()) ->
 
 
 @asynccontextmanager
-async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
-    """What domains are opened on; a reservation service that was started for them ends with it."""
+async def surroundings(settings: Settings, documents: Documents | None = None) -> AsyncIterator[Surroundings]:
+    """What domains are opened on; a reservation service that was started for them ends with it.
+
+    Without `documents`, as where nothing is carried out, they are kept in memory.
+    """
+    from sagagraph.saga.stores.memory import MemorySagaStore
+    from sagagraph.saga.stores.sqlite_file import rows_in
     from sagagraph.settings import files_beside
 
     files = files_beside(settings.store_url)
@@ -136,21 +142,21 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
             embedded = SandboxSettings(files.sandbox, today=settings.today, moves_clock=True)
             return stack.enter_context(EmbeddedSandbox(embedded)).url
 
-        yield Surroundings(settings, files.outbox, lambda: model_of(settings), provider)
+        yield Surroundings(settings, files.outbox, lambda: model_of(settings), provider, documents or MemorySagaStore(), rows_in)
 
 
 @asynccontextmanager
-async def open_domain(name: str, settings: Settings) -> AsyncIterator[Domain]:
+async def open_domain(name: str, settings: Settings, documents: Documents | None = None) -> AsyncIterator[Domain]:
     """Raises `InvalidInputError` where there is none that runs sagas, `ProviderError` where an outside part fails."""
-    async with surroundings(settings) as around, require_entry(name).open(around) as domain:
+    async with surroundings(settings, documents) as around, require_entry(name).open(around) as domain:
         yield domain
 
 
 @asynccontextmanager
-async def open_pages(settings: Settings) -> AsyncIterator[dict[str, Page]]:
+async def open_pages(settings: Settings, documents: Documents) -> AsyncIterator[dict[str, Page]]:
     """The page of every domain that has one and runs sagas, by its name, on the domain opened for it."""
     async with AsyncExitStack() as stack:
-        around = await stack.enter_async_context(surroundings(settings))
+        around = await stack.enter_async_context(surroundings(settings, documents))
         pages: dict[str, Page] = {}
         for entry in entries():
             if entry.runs_sagas:

@@ -20,7 +20,7 @@ PROTOCOL, FORMATS = ROOT / "docs" / "protocol.md", ROOT / "docs" / "formats.md"
 _NUMBERS = r"\d+[ab]?(?:(?:, | and | to |, and )\d+[ab]?)*"
 _CITATIONS = {
     "rule": re.compile(rf"\brules? ({_NUMBERS})"),
-    "I": re.compile(r"\b(I\d+)\b"),
+    "I": re.compile(r"\b(I[1-9]\d?)\b"),
     "L": re.compile(r"protocol\.md ((?:L\d+(?:, | and )?)+)"),
     "M": re.compile(r"protocol\.md ((?:M\d+(?:, | and )?)+)"),
     "section": re.compile(rf"formats\.md sections? ({_NUMBERS})"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^(?P<fence>```+)python[ \t]*(?P<words>[^\n]*)\n(?P<code>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL)

@@ -59,7 +59,7 @@ async def replay(options: Options, saga_id: str) -> int:
         judge_plan: JudgePlan | None = None
         if runs_sagas(domain):
             try:
-                served = await stack.enter_async_context(open_domain(domain, options.settings))
+                served = await stack.enter_async_context(open_domain(domain, options.settings, engine.store))
             except ProviderError as exc:
                 render.stderr.print(f"sagagraph: the plan is not judged again: {exc}", markup=False)
             else:

@@ -66,7 +66,7 @@ async def acting(options: Options, domain: str) -> AsyncIterator[Opened]:
     async with AsyncExitStack() as stack:
         observers: tuple[Observer, ...] = (render.show_progress,) if options.verbose else ()
         engine = await stack.enter_async_context(open_engine(settings, observers))
-        served = await stack.enter_async_context(open_domain(domain, settings))
+        served = await stack.enter_async_context(open_domain(domain, settings, engine.store))
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
         model = model_of(settings)
         async with _drained_when_told_to_stop(engine):

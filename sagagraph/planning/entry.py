@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sagagraph.planning.page import Page
     from sagagraph.saga.core.state import Saga
     from sagagraph.saga.engine.views.view import Account
+    from sagagraph.saga.stores.port import Documents
     from sagagraph.settings import Settings
     from sagagraph.validators.verdict import Verdict
 
@@ -36,6 +37,10 @@ class Surroundings:
     """The language model of the settings, if they name one."""
     provider: Callable[[], str]
     """The address of the reservation service. Where the settings name none, the first call starts one inside this process."""
+    documents: Documents
+    """Where it keeps what its actions leave, in the database of the journals."""
+    rows_in: Callable[[Path, str], list[dict[str, Any]]]
+    """Reads the rows of a table in a database file that an earlier release left."""
 
 
 @dataclass(frozen=True, slots=True)

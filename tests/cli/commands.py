@@ -18,8 +18,8 @@ import pytest
 from sagagraph import cli
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.cli.processes import Running
+from tests.support.today import TODAY
 from tests.support.trips import REQUEST
-from tests.today import TODAY
 
 BOOKINGS = ("T1", "T2", "T3", "T4", "T5")
 

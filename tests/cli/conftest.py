@@ -12,7 +12,7 @@ import pytest
 from sagagraph.sandbox.server import EmbeddedSandbox
 from tests.cli.commands import CommandLine, sandbox_at
 from tests.support.replaying import check_file
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 OpenService = Callable[..., AbstractContextManager[EmbeddedSandbox]]
 

@@ -22,7 +22,7 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.support.replaying import Witness, check_replays
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 
 @dataclass

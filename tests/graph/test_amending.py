@@ -17,8 +17,8 @@ from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, 
 from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.graph.conftest import OpenWorker, Worker
+from tests.support.today import TODAY
 from tests.support.trips import REQUEST
-from tests.today import TODAY
 
 LEGS = ("T1", "T2", "T3", "T4", "T5")
 CHANGE = "trip~amendment-1"

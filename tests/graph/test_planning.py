@@ -24,8 +24,8 @@ from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.operation import OperationSpec
 from tests.graph.conftest import OpenWorker
+from tests.support.today import TODAY
 from tests.support.trips import REQUEST
-from tests.today import TODAY
 
 ReadLedger = Callable[[], Any]
 

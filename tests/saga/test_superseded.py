@@ -225,7 +225,7 @@ async def test_rule_6_a_worker_that_was_frozen_after_its_intent_does_not_call_on
     ):
         running = asyncio.create_task(body(one))
         await frozen.wait()
-        one._heart.stop()
+        one._keeper.stop()
         frozen_s = 4.5
         await body(another)
         woken.set()

@@ -27,7 +27,7 @@ from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.saga.journals import BY_ID, JOURNALS, Journal, into_file, into_memory
 from tests.saga.service import A_DAY, ONCE, Landing, Service
 from tests.saga.workers import OpenEngine
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 OpenStore = Callable[[str], Any]
 

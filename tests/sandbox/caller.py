@@ -15,7 +15,7 @@ from httpx2 import ASGITransport, AsyncClient, Response
 
 from sagagraph.sandbox.api.app import create_app
 from sagagraph.sandbox.settings import SandboxSettings
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 JUNE = {"check_in": "2025-06-10", "check_out": "2025-06-14"}
 

@@ -21,8 +21,8 @@ from sagagraph.testing.providers import Bench, Journey, Stay
 from sagagraph.testing.providers.check import Check, Promise, carry_out
 from sagagraph.testing.providers.contract import CHECKS, Connect, ProviderContract
 from sagagraph.testing.providers.trial import ContractBrokenError
+from tests.support.today import TODAY
 from tests.testing.lossy import LossyWire
-from tests.today import TODAY
 
 pytest_plugins = ["pytester"]
 

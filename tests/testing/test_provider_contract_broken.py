@@ -25,8 +25,8 @@ from sagagraph.testing.providers import Bench, Journey, Stay
 from sagagraph.testing.providers.check import carry_out
 from sagagraph.testing.providers.contract import CHECKS
 from sagagraph.testing.providers.trial import ContractBrokenError
+from tests.support.today import TODAY
 from tests.testing.lossy import LossyWire
-from tests.today import TODAY
 
 Method = Callable[..., Any]
 FLIGHT = Journey("San Francisco", "Berlin", date(2025, 6, 4), travellers=2)

@@ -13,7 +13,7 @@ import pytest_asyncio
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.settings import Settings
 from sagagraph.ui.service import Service, open_service
-from tests.today import TODAY
+from tests.support.today import TODAY
 from tests.ui.page import Visit
 from tests.ui.server import Server
 

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 PATIENCE_S = 240.0
 

@@ -22,7 +22,7 @@ from sagagraph.ui.server.api import PREFIX
 from sagagraph.ui.server.auth import COOKIE
 from sagagraph.ui.visitors import guest
 from tests.support.databases import databases
-from tests.today import TODAY
+from tests.support.today import TODAY
 from tests.ui.crashing.nursery import Nursery, Victim
 from tests.ui.crashing.visitor import trip
 from tests.ui.crashing.weather import Forecast, weather

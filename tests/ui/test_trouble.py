@@ -8,7 +8,7 @@ import httpx2
 
 from benchmarks.reunions.generator import generate
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from tests.today import TODAY
+from tests.support.today import TODAY
 from tests.ui.books import Books, books_of, order
 from tests.ui.conftest import OpenVisit, Serve
 from tests.ui.page import SAMPLE

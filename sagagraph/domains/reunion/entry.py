@@ -37,7 +37,7 @@ class ReunionEntry(Entry["Reunion"]):
         from sagagraph.domains.reunion.domain import Reunion
         from sagagraph.domains.reunion.planning.solver import Solver
 
-        yield Reunion(Solver(), Outbox(around.outbox, lambda: datetime.now(UTC)))
+        yield Reunion(Solver(), Outbox(around.documents, around.outbox, lambda: datetime.now(UTC), around.rows_in))
 
     def page(self, domain: Reunion, model: Model | None) -> Page:
         from sagagraph.domains.reunion.page.page import ReunionPage

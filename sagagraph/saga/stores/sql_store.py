@@ -17,10 +17,10 @@ from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import Alone, Commits, EventParameters, Execute, Fenced
 from sagagraph.saga.stores.owner import is_known_dead
-from sagagraph.saga.stores.port import Headline, Lease, Note, Request, RequestKind
+from sagagraph.saga.stores.port import Document, Headline, Lease, Note, Request, RequestKind
 from sagagraph.saga.stores.rows import Head, Row, entries_of, moved_on, retired, row_of
 
-HEAD_REVISION = "0003"
+HEAD_REVISION = "0004"
 _MOST_PARAMETERS = 400
 """In one statement."""
 
@@ -221,6 +221,24 @@ class SqlSagaStore(Commits):
             if number > after[saga_id]
         )
 
+    async def put(self, document: Document) -> Document:
+        named = (document.saga_id, document.kind, document.key)
+
+        def work() -> Document:
+            self._execute(sql.PUT, (*named, json.dumps(document.data), document.saga_id)).close()
+            row = self._execute(sql.DOCUMENT, named).fetchone()
+            if row is None:
+                self._check_kept(document.saga_id)
+                raise unknown(document.saga_id)
+            return Document(*named, json.loads(row[0]))
+
+        kept: Document = await self._write(Alone(work))
+        return kept
+
+    async def documents(self, saga_id: str, *kinds: str) -> tuple[Document, ...]:
+        rows = await self._read(lambda: self._execute(sql.DOCUMENTS, (saga_id,)).fetchall())
+        return tuple(Document(saga_id, kind, key, json.loads(data)) for kind, key, data in rows if not kinds or kind in kinds)
+
     # -- retention and redaction ---------------------------------------------------------------------------------------
 
     async def dump(self, saga_id: str) -> dict[str, Any]:
@@ -232,6 +250,7 @@ class SqlSagaStore(Commits):
                 "events": self._rows("events", ", ".join(Row._fields), saga_id, "version"),
                 "evidence": self._rows("evidence", "operation, call, key, output", saga_id, "number", parsed="output"),
                 "requests": self._rows("requests", "number, kind, by, data", saga_id, "number", parsed="data"),
+                "documents": self._rows("documents", "kind, key, data", saga_id, "number", parsed="data"),
             }
 
         return await self._read(work)
@@ -254,7 +273,7 @@ class SqlSagaStore(Commits):
             self._check_kept(saga_id, sql.LOCK)
             if self._execute(sql.RETIRE, (at, saga_id, version, saga_id, heard)).rowcount != 1:
                 raise moved_on(saga_id)
-            for table in ("events", "evidence", "requests"):
+            for table in ("events", "evidence", "requests", "documents"):
                 self._execute(sql.delete_of(table), (saga_id,))
 
         await self._write(Alone(work, in_transaction=True))
@@ -271,7 +290,7 @@ class SqlSagaStore(Commits):
             for row in rows:
                 self._execute(sql.REWRITE_EVENT, (row.type, row.schema_version, row.data, row.checksum, saga_id, row.version))
             self._execute(sql.INSERT_EVENT, (saga_id, *row_of(saga_id, recorded)))
-            for table, column in (("evidence", "output"), ("requests", "data")):
+            for table, column in (("evidence", "output"), ("requests", "data"), ("documents", "data")):
                 self._hide(table, column, saga_id, hide)
 
         await self._write(Alone(work, in_transaction=True))

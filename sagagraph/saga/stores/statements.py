@@ -129,6 +129,12 @@ ASK = """
 """The number is drawn under the lock: the requests of one saga commit in the order of their numbers."""
 LAST_REQUEST = "SELECT COALESCE(max(number), 0) FROM requests"
 ASKED_SINCE = "SELECT number FROM requests WHERE saga_id = ? AND kind = ? AND by = ? AND data = ? AND number > ?"
+PUT = """
+    INSERT INTO documents (saga_id, kind, key, data) SELECT * FROM (VALUES (?, ?, ?, ?)) AS given
+    WHERE NOT EXISTS (SELECT 1 FROM sagas WHERE saga_id = ? AND retired_at IS NOT NULL)
+    ON CONFLICT (saga_id, kind, key) DO NOTHING"""
+DOCUMENT = "SELECT data FROM documents WHERE saga_id = ? AND kind = ? AND key = ?"
+DOCUMENTS = "SELECT kind, key, data FROM documents WHERE saga_id = ? ORDER BY number"
 RETIRE = """
     UPDATE sagas SET retired_at = ?, epoch = epoch + 1, owner = NULL, lease_until = 0 WHERE saga_id = ? AND version = ?
     AND NOT EXISTS (SELECT 1 FROM requests r WHERE r.saga_id = ? AND r.number > ?)"""

@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import Token
-from typing import Any
 
 from opentelemetry import context as ambient
 from opentelemetry.trace import Span, StatusCode, Tracer, set_span_in_context, use_span
@@ -104,7 +103,7 @@ class SagaSpans:
     def are_recorded(self) -> bool:
         return self._saga.is_recording()
 
-    def entered(self) -> AbstractContextManager[Any]:
+    def entered(self) -> AbstractContextManager[object]:
         """The saga's span is current inside. Also one that is not sampled, so that what is called is not sampled either."""
         if not self._saga.get_span_context().is_valid:
             return nullcontext()

@@ -31,8 +31,8 @@ from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.workflow.policy import CompensationPolicy
+from tests.support.today import TODAY
 from tests.support.trips import REQUEST
-from tests.today import TODAY
 
 SAGA = "trip"
 ALL = frozenset({"dedup", "void", "deadline", "refusals"})

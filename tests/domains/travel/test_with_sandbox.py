@@ -17,7 +17,7 @@ from sagagraph.domains.travel.rules.validator import validate_itinerary
 from sagagraph.errors import Refused
 from sagagraph.sandbox.server import EmbeddedSandbox
 from sagagraph.sandbox.settings import SandboxSettings
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

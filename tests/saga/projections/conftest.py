@@ -16,13 +16,13 @@ from sagagraph.domains.travel.domain import Travel, account_of
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.alchemy import engine_of
 from sagagraph.saga.stores.projections.projector import HasTables, Projector
+from sagagraph.saga.stores.tables import engine_of
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.support.postgres import PostgresServer
+from tests.support.today import TODAY
 from tests.support.trips import REQUEST
-from tests.today import TODAY
 
 FAULTS = [
     {"kind": "payment", "call": "capture", "nth": 1, "fault": "refuse"},

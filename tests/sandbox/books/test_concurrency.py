@@ -11,7 +11,7 @@ from pathlib import Path
 from httpx2 import Client
 
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 OFFER = "hotel.BER-1.2025-06-10.2025-06-14.x1"
 

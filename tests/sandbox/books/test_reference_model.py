@@ -14,7 +14,7 @@ from sagagraph.sandbox.books.calls import BookCall, Call, CancelCall, CaptureCal
 from sagagraph.sandbox.books.effects import Arrival
 from sagagraph.sandbox.service import Service
 from sagagraph.sandbox.settings import SandboxSettings
-from tests.today import TODAY
+from tests.support.today import TODAY
 
 OFFERS = ["hotel.BER-1.2025-06-10.2025-06-12.x1", "hotel.BER-1.2025-06-11.2025-06-14.x1"]
 """Two stays that share a night."""

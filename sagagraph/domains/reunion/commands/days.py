@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from sagagraph.domains.reunion.commands.problems import Source, tell_beside, tel
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, parse_request
 from sagagraph.domains.reunion.day import as_json as model_json
 from sagagraph.domains.reunion.domain import NAME, accepted_plan
+from sagagraph.domains.reunion.entry import DOMAIN
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
 from sagagraph.domains.reunion.rules.case import Case
 from sagagraph.domains.reunion.rules.circumstances import Circumstances
@@ -29,10 +30,9 @@ from sagagraph.domains.reunion.rules.whereabouts import in_words, whereabouts
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError, NotAllowedError, UnknownSagaError
 from sagagraph.files import json_file
-from sagagraph.registry import model_of, open_engine
+from sagagraph.registry import model_of, open_engine, surroundings
 from sagagraph.saga.core.events import SagaBegun
 from sagagraph.saga.core.state import FINAL
-from sagagraph.settings import files_beside
 
 if TYPE_CHECKING:
     from sagagraph.saga.core.state import Saga
@@ -62,13 +62,13 @@ async def event(options: Options, saga_id: str, files: Sequence[Path], problem: 
         async with acting(options, domain) as opened:
             saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
             _check_open(saga)
-            wanted = _with_events(saga, outbox, told, problem)
+            wanted = await _with_events(saga, outbox, told, problem)
             approver = f"{PERSON}, --yes" if approved else None
             view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=approver)
             saga = await opened.engine.load(saga_id)
             is_heard = saga.request == wanted
             if is_heard:
-                outbox.advance(saga_id, parse_request(wanted).known_until or 0)
+                await outbox.advance(saga_id, parse_request(wanted).known_until or 0)
             view = await approved_or_not(options, opened, view)
     code = show(options, view)
     return code if is_heard else max(code, 1)
@@ -90,14 +90,14 @@ def _check_open(saga: Saga) -> None:
         raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: that day is not open any more", saga_id=saga.id)
 
 
-def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path | None) -> dict[str, Any]:
+async def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path | None) -> dict[str, Any]:
     """The request with what has become known; nothing becomes known before what the clock of the day says."""
     before = parse_request(saga.request)
     wished = before.problem if problem is None else parse_problem(json_file(problem, "--problem"))
     telling = before.told if wished == before.problem else None
     known = [model_json(each) for each in before.events]
     events = parse_events(wished, known, *told)
-    now = _clock(saga, before, outbox)
+    now = await _clock(saga, before, outbox)
     fresh = [each for each in events if each not in before.events]
     for each in fresh:
         if now is not None and each.at < now:
@@ -118,8 +118,9 @@ async def day(options: Options, saga_id: str, at: str | None) -> int:
             saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
             request, plan = parse_request(saga.request), _plan_of(saga)
             if at is not None:
-                _advance(outbox, saga_id, _clock(saga, request, outbox), parse_moment_of(request.problem, at, "--at"))
-            now = _clock(saga, request, outbox) or plan.begins or 0
+                now = await _clock(saga, request, outbox)
+                await _advance(outbox, saga_id, now, parse_moment_of(request.problem, at, "--at"))
+            now = await _clock(saga, request, outbox) or plan.begins or 0
             view = await opened.engine.status(saga_id)
             if now >= _end_of(request, plan) and view.status.value == "running":
                 over = model_json(request.model_copy(update={"is_over": True}))
@@ -127,16 +128,17 @@ async def day(options: Options, saga_id: str, at: str | None) -> int:
     return _show_day(options, view, now, request, plan)
 
 
-def _advance(outbox: Outbox, saga_id: str, now: int | None, to: int) -> None:
+async def _advance(outbox: Outbox, saga_id: str, now: int | None, to: int) -> None:
     if now is not None and to < now:
         raise InvalidInputError(f"the day is at {text_of(now)} already, and never goes back", field="--at")
-    outbox.advance(saga_id, to)
+    await outbox.advance(saga_id, to)
 
 
 async def messages(options: Options, saga_id: str) -> int:
     async with open_engine(options.settings) as engine:
         await engine.load(saga_id)
-    found = Outbox(files_beside(options.settings.store_url).outbox, lambda: datetime.now(UTC)).messages(saga_id)
+        async with surroundings(options.settings, engine.store) as around, DOMAIN.open(around) as domain:
+            found = await domain.outbox.messages(saga_id)
     if options.as_json:
         render.print_json({"messages": [asdict(each) for each in found]})
     for each in found if not options.as_json else ():
@@ -144,9 +146,9 @@ async def messages(options: Options, saga_id: str) -> int:
     return 0
 
 
-def _clock(saga: Saga, request: ReunionRequest, outbox: Outbox) -> int | None:
+async def _clock(saga: Saga, request: ReunionRequest, outbox: Outbox) -> int | None:
     """How late it is on that day; None before anything has happened."""
-    known = [each for each in (outbox.clock(saga.id), request.known_until) if each is not None]
+    known = [each for each in (await outbox.clock(saga.id), request.known_until) if each is not None]
     return max(known, default=None)
 
 

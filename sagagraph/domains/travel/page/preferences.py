@@ -68,10 +68,10 @@ def unread_and_preferred(unread: Iterable[str]) -> tuple[tuple[str, ...], tuple[
 
 
 def chosen(aim: Aim, saga: Saga, not_understood: tuple[str, ...]) -> Preference:
-    unheard = f" I did not understand: {', '.join(not_understood)}." if not_understood else ""
+    unread = f" I did not understand: {', '.join(not_understood)}." if not_understood else ""
     if not saga.plan.alternatives:
-        return Preference(said=f"{ALONE}{unheard}")
+        return Preference(said=f"{ALONE}{unread}")
     better = better_offer(saga, lambda plan: aim.quantity(Itinerary.model_validate(plan)))
     if better is None:
-        return Preference(said=f"This is {aim.best} of the trips that I have found for your wishes; change one of them.{unheard}")
-    return Preference(better[0], said=f"This one is {aim.best} of those that keep your wishes.{unheard}")
+        return Preference(said=f"This is {aim.best} of the trips that I have found for your wishes; change one of them.{unread}")
+    return Preference(better[0], said=f"This one is {aim.best} of those that keep your wishes.{unread}")
