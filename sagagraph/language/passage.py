@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from sagagraph.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
 MOST_CHARACTERS: Final = 4000
 LEAD: Final = 60
@@ -150,15 +150,25 @@ class Passage:
         self.text = words.sub(taken, self.text)
         return found
 
-    def tag(self, kind: str, words: re.Pattern[str], meaning: Callable[[Found], object | None]) -> None:
-        """Replaces what is of this form by a tag; what means nothing (None) stays as it is."""
+    def tag(self, kind: str, words: re.Pattern[str], meaning: Callable[[Found], object | None], group: str | int = 0) -> None:
+        """Replaces what is of this form, or a group of it, by a tag; what means nothing (None) stays as it is."""
 
         def tagged(match: re.Match[str]) -> str:
-            found = Found(self, match)
-            value = meaning(found)
-            return match[0] if value is None else self._tag(kind, value, self.said(match[0]))
+            value = meaning(Found(self, match)) if match[group] else None
+            if value is None:
+                return match[0]
+            before, after = match.string[match.start() : match.start(group)], match.string[match.end(group) : match.end()]
+            return before + self._tag(kind, value, self.said(match[group])) + after
 
         self.text = words.sub(tagged, self.text)
+
+    def tag_spans(self, kind: str, spans: Iterable[tuple[int, int, object]]) -> None:
+        """The same for spans of `text`, in their order."""
+        pieces, at = [], 0
+        for start, end, value in spans:
+            pieces += [self.text[at:start], self._tag(kind, value, self.said(self.text[start:end]))]
+            at = end
+        self.text = "".join([*pieces, self.text[at:]])
 
     def _tag(self, kind: str, value: object, said: str) -> str:
         self._values.append(value)
