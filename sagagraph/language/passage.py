@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 _FIRST_VALUE: Final = 0xF0000
 _VALUE: Final = "[\U000f0000-\U000ffffd]"
-_TAG: Final = re.compile(f"[\ue000-\ue019]+({_VALUE})")
+_TAG: Final = re.compile(f"\ue0ff[\ue000-\ue019]+({_VALUE})")
 _KIND: Final = str.maketrans({chr(ord("a") + n): chr(0xE000 + n) for n in range(26)})
 _PLAIN: Final = str.maketrans(
     {
@@ -52,10 +52,14 @@ def form(pattern: str) -> re.Pattern[str]:
     def written(part: re.Match[str]) -> str:
         if part["tag"]:
             value = _VALUE if part["name"] == "_" else f"(?P<{part['name'] or part['kind']}>{_VALUE})"
-            return part["kind"].translate(_KIND) + value
+            return _tag_of(part["kind"]) + value
         return {None: r"\s+", "?": r"\s*", "*": r"\s*", "+": r"\s+"}[part["many"]] if part["space"] else part[0]
 
     return re.compile(_IN_A_FORM.sub(written, pattern), re.IGNORECASE)
+
+
+def _tag_of(kind: str) -> str:
+    return "\ue0ff" + kind.translate(_KIND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +177,7 @@ class Passage:
     def _tag(self, kind: str, value: object, said: str) -> str:
         self._values.append(value)
         self._said.append(said)
-        return kind.translate(_KIND) + chr(_FIRST_VALUE + len(self._values) - 1)
+        return _tag_of(kind) + chr(_FIRST_VALUE + len(self._values) - 1)
 
     def value(self, character: str) -> object:
         return self._values[ord(character) - _FIRST_VALUE]

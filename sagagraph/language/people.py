@@ -37,7 +37,7 @@ _FORMS: Final = (
     form(rf"(?P<me>\bwith\b|{_ME}{_AND}|\bus and\b)\s*{_ONES}"),
     form(rf"{_ONES}{_AND}(?P<me>{_ME})"),
     form(rf"\b(?:family|group|party|team|bunch) of {{n}}"),
-    form(rf"{{people:adults}}{_AND}{{people:children}}"),
+    form(rf"{{people:adults}}(?:{_AND}|\s+){{people:children}}"),
     form(r"{people}"),
     form(r"{n}(?: ?x ?|-)(?:person|people)\b"),
     form(r"\b(?:we are|we're|we will be|we'll be|there are|there will be) {n}(?!-?\w)"),

@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from sagagraph.domains.travel.reading.dates import Dates, easter_sunday, read_dates
-from sagagraph.domains.travel.reading.passage import Passage
+from sagagraph.domains.travel.text.dates import Dates, easter_sunday, read_dates
+from sagagraph.domains.travel.text.passage import Passage
 
 TODAY = date(2025, 3, 1)
 

@@ -17,4 +17,4 @@ def test_no_phrasing_is_there_twice() -> None:
 
 
 def test_the_document_says_what_is_tested() -> None:
-    assert DOCUMENT.read_text(encoding="utf-8") == document(), "python -m tests.domains.travel.reading.phrasings writes it again"
+    assert DOCUMENT.read_text(encoding="utf-8") == document(), "python -m tests.domains.travel.text.phrasings writes it again"

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.domains.travel.problem import Direct
-from sagagraph.domains.travel.reading.passage import Passage
-from sagagraph.domains.travel.reading.wishes import read_direct, read_stars
+from sagagraph.domains.travel.text.passage import Passage
+from sagagraph.domains.travel.text.wishes import read_direct, read_stars
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.travel.reading import read_request
-from sagagraph.domains.travel.reading.rewording import reworded
+from sagagraph.domains.travel.text import read_request
+from sagagraph.domains.travel.text.rewording import reworded
 from sagagraph.errors import ModelError, UnusableAnswerError
 from tests.domains.travel.world import GAZETTEER, TODAY
 from tests.models import Scripted

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.problem import Direct
-from sagagraph.domains.travel.reading import PartialRequest, read_request
+from sagagraph.domains.travel.text import PartialRequest, read_request
 from sagagraph.errors import InvalidInputError
 
 from .atlas import ATLAS

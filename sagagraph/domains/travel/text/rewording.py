@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sagagraph.context.model import Model, Question
 from sagagraph.context.quoting import Quoted, new_nonce
-from sagagraph.domains.travel.reading.numerals import COUNT, count_of
-from sagagraph.domains.travel.reading.reader import read_request
+from sagagraph.domains.travel.text.numerals import COUNT, count_of
+from sagagraph.domains.travel.text.reader import read_request
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.reading.partial import PartialRequest
+    from sagagraph.domains.travel.text.partial import PartialRequest
 
 _LONGEST_NAME: Final = 4
 """Words."""

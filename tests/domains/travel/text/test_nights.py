@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.reading.nights import find_durations
-from sagagraph.domains.travel.reading.passage import Passage
+from sagagraph.domains.travel.text.nights import find_durations
+from sagagraph.domains.travel.text.passage import Passage
 
 
 @pytest.mark.parametrize(

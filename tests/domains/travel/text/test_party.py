@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.reading.party import Party, read_party
-from sagagraph.domains.travel.reading.passage import Passage
+from sagagraph.domains.travel.text.party import Party, read_party
+from sagagraph.domains.travel.text.passage import Passage
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from decimal import Decimal
 import pytest
 
 from sagagraph.domains.travel.problem import CURRENCIES
-from sagagraph.domains.travel.reading.budget import Budget, Share, bare_amount, read_budget
-from sagagraph.domains.travel.reading.passage import Passage
+from sagagraph.domains.travel.text.budget import Budget, Share, bare_amount, read_budget
+from sagagraph.domains.travel.text.passage import Passage
 
 
 @pytest.mark.parametrize(

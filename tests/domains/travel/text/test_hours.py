@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.reading.hours import read_hours, read_weekdays
-from sagagraph.domains.travel.reading.passage import Passage
+from sagagraph.domains.travel.text.hours import read_hours, read_weekdays
+from sagagraph.domains.travel.text.passage import Passage
 
 
 def understood(text: str) -> str:

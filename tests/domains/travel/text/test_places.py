@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.reading.passage import Passage
-from sagagraph.domains.travel.reading.places import find_mentions
+from sagagraph.domains.travel.text.passage import Passage
+from sagagraph.domains.travel.text.places import find_mentions
 
 from .atlas import ATLAS
 

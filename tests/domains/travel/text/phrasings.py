@@ -1,6 +1,6 @@
 """What people write, and what is made of it. Every row is a test, and `docs/phrasings.md` is made of them.
 
-python -m tests.domains.travel.reading.phrasings    # writes the document again
+python -m tests.domains.travel.text.phrasings    # writes the document again
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.problem import ANY_HOURS, Direct, Order
-from sagagraph.domains.travel.reading import PartialRequest, read_request
+from sagagraph.domains.travel.text import PartialRequest, read_request
 
 from .atlas import ATLAS
 
@@ -1016,8 +1016,8 @@ def document() -> str:
     lines = [
         "# What people write, and what is understood",
         "",
-        f"{rows} ways to ask for a trip. This document is made of the table in `tests/domains/travel/reading/phrasings.py`, which the",
-        f"tests hold to be true (`python -m tests.domains.travel.reading.phrasings` writes it). Today is {TODAY}; the cities are those of",
+        f"{rows} ways to ask for a trip. This document is made of the table in `tests/domains/travel/text/phrasings.py`, which the",
+        f"tests hold to be true (`python -m tests.domains.travel.text.phrasings` writes it). Today is {TODAY}; the cities are those of",
         "the tests. Numbers behind a city are nights. Nothing is guessed: what is missing or can mean two things is asked for, one short",
         "question at a time, and what was said before is kept.",
     ]
