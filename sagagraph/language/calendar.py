@@ -30,8 +30,8 @@ _FIRST: Final = r"(?:\b(?P<between>between) )?(?:\bthe )?(?P<day>{n:_}|{nth:_})\
 _DAY: Final = _FIRST.replace(r"(?:\b(?P<between>between) )?", "")
 _LAST: Final = _DAY.replace("<day>", "<last>")
 _PART: Final = (
-    r"(?:\b(?P<part>early|beginning of|start of|mid|middle of|late|end of|(?:the )?{nth:_} (?:half|week) (?:of|in)"
-    r"|(?:the )?last week (?:of|in))[\s-]*)?(?:\b(?P<next>next|this|coming) )?\b"
+    r"(?:(?<!\w)(?P<part>early|beginning of|start of|mid|middle of|late|end of|(?:the )?{nth:_} (?:half|week) (?:of|in)"
+    r"|(?:the )?last week (?:of|in))[\s-]*)?(?:\b(?P<next>next|this|coming) )?(?<!\w)"
 )
 _FORMS: Final = tuple(
     form(days + year)

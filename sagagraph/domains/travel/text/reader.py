@@ -77,7 +77,7 @@ def _sentence(
     asked = question.field if question is not None and not is_about_a_city else None
     tag_places(passage, cities)
     tag_nights(passage)
-    whole, said = Passage(passage.text, passage), Said()
+    whole, said, are_we = passage.said(), Said(), is_we(passage)
     changes = read_changes(passage, said, known, today)
     read_words(passage, said)
     read_budget(passage, said)
@@ -85,7 +85,7 @@ def _sentence(
     read_hours(passage, said)
     read_weekdays(passage, said)
     read_dates(passage, said, today, known)
-    read_party(passage, said, known, is_we=is_we(whole))
+    read_party(passage, said, known, is_we=are_we)
     not_understood = read_route(passage, said, known, asked=asked, whole=whole)
     stops = with_changed_nights(said.fields.get("stops", known.stops), changes, said)
     if stops != known.stops:

@@ -248,10 +248,10 @@ def _has(role: Role, visits: list[Visit]) -> bool:
 # -- reading -------------------------------------------------------------------------------------------------------------
 
 
-def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: str | None, whole: Passage) -> list[str]:
+def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: str | None, whole: str) -> list[str]:
     """Returns what of it is not understood. `asked`: the field of the question that the text may be the answer to.
 
-    `whole`: the sentence before anything was taken from it.
+    `whole`: the sentence as it was written.
     """
     visits, stays = _visits(passage), _stays(passage)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
@@ -260,16 +260,16 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     visits, unread = _without_legs(visits, known, whole)
     passage.take(_PLACE)
     passage.take(_STAY)
-    is_added = whole.has(_ADDED)
+    is_added = _ADDED.search(whole) is not None
     if not is_added:
         unclear = _unclear_place(visits, known, whole, asked=asked, is_leg=bool(unread))
-        is_added = bool(known.stops) and _has(Role.VIA, visits) and whole.has(_BACK)
+        is_added = bool(known.stops) and _has(Role.VIA, visits) and _BACK.search(whole) is not None
         if unclear is not None and not is_added:
             said.doubts.append(unclear)
             return unread
-    stops = _assemble(visits, said, known, unread, is_added=is_added, is_swap=whole.has(_SWAPPED))
+    stops = _assemble(visits, said, known, unread, is_added=is_added, is_swap=_SWAPPED.search(whole) is not None)
     now = known.stops if stops is None else stops
-    now = _with_loose_nights(now, loose, is_in_order=whole.has(_IN_ORDER), is_answer=not visits and known.stops != ())
+    now = _with_loose_nights(now, loose, is_in_order=_IN_ORDER.search(whole) is not None, is_answer=not visits and known.stops != ())
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
     if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
         said.fields["total_nights"] = totals.pop()
@@ -349,18 +349,18 @@ def _with_loose_nights(
 # -- a route that is known already ---------------------------------------------------------------------------------------
 
 
-def _without_legs(visits: list[Visit], known: PartialRequest, whole: Passage) -> tuple[list[Visit], list[str]]:
+def _without_legs(visits: list[Visit], known: PartialRequest, whole: str) -> tuple[list[Visit], list[str]]:
     """`a train from Paris to Rome` of somebody who stays in Paris is no trip that starts there: left out, and named."""
     stays = {stop.city for stop in known.stops}
     starts = [visit for visit in visits if visit.role is Role.ORIGIN and visit.city in stays and visit.city != known.origin]
-    if known.origin is None or not starts or whole.has(_STARTS_ANEW) or any(visit.has_nights for visit in visits):
+    if known.origin is None or not starts or _STARTS_ANEW.search(whole) or any(visit.has_nights for visit in visits):
         return visits, []
     left_out = [*starts, *(each for each in visits if each.role is Role.NEXT and each.city in {*stays, known.origin})]
     return [visit for visit in visits if visit not in left_out], [f"from {' to '.join(visit.place.said for visit in left_out)}"]
 
 
 def _unclear_place(
-    visits: list[Visit], known: PartialRequest, whole: Passage, *, asked: str | None, is_leg: bool
+    visits: list[Visit], known: PartialRequest, whole: str, *, asked: str | None, is_leg: bool
 ) -> Question | None:
     """One more city, of which nobody said whether it takes another's place."""
     stays = list(dict.fromkeys(stop.city for stop in known.stops if stop.city is not None))
@@ -371,7 +371,7 @@ def _unclear_place(
     visit = visits[0]
     if visit.city is None:
         return unknown_city("stops", visit.place.unknown, visit.place.candidates)
-    if len(stays) == 1 and visit.role is not Role.VIA and not is_leg and whole.has(_REPLACES):
+    if len(stays) == 1 and visit.role is not Role.VIA and not is_leg and _REPLACES.search(whole):
         return None
     what = visit.city if visit.nights is None else f"{count_text(visit.nights, 'night')} in {visit.city}"
     candidates = (*(f"{what} instead of {city}" for city in stays), f"also add {what}")

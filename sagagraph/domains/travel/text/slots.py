@@ -564,4 +564,5 @@ def _conclude(dates: _Dates, doubts: Said, said: Said) -> None:
     if doubts.doubts:
         said.doubts.append(doubts.doubts[0])
     else:
-        said.fields |= {"first": first, "last": last, "depart": depart}
+        days = {"first": first, "last": last, "depart": depart}
+        said.fields |= {name: day for name, day in days.items() if day is not None}
