@@ -188,7 +188,7 @@ def _nights_beside(found: Found) -> Quantity | None:
     return Quantity((Decimal(counts[0] or 0) if counts else Decimal(2),), "night")
 
 
-def _stays(passage: Passage) -> list[Stay]:
+def find_stays(passage: Passage) -> list[Stay]:
     stays = []
     for found in passage.find(_STAY):
         span = found.get("span", Quantity)
@@ -253,7 +253,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
 
     `whole`: the sentence as it was written.
     """
-    visits, stays = _visits(passage), _stays(passage)
+    visits, stays = _visits(passage), find_stays(passage)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     loose = _give_nights(visits, stays, passage.text)

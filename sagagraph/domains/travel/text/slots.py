@@ -114,9 +114,9 @@ _WORDS: Final[tuple[tuple[str, Any, re.Pattern[str]], ...]] = tuple(
 EVENLY: Final = form(r"\b(?:evenly|equally|even split|half and half|fifty[- ]fifty|{n:_}[/-]{n:_})(?=\s*(?:[.,!]|$))")
 
 
-def read_words(passage: Passage, said: Said) -> None:
+def read_words(passage: Passage, said: Said, *names: str) -> None:
     for name, value, words in _WORDS:
-        if passage.take(words):
+        if name in names and passage.take(words):
             said.fields.setdefault(name, value)
 
 
@@ -427,7 +427,7 @@ _DENIED: Final = form(
 )
 _LEAVE: Final = form(r"\b(?:leav(?:e|es|ing)|depart(?:s|ing|ure)?|set(?:ting)? off)(?: \w+){0,2} ?(?:between|from|on)?\s*$")
 _BACK: Final = form(
-    r"\b(?:return(?:ing|s)?|back|home|ending|ends?|finish(?:ing)?)\b(?: (?:to|in|at|home|{place:_})){0,4} ?(?:on|by|until)? ?"
+    r"\b(?:return(?:ing|s)?|back|home|ending|ends?|finish(?:ing)?)\b(?: (?:to|in|at|home|{place:_}|(?-i:[A-Z]\w+))){0,4} ?(?:on|by|until)? ?"
     + _THE
 )
 _ASKED: Final = form(
