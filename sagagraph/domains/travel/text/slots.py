@@ -10,7 +10,7 @@ from sagagraph.domains.travel.problem import CURRENCIES, NIGHT_ENDS, Direct, Hou
 from sagagraph.domains.travel.problem import Weekday as DayOfTheWeek
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.domains.travel.wording import day_text
-from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, RoughMonth, Weekday, resolved, upcoming
+from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Weekday, resolved, upcoming
 from sagagraph.language.clock import Clock
 from sagagraph.language.money import Cues, Money
 from sagagraph.language.numbers import Number
@@ -476,14 +476,15 @@ def _collect(dates: _Dates, doubts: Said, found: Found, expressions: list[Expres
     try:
         first, last = resolved(expression, expressions, today)
     except NoSuchDateError as exc:
-        doubts.ask("depart" if expression.is_day else "window", f"When do you want to travel? {str(exc)[:1].upper()}{str(exc)[1:]}.")
+        is_day = not (expression.is_range or expression.is_month)
+        doubts.ask("depart" if is_day else "window", f"When do you want to travel? {str(exc)[:1].upper()}{str(exc)[1:]}.")
         return
-    if expression.last is not None:
+    if expression.is_range:
         if found.led_by(_LEAVE):
             doubts.ask("depart", f"On which day between {day_text(first)} and {day_text(last)} do you leave?")
         else:
             dates.windows.append((first, last))
-    elif isinstance(expression.first, RoughMonth):
+    elif expression.is_month:
         if found.led_by(_MONTH_BY):
             dates.lasts.append(last)
         elif found.led_by(_BEFORE_DATE):
