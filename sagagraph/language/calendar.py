@@ -193,7 +193,7 @@ def _exactly(day: date) -> Rough:
 
 
 def _holiday(found: Found, today: date) -> Holiday:
-    from dateutil.easter import easter  # noqa: PLC0415 - of the extra that reads dates
+    from dateutil.easter import easter
 
     said = found.get("year", Number)
     name, year = found["name"], (said.count if said else None) or today.year

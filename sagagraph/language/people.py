@@ -36,7 +36,7 @@ _ONES: Final = rf"(?:{_KINS}(?:{_AND}{_OUR}{{people:_}})?|{_PARENTS}|{_OUR}{{peo
 _FORMS: Final = (
     form(rf"(?P<me>\bwith\b|{_ME}{_AND}|\bus and\b)\s*{_ONES}"),
     form(rf"{_ONES}{_AND}(?P<me>{_ME})"),
-    form(rf"\b(?:family|group|party|team|bunch) of {{n}}"),
+    form(r"\b(?:family|group|party|team|bunch) of {n}"),
     form(rf"{{people:adults}}(?:{_AND}|\s+){{people:children}}"),
     form(r"{people}"),
     form(r"{n}(?: ?x ?|-)(?:person|people)\b"),

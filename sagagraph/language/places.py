@@ -38,17 +38,15 @@ _COUNTRY_TOO: Final = MappingProxyType(
     }
 )
 """What else a country is called."""
-_STATES: Final = dict(
-    state.split(" ", 1)
-    for state in (
-        "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida,GA Georgia,"
-        "HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine,MD Maryland,"
-        "MA Massachusetts,MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska,NV Nevada,NH New Hampshire,"
-        "NJ New Jersey,NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio,OK Oklahoma,OR Oregon,PA Pennsylvania,"
-        "RI Rhode Island,SC South Carolina,SD South Dakota,TN Tennessee,TX Texas,UT Utah,VT Vermont,VA Virginia,WA Washington,"
-        "WV West Virginia,WI Wisconsin,WY Wyoming,DC District of Columbia"
-    ).split(",")
+_STATES_WRITTEN = (
+    "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida,GA Georgia,"
+    "HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine,MD Maryland,MA Massachusetts,"
+    "MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska,NV Nevada,NH New Hampshire,NJ New Jersey,"
+    "NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio,OK Oklahoma,OR Oregon,PA Pennsylvania,RI Rhode Island,"
+    "SC South Carolina,SD South Dakota,TN Tennessee,TX Texas,UT Utah,VT Vermont,VA Virginia,WA Washington,WV West Virginia,"
+    "WI Wisconsin,WY Wyoming,DC District of Columbia"
 )
+_STATES: Final = dict(state.split(" ", 1) for state in _STATES_WRITTEN.split(","))
 _STATES_LIKE_CITIES: Final = frozenset({"New York", "Washington"})
 """`Los Angeles, New York` are two cities."""
 _LONGEST_NAME: Final = 8
@@ -143,7 +141,9 @@ class _Reader:
             if is_joined and (_is_capitalised(said) or not self._has_capitals) and self._is_almost_a_name(said):
                 return self._complaint(start, end)
         if first[0].isupper() and self._led(_IN, start):
-            return self._complaint(start, next((end for _, end in phrases if _is_capitalised(self._text[start:end])), phrases[-1][1]))
+            return self._complaint(
+                start, next((end for _, end in phrases if _is_capitalised(self._text[start:end])), phrases[-1][1])
+            )
         return self._complaint(*phrases[-1]) if self._led(_IN_LOWER_CASE, start) else None
 
     def _phrases(self, words: list[re.Match[str]], most: int) -> Iterator[tuple[int, int]]:

@@ -22,7 +22,9 @@ _SKIPPED: Final = form(
     r"|(?:i )?don'?t (?:care|mind)|no (?:preference|matter|idea)|not important)\W*$"
 )
 _AMOUNT: Final = form(rf"{_COURTESY}(?:{{n}}|{{money}}){_COURTESY}")
-_MAKE_IT: Final = form(r"(?:(?:ok(?:ay)?|no|well|actually|sorry|rather)[, ]+)*(?:make (?:it|that)|rather|say|actually) (?:{n}|{money})\W*?")
+_MAKE_IT: Final = form(
+    r"(?:(?:ok(?:ay)?|no|well|actually|sorry|rather)[, ]+)*(?:make (?:it|that)|rather|say|actually) (?:{n}|{money})\W*?"
+)
 _CURRENCY: Final = form(r"(?:in )?(?P<sign>.+?)\s*[.!]?")
 _COUNTS: Final = form(rf"{_COURTESY}{{n:_}}(?:(?:\s*,\s*(?:and )?| and |\s+){{n:_}})*{_COURTESY}")
 _DAY: Final = form(rf"{_COURTESY}(?:(?:on|the) )*(?:{{n}}|{{nth}}|{{date:_}}){_COURTESY}")

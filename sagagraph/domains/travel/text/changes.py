@@ -30,9 +30,7 @@ _WHERE: Final = (
 )
 _QUANTITY: Final = form(
     r"(?:(?P<lead>\b(?:extend|lengthen|prolong|shorten|reduce|cut|increase)(?:e?d|ing)?\b[^.,;]{0,40}?\bby"
-    r"|\b(?:add|remove|drop|skip|take off|knock off|cut)) )?"
-    + _HOW_MUCH
-    + _WHERE
+    r"|\b(?:add|remove|drop|skip|take off|knock off|cut)) )?" + _HOW_MUCH + _WHERE
 )
 _BARE: Final = form(r"{n} (?P<way>more|less|fewer|longer|shorter)(?= (?:in|at) {place:_})" + _WHERE)
 _PLUS_ONE: Final = form(r"\bplus[- ]{n}(?! ?[^\W\d])")
@@ -155,7 +153,12 @@ def _moved(found: Found, nights: list[NightsChange], said: Said, known: PartialR
     """A journey back that is later means nights, a trip that is later means other days."""
     span, way = found.get("span", Quantity), found["way"]
     is_moved = span is not None and (span.change in ("later", "earlier") or way)
-    if span is None or not is_moved or span.count is None or (known.depart is None and known.first is None and known.last is None):
+    if (
+        span is None
+        or not is_moved
+        or span.count is None
+        or (known.depart is None and known.first is None and known.last is None)
+    ):
         return False
     by = -span.count if span.change == "earlier" or way.startswith("bring") else span.count
     before = found.match.string[: found.start]
@@ -176,7 +179,7 @@ def _moved(found: Found, nights: list[NightsChange], said: Said, known: PartialR
 
 def _moved_days(known: PartialRequest, by: int, unit: str) -> dict[str, date | None] | None:
     """None: a month in which any day would do does not say which week is meant by a week later."""
-    from dateutil.relativedelta import relativedelta  # noqa: PLC0415 - of the extra that reads dates
+    from dateutil.relativedelta import relativedelta
 
     first, last = known.first, known.last
     month = month_window(first.year, first.month) if first else None

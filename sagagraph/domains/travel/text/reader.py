@@ -16,13 +16,11 @@ from sagagraph.domains.travel.text.slots import (
     Said,
     is_we,
     read_budget,
-    read_dates,
-    read_hours,
     read_party,
     read_stars,
-    read_weekdays,
     read_words,
 )
+from sagagraph.domains.travel.text.when import read_dates, read_hours, read_weekdays
 from sagagraph.domains.travel.text.words import MEANINGLESS
 from sagagraph.language.passage import Passage, form
 from sagagraph.language.places import tag_places

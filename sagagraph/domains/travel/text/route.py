@@ -192,7 +192,12 @@ def find_stays(passage: Passage) -> list[Stay]:
     stays = []
     for found in passage.find(_STAY):
         span = found.get("span", Quantity)
-        if span is None or span.unit not in NIGHTS or (found.led_by(_WITHIN) and not found["apiece"]) or span.change in ("later", "earlier"):
+        if (
+            span is None
+            or span.unit not in NIGHTS
+            or (found.led_by(_WITHIN) and not found["apiece"])
+            or span.change in ("later", "earlier")
+        ):
             continue
         kind = "total" if found["trip"] or found["total"] else "each" if found["each"] or found["apiece"] else ""
         counts: list[int | None] = [count * NIGHTS[span.unit] for count in span.counts]
@@ -269,7 +274,9 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
             return unread
     stops = _assemble(visits, said, known, unread, is_added=is_added, is_swap=_SWAPPED.search(whole) is not None)
     now = known.stops if stops is None else stops
-    now = _with_loose_nights(now, loose, is_in_order=_IN_ORDER.search(whole) is not None, is_answer=not visits and known.stops != ())
+    now = _with_loose_nights(
+        now, loose, is_in_order=_IN_ORDER.search(whole) is not None, is_answer=not visits and known.stops != ()
+    )
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
     if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
         said.fields["total_nights"] = totals.pop()
@@ -359,9 +366,7 @@ def _without_legs(visits: list[Visit], known: PartialRequest, whole: str) -> tup
     return [visit for visit in visits if visit not in left_out], [f"from {' to '.join(visit.place.said for visit in left_out)}"]
 
 
-def _unclear_place(
-    visits: list[Visit], known: PartialRequest, whole: str, *, asked: str | None, is_leg: bool
-) -> Question | None:
+def _unclear_place(visits: list[Visit], known: PartialRequest, whole: str, *, asked: str | None, is_leg: bool) -> Question | None:
     """One more city, of which nobody said whether it takes another's place."""
     stays = list(dict.fromkeys(stop.city for stop in known.stops if stop.city is not None))
     if not stays or any(stop.city is None for stop in known.stops) or asked == "stops":
@@ -442,7 +447,7 @@ def _with_alternatives_as_one(visits: list[Visit]) -> list[Visit]:
             named = f"{earlier.place.said} or {visit.place.said}"
             has_nights = earlier.has_nights or visit.has_nights
             place = Place(named, None, named)
-            visit = Visit(earlier.start, visit.end, place, earlier.role, earlier.nights or visit.nights, has_nights)  # noqa: PLW2901
+            visit = Visit(earlier.start, visit.end, place, earlier.role, earlier.nights or visit.nights, has_nights)
         joined.append(visit)
     return joined
 
@@ -532,6 +537,4 @@ def _merged(
     gap = next((n for n, stop in enumerate(known) if stop.city is None), None)
     if gap is not None and len(said) == 1:
         return (*known[:gap], said[0].lasting(said[0].nights or known[gap].nights), *known[gap + 1 :])
-    return tuple(
-        stop.lasting(before[stop.city].nights) if stop.nights is None and stop.city in before else stop for stop in said
-    )
+    return tuple(stop.lasting(before[stop.city].nights) if stop.nights is None and stop.city in before else stop for stop in said)

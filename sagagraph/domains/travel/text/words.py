@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-MEANINGLESS: Final = frozenset(
+from sagagraph.language.words import words
+
+MEANINGLESS: Final = words(
     """
     about actually add after afternoon afterwards again all along also altogether and another any anything are around arrange
     arrival arrive arrives arriving ask away back based beautiful before between bit book booked booking both break budget but can
@@ -23,5 +25,5 @@ MEANINGLESS: Final = frozenset(
     tours train trains transport travel traveling travelling trip trips until vacation via visit visiting wanna want wanting wants
     was way we'd we'll we're well what whatever when where which while who whole why will wish with within without woman world
     would yes you your finally
-    """.split()
+    """
 )

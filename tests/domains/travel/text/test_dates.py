@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from sagagraph.domains.travel.text.slots import read_dates
+from sagagraph.domains.travel.text.when import read_dates
 
 from .slots import NOTHING, TODAY, said
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.text.slots import read_hours, read_weekdays
+from sagagraph.domains.travel.text.when import read_hours, read_weekdays
 
 from .slots import said
 
