@@ -75,7 +75,7 @@ def tag_people(passage: Passage) -> None:
 
 def _company(found: Found) -> Company | None:
     people = found.values(Quantity)
-    if any(each.change or each.is_another or each.count is None for each in people):
+    if any(each.change or each.count is None for each in people):
         return None
     if found["children"] and [each.unit for each in people] != ["person", "child"]:
         return None

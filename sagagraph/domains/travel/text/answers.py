@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.cities import name_key
-from sagagraph.domains.travel.text.partial import DATE_FIELDS, MONEY_FIELDS
+from sagagraph.domains.travel.text.partial import DATE_FIELDS, MONEY_FIELDS, with_nights
 from sagagraph.language.money import Money, currencies_meant
 from sagagraph.language.numbers import Nth, Number, tag_numbers
 from sagagraph.language.passage import Passage, form
@@ -148,5 +148,4 @@ def _nights(known: PartialRequest, asked: str, counts: list[int]) -> dict[str, A
         open_stops = [int(place[1]) if place else 0]
     if len(counts) > len(open_stops):
         return None
-    given = dict(zip(open_stops, counts, strict=False))
-    return {"stops": tuple(stop.lasting(given.get(n, stop.nights)) for n, stop in enumerate(known.stops))}
+    return {"stops": with_nights(known.stops, dict(zip(open_stops, counts, strict=False)))}

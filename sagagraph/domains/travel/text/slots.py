@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
+from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.problem import CURRENCIES, Direct, Order
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.language.money import Cues, Money
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     import re
 
     from sagagraph.domains.travel.text.partial import PartialRequest
-    from sagagraph.language.passage import Passage
+    from sagagraph.language.passage import Found, Passage
 
 
 @dataclass
@@ -122,15 +124,18 @@ _LIMIT: Final = (
 )
 _CUE: Final = rf"\b(?:{_LIMIT})(?:\s*(?:of|is|:|=|at|to|about|around|roughly|a|max(?:imum)?|at most|up to|under|(?:no|not) more than|total))*\s*"
 _CUE_AFTER: Final = r"\s*(?:as )?(?:(?:a|my|our|the|total|maximum|max) )*(?:budget|max(?:imum)?|limit)\b"
-CUES: Final = Cues(form(f"{_CUE}$"), form(_CUE_AFTER))
+CUES: Final = Cues(form(rf"{_CUE}$"), form(_CUE_AFTER))
+_LOWER: Final = ("lower", "reduc", "cut", "decreas")
 _BUDGET: Final = form(
+    r"(?:\b(?P<way>rais(?:e|ing)|increas(?:e|ing)|up|add|lower(?:ing)?|reduc(?:e|ing)|cut|decreas(?:e|ing)) (?:(?:the|my|our|that|it) )?"
+    r"(?:(?:total|whole) )?(?:(?:budget|limit|price|it) )?(?P<by>by ))?"
     rf"(?P<nightly>\b(?:per|a|each|every) (?:night|day)\s*:? |\bnightly (?:\w+ )?)?(?:{_CUE})?{{money}}"
     rf"(?:\s*(?:in total|total|altogether|overall|all in|in all|all included|for everything)\b|{_CUE_AFTER})*"
 )
 LARGEST_BUDGET: Final = 1_000_000_000
 
 
-def read_budget(passage: Passage, said: Said) -> None:
+def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     """What is said per person is left to the request, which knows how many travel."""
     amounts: list[tuple[Money, str | None]] = []
     for found in passage.take(_BUDGET):
@@ -138,7 +143,13 @@ def read_budget(passage: Passage, said: Said) -> None:
         if money is None:
             continue
         doubt = _doubt_of(money, is_nightly=bool(found["nightly"]))
-        if doubt:
+        if not doubt and (money.change or found["way"]):
+            words = found.said if found["way"] else money.said
+            doubt, changed = _changed(money, words, known, is_less=money.change == "less" or found["way"].startswith(_LOWER))
+            said.fields |= {} if changed is None else {"budget": changed}
+            if doubt:
+                said.ask("budget", doubt)
+        elif doubt:
             said.ask("budget", doubt)
         else:
             amounts.append((money, money.currencies[0] if len(money.currencies) == 1 else None))
@@ -156,6 +167,18 @@ def read_budget(passage: Passage, said: Said) -> None:
         unclear = next((money for money, _ in amounts if len(money.currencies) > 1), None)
         if unclear is not None:
             said.ask("currency", f"Which currency is meant by {unclear.said!r}: {' or '.join(unclear.currencies)}?")
+
+
+def _changed(money: Money, words: str, known: PartialRequest, *, is_less: bool) -> tuple[str, Decimal | None]:
+    """`$500 more`: the question that remains, or the budget that follows from what was said before."""
+    before, held = known.budget, known.currency or PRICE_CURRENCY
+    if before is None or money.amount is None or money.currencies not in ((), (held,)) or known.budget_each is not None:
+        now = f"So far it is {money_text(before, held)}. " if before is not None else ""
+        return f"{words!r}: {now}What may the whole trip cost?", None
+    budget = before - money.amount if is_less else before + money.amount
+    if budget <= 0:
+        return f"{words!r} leaves nothing of {money_text(before, held)}; what may the whole trip cost?", None
+    return "", budget
 
 
 def _doubt_of(money: Money, *, is_nightly: bool) -> str:
@@ -191,14 +214,16 @@ _LUXURY: Final = form(r"\bluxur(?:y|ious)\b")
 _MODERATE: Final = form(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:range|priced?)\b")
 
 
-def read_stars(passage: Passage, said: Said) -> None:
+def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     ranges: list[tuple[int, int]] = []
     for found in passage.take(_DRAWN):
         ranges.append((len(found.said), len(found.said)))
     for found in passage.take(_STARS):
         quantity = found.get("q", Quantity)
         stars = _range_of(quantity) if quantity else None
-        if found["denied"]:
+        if quantity and quantity.change:
+            _change_stars(quantity, found.said, said, known)
+        elif found["denied"]:
             said.ask("stars", f"How many stars do you want, if not {found['stars']}?")
         elif stars is None:
             said.ask("stars", f"Hotels have 1 to 5 stars; what do you mean by {found.passage.said(found.match['stars'])!r}?")
@@ -209,8 +234,19 @@ def read_stars(passage: Passage, said: Said) -> None:
             ranges.append(stars)
     if len(set(ranges)) > 1:
         said.ask("stars", "One range of stars holds for all hotels; which one is it?")
-    elif ranges and not said.asks("stars"):
+    elif ranges and not said.asks("stars") and "stars" not in said.fields:
         said.fields["stars"] = ranges[0]
+
+
+def _change_stars(quantity: Quantity, words: str, said: Said, known: PartialRequest) -> None:
+    if known.stars is None or known.stars == (FEWEST_STARS, MOST_STARS):
+        said.ask("stars", f"{words!r} than what: how many stars do you want?")
+        return
+    fewest, most = known.stars[0] + quantity.delta, min(known.stars[1] + quantity.delta, MOST_STARS)
+    if FEWEST_STARS <= fewest <= most:
+        said.fields["stars"] = (fewest, most)
+    else:
+        said.ask("stars", f"Hotels have 1 to 5 stars; how many are meant by {words!r}?")
 
 
 def _range_of(stars: Quantity) -> tuple[int, int] | None:
@@ -225,6 +261,7 @@ def _range_of(stars: Quantity) -> tuple[int, int] | None:
 # -- people and rooms ----------------------------------------------------------------------------------------------------
 
 _COMPANY: Final = form(r"{company}")
+_MORE_PEOPLE: Final = form(r"{people}|\bplus[- ]{n}(?! ?[^\W\d])")
 _ROOMS: Final = form(r"{rooms}(?P<each> each\b)?|\b(?P<own>separate|own|individual|single) rooms\b|\bown room each\b")
 _WE: Final = form(
     r"(?<!can\s)(?<!could\s)(?<!shall\s)(?<!should\s)(?<!on\s)\b(?:we|us|our)\b(?! ?\$)"
@@ -236,11 +273,16 @@ _WE: Final = form(
 def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bool) -> None:
     """`is_we`: the sentence speaks of more than one."""
     has_own, rooms = False, []
+    before = known.travellers or 1
     for found in passage.take(_ROOMS):
         quantity = found.get("rooms", Quantity)
         has_own = has_own or quantity is None or bool(found["each"])
-        rooms += [] if quantity is None or found["each"] else quantity.counts
+        if quantity and quantity.change:
+            rooms.append((known.rooms or -(-before // 2)) + quantity.delta)
+        elif quantity and not found["each"]:
+            rooms += quantity.counts
     companies = [company.count for found in passage.take(_COMPANY) if (company := found.get("company", Company))]
+    companies += [before + more.delta for found in passage.take(_MORE_PEOPLE) if (more := _more_people(found))]
     counts = list(dict.fromkeys(count for count in companies if count is not None))
     if None in companies:
         said.ask("travellers", "How many of you travel, all together?")
@@ -252,12 +294,17 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["travellers"] = counts[0]
     elif is_we and known.travellers is None:
         said.ask("travellers", "How many of you travel?")
-    if len(set(rooms)) > 1 or 0 in rooms:
+    if len(set(rooms)) > 1 or min(rooms, default=1) < 1:
         said.ask("rooms", "How many rooms do you need?")
     elif has_own:
         said.fields["rooms"] = said.fields.get("travellers") or known.travellers
     elif rooms:
         said.fields["rooms"] = rooms[0]
+
+
+def _more_people(found: Found) -> Quantity:
+    """`one more person`, `plus one`"""
+    return found.get("people", Quantity) or Quantity((Decimal(1),), "person", change="more")
 
 
 def is_we(passage: Passage) -> bool:

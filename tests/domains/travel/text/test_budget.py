@@ -7,11 +7,11 @@ import pytest
 from sagagraph.domains.travel.problem import CURRENCIES
 from sagagraph.domains.travel.text.slots import Said, read_budget
 
-from .slots import passage_of, said
+from .slots import NOTHING, passage_of, said
 
 
 def budget(text: str) -> Said:
-    return said(text, read_budget)[0]
+    return said(text, read_budget, NOTHING)[0]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_budget_for_one_traveller_is_told_apart(text: str) -> None:
     ],
 )
 def test_other_numbers_are_not_money(text: str) -> None:
-    understood, rest = said(text, read_budget)
+    understood, rest = said(text, read_budget, NOTHING)
     assert (understood.fields, understood.doubts, rest.text) == ({}, [], passage_of(text).text)
 
 
@@ -145,5 +145,5 @@ def test_a_trip_may_cost_whatever_it_takes(text: str) -> None:
 
 
 def test_an_amount_leaves_the_rest_of_the_sentence() -> None:
-    _, rest = said("$2000, 4 nights and 2 rooms", read_budget)
+    _, rest = said("$2000, 4 nights and 2 rooms", read_budget, NOTHING)
     assert rest.said().split() == [",", "4", "nights", "and", "2", "rooms"]
