@@ -165,6 +165,7 @@ _BACK: Final = form(
     r"\b(?:return(?:ing|s)?|back|home|ending|ends?|finish(?:ing)?)\b"
     rf"(?: (?:to|in|at|home|{{place:_}}|(?-i:[A-Z]\w+))){{0,4}} ?(?:on|by|until)? ?{_THE}"
 )
+_BACK_BY: Final = form(r"\b(?:back|return(?:ing)?|home) (?:by|before the end of) $")
 _RELATIONS: Final = tuple(
     (relation, form(rf"\b(?:{words}) {_THE}"))
     for relation, words in (
@@ -210,9 +211,7 @@ class _Dates:
         relation = relation or next((name for name, words in _RELATIONS if found.led_by(words)), "")
         if expression.is_range and found.led_by(_LEAVE):
             self.doubts.ask("depart", f"On which day between {day_text(first)} and {day_text(last)} do you leave?")
-        elif expression.is_range or (
-            expression.is_month and not (relation == "before" or (relation == "by" and found.led_by(_BACK)))
-        ):
+        elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_BACK_BY)):
             self.spans.append((first, last, expression.is_month))
         elif relation == "asked":
             self.doubts.ask("depart", f"On which day do you leave, if not on {day_text(first)} itself?")
