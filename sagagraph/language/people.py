@@ -75,8 +75,10 @@ def tag_people(passage: Passage) -> None:
 
 def _company(found: Found) -> Company | None:
     people = found.values(Quantity)
-    if any(each.change or each.count is None for each in people):
+    if any(each.change for each in people):
         return None
+    if any(each.count is None for each in people):
+        return Company(None)
     if found["children"] and [each.unit for each in people] != ["person", "child"]:
         return None
     count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)

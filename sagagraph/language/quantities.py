@@ -117,4 +117,3 @@ def _quantity(found: Found, names: Mapping[str, str]) -> Quantity | None:
         bound="least" if found["least"] or found["plus"] or found["up"] else "most" if found["most"] or found["down"] else "",
         change=change,
     )
-

@@ -61,10 +61,12 @@ def _nights(found: Found, nights: list[NightsChange], known: PartialRequest) -> 
         by = (number.count or 0 if number else 0) * (1 if found["way"] in ("more", "longer") else -1)
     before = found.led_by(_PLACE_BEFORE)
     place = found.get("place", Place) or (found.passage.values(Place, before[0])[0] if before else None)
-    if by == 0 or not known.stops or (place is not None and all(stop.city != place.city for stop in known.stops)):
-        return False
     words = found.passage.said(found.match["said"])
-    nights.append(NightsChange(by, words, place.city if place else None, bool(found["everywhere"])))
+    within = (stop.city for stop in known.stops if stop.city and stop.city in words)  # `cut the stay in Paris by one night`
+    city = place.city if place else next(within, None)
+    if by == 0 or not known.stops or (place is not None and all(stop.city != city for stop in known.stops)):
+        return False
+    nights.append(NightsChange(by, words, city, bool(found["everywhere"])))
     return True
 
 

@@ -8,7 +8,7 @@ from sagagraph.domains.travel.problem import CURRENCIES
 from sagagraph.domains.travel.text.answers import bare_answer, in_full, is_skipped
 from sagagraph.domains.travel.text.changes import read_changes, with_changed_nights
 from sagagraph.domains.travel.text.partial import PartialRequest
-from sagagraph.domains.travel.text.route import read_route, tag_nights
+from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
     CUES,
     EVENLY,
@@ -20,6 +20,7 @@ from sagagraph.domains.travel.text.slots import (
     read_stars,
     read_words,
 )
+from sagagraph.domains.travel.text.stays import tag_nights
 from sagagraph.domains.travel.text.when import read_dates, read_hours, read_weekdays
 from sagagraph.domains.travel.text.words import MEANINGLESS
 from sagagraph.language.passage import Passage, form

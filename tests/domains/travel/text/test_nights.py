@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.text.route import Stay, find_stays, tag_nights
+from sagagraph.domains.travel.text.stays import Stay, find_stays, tag_nights
 
 from .slots import passage_of
 
