@@ -213,10 +213,12 @@ def _holiday(found: Found, today: date) -> Holiday:
 
 def _dated(found: Found, today: date) -> Expression | None:
     year, said_year = None, found.get("year", Number)
-    if said_year is not None and not (said_year.count and 2000 <= said_year.count < 2100 and not said_year.is_thousands):
-        return None
-    if said_year is not None or found["next_year"]:
-        year = said_year.count if said_year else today.year + 1
+    if said_year is not None:
+        year = said_year.count
+        if year is None or not 2000 <= year < 2100 or said_year.is_thousands:
+            return None
+    elif found["next_year"]:
+        year = today.year + 1
     month = _MONTHS.index(found["month"][:3]) + 1
     if not found["day"]:
         return _one(found.said, _month(found, month, year)) if _is_month(found) else None
@@ -253,7 +255,7 @@ def _month(found: Found, month: int, year: int | None) -> Rough:
 
 def _is_month(found: Found) -> bool:
     """`may` and `march` are verbs too."""
-    if found["month"] not in ("may", "march", "mar") or found.get("year", Number) or found["next_year"]:
+    if found["month"] not in ("may", "march", "mar") or found.get("year", Number) is not None or found["next_year"]:
         return True
     if found["part"] or found["next"] or found.led_by(_LEADS_TO_A_MONTH) or found.passage.whole(_MONTH_ALONE):
         return True

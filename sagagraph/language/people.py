@@ -42,8 +42,8 @@ _FORMS: Final = (
     form(r"{n}(?: ?x ?|-)(?:person|people)\b"),
     form(r"\b(?:we are|we're|we will be|we'll be|there are|there will be) {n}(?!-?\w)"),
     form(
-        r"\bfor {n}(?=\s*(?:[,.;!?)]|$|[^\w\s]|(?:from|to|with|leaving|please|pls|plz|thx|thanks|thank|only|at|under|and|but|by|on"
-        r"|if|budget|flying|travell?ing)\b))"
+        r"\bfor {n}(?=\s*(?:[,.;!?)]|$|[^\w\s]|(?:from|to|with|leaving|please|pls|plz|thx|thanks|thank|only|at|under|and|but|by"
+        r"|on|if|budget|flying|travell?ing)\b))"
     ),
     form(r"\b(?P<alone>just me|only me|by myself|on my own|(?:travell?ing|going|fly(?:ing)?) alone|solo|alone)\b"),
     form(
@@ -55,7 +55,8 @@ _UNCOUNTED: Final = form(
     rf"\b(?:with|and|plus|take|taking|bring(?:ing)?) (?:(?:all|some|a few|several|{_MY[2:]}|the|small|young|whole|entire) )*"
     r"(?:family|friends|group|team|colleagues|mates|(?:grand)?parents|(?:grand)?children|kids|in-laws|others)\b"
     rf"|(?:{_MY}|\bthe) (?:(?:whole|entire) )?(?:family|friends|kids|children) (?:and|comes?|joins?|travels?)\b"
-    r"|\b(?:as|for) a (?:family|group|team)\b|\bfor (?:(?:my|our|the|all|whole|entire) )+(?:family|friends|group|team|kids|children)\b"
+    r"|\b(?:as|for) a (?:family|group|team)\b"
+    r"|\bfor (?:(?:my|our|the|all|whole|entire) )+(?:family|friends|group|team|kids|children)\b"
 )
 
 

@@ -31,8 +31,10 @@ _DAY: Final = form(rf"{_COURTESY}(?:(?:on|the) )*(?:{{n}}|{{nth}}|{{date:_}}){_C
 _A_DAY: Final = re.compile(r"\b(?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+(?: 20\d\d)?)\b")
 _AROUND_A_CHOICE: Final = form(r"\b(?:the|one|in|i mean|please|city|of course|it|too|as well)\b|[.!]")
 
-_BOUND: Final = r"(?:(?P<verb{0}>leave|leaving|depart|departing|arrive|arriving) )?(?:(?P<not{0}>not|no|nothing) )?(?P<how{0}>before|after|by|until|from|at)?"
-_HOUR: Final = form(rf"{_COURTESY}{_BOUND.format('')}\s*{{n}}(?: (?:and|to)\s*{{n:last}}| ?- ?{{n:until}})?{_COURTESY}")
+_HOUR: Final = form(
+    rf"{_COURTESY}(?:(?P<verb>leave|leaving|depart|departing|arrive|arriving) )?(?:(?P<not>not|no|nothing) )?"
+    rf"(?P<how>before|after|by|until|from|at)?\s*{{n}}(?: (?:and|to)\s*{{n:last}}| ?- ?{{n:until}})?{_COURTESY}"
+)
 _NOON: Final = form(rf"{_COURTESY}{{time:_}}{_COURTESY}")
 _ABOUT_THE_EVENING: Final = form(r"\b(?:late|evening|arriv\w*|landings?)\b")
 _CLAUSES: Final = form(r",|\band (?=leav|depart|arriv)")

@@ -117,7 +117,7 @@ def _moved(found: Found, nights: list[NightsChange], said: Said, known: PartialR
 
 def _moved_days(known: PartialRequest, by: int, unit: str) -> dict[str, date]:
     """Empty: a month in which any day would do does not say which week is meant by a week later."""
-    from dateutil.relativedelta import relativedelta  # noqa: PLC0415 - of the extra that reads dates
+    from dateutil.relativedelta import relativedelta
 
     first, last = known.first, known.last
     month = month_window(first.year, first.month) if first else None

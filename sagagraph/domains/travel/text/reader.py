@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.text.partial import Question
 
 _NOT_PLANNED: Final = form(
-    r"\b(?:(?:by|only(?: by)?) trains?|trains? only|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)(?!\s{2})"
+    r"\b(?:(?:by|only(?: by)?) trains?|trains? only"
+    r"|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)(?!\s{2})"
     r"|(?:for|only) (?:the )?(?:flights?|hotels?)(?=\s*(?:only|alone|[,.;!]|$))|the other way (?:a)?round|vice versa)\b"
 )
 """What means something though none of its words does: every trip has hotels, and goes how it can be had."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import re
 
     from sagagraph.domains.travel.text.partial import PartialRequest
-    from sagagraph.language.passage import Found, Passage
+    from sagagraph.language.passage import Passage
 
 
 @dataclass
@@ -57,9 +57,9 @@ _WORDS: Final[tuple[tuple[str, Any, re.Pattern[str]], ...]] = tuple(
         (
             "order",
             Order.ANY,
-            r"\b(?:in )?(?:(?:any|whatever|whichever|no (?:particular|special|fixed|set)) (?:other )?order|the (?:best|cheapest|easiest) order)\b"
-            r"(?: (?:that )?(?:you (?:like|want|prefer)|(?:works|suits|fits|is)(?: (?:you|best|out|fine|cheapest|easiest|possible))*"
-            r"|makes (?:most )?sense|will do))?|\bregardless of (?:the )?order\b"
+            r"\b(?:in )?(?:(?:any|whatever|whichever|no (?:particular|special|fixed|set)) (?:other )?order"
+            r"|the (?:best|cheapest|easiest) order)\b(?: (?:that )?(?:you (?:like|want|prefer)|makes (?:most )?sense|will do"
+            r"|(?:works|suits|fits|is)(?: (?:you|best|out|fine|cheapest|easiest|possible))*))?|\bregardless of (?:the )?order\b"
             rf"|\b(?:the )?order {_OF_THEM}(?:{_NOT} (?:really )?matter|(?:is )?"
             r"(?:not (?:important|fixed)|unimportant|irrelevant|flexible|free|open|up to you))\b"
             rf"|\b(?:i|we) {_NOT} (?:really )?(?:care|mind) (?:about |in )?(?:the |what |which )?order\b",
@@ -84,7 +84,8 @@ _WORDS: Final[tuple[tuple[str, Any, re.Pattern[str]], ...]] = tuple(
         (
             "direct",
             Direct.REQUIRED,
-            rf"{_MUST} (?:be )?(?:a )?{_DIRECT}|{_DIRECT} (?:only|required|(?:is|are) a must)|(?:direct|non[- ]?stop)[- ]only|{_NO_STOPS}",
+            rf"{_MUST} (?:be )?(?:a )?{_DIRECT}|{_DIRECT} (?:only|required|(?:is|are) a must)"
+            rf"|(?:direct|non[- ]?stop)[- ]only|{_NO_STOPS}",
         ),
         ("direct", Direct.PREFERRED, rf"\b{_DIRECT}\b"),
         (
@@ -96,8 +97,8 @@ _WORDS: Final[tuple[tuple[str, Any, re.Pattern[str]], ...]] = tuple(
         (
             "one_way",
             True,
-            r"\bone[- ]?way\b|\bsingle tickets?\b|\b(?:no|without (?:a )?) ?return\b|\bno way back\b|\bwon't (?:return|come back)\b"
-            r"|\bnot (?:coming|going|flying) back\b|\bnot returning\b",
+            r"\bone[- ]?way\b|\bsingle tickets?\b|\b(?:no|without (?:a )?) ?return\b|\bno way back\b"
+            r"|\bwon't (?:return|come back)\b|\bnot (?:coming|going|flying) back\b|\bnot returning\b",
         ),
         (
             "one_way",
@@ -122,13 +123,16 @@ def read_words(passage: Passage, said: Said, *names: str) -> None:
 _LIMIT: Final = (
     r"budget|max(?:imum)?|at most|up to|under|below|less than|(?:no|not) more than|within|limit|spend|costs?|costing|capped"
 )
-_CUE: Final = rf"\b(?:{_LIMIT})(?:\s*(?:of|is|:|=|at|to|about|around|roughly|a|max(?:imum)?|at most|up to|under|(?:no|not) more than|total))*\s*"
+_CUE: Final = (
+    rf"\b(?:{_LIMIT})(?:\s*(?:of|is|:|=|at|to|about|around|roughly|a|max(?:imum)?|at most|up to|under|(?:no|not) more than"
+    r"|total))*\s*"
+)
 _CUE_AFTER: Final = r"\s*(?:as )?(?:(?:a|my|our|the|total|maximum|max) )*(?:budget|max(?:imum)?|limit)\b"
 CUES: Final = Cues(form(rf"{_CUE}$"), form(_CUE_AFTER))
 _LOWER: Final = ("lower", "reduc", "cut", "decreas")
 _BUDGET: Final = form(
-    r"(?:\b(?P<way>rais(?:e|ing)|increas(?:e|ing)|up|add|lower(?:ing)?|reduc(?:e|ing)|cut|decreas(?:e|ing)) (?:(?:the|my|our|that|it) )?"
-    r"(?:(?:total|whole) )?(?:(?:budget|limit|price|it) )?(?P<by>by ))?"
+    r"(?:\b(?P<way>rais(?:e|ing)|increas(?:e|ing)|up|add|lower(?:ing)?|reduc(?:e|ing)|cut|decreas(?:e|ing)) "
+    r"(?:(?:the|my|our|that|it) )?(?:(?:total|whole) )?(?:(?:budget|limit|price|it) )?(?P<by>by ))?"
     rf"(?P<nightly>\b(?:per|a|each|every) (?:night|day)\s*:? |\bnightly (?:\w+ )?)?(?:{_CUE})?{{money}}"
     rf"(?:\s*(?:in total|total|altogether|overall|all in|in all|all included|for everything)\b|{_CUE_AFTER})*"
 )
@@ -215,9 +219,7 @@ _MODERATE: Final = form(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:ran
 
 
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
-    ranges: list[tuple[int, int]] = []
-    for found in passage.take(_DRAWN):
-        ranges.append((len(found.said), len(found.said)))
+    ranges = [(len(found.said), len(found.said)) for found in passage.take(_DRAWN)]
     for found in passage.take(_STARS):
         quantity = found.get("q", Quantity)
         stars = _range_of(quantity) if quantity else None
@@ -239,7 +241,7 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
 
 
 def _change_stars(quantity: Quantity, words: str, said: Said, known: PartialRequest) -> None:
-    if known.stars is None or known.stars == (FEWEST_STARS, MOST_STARS):
+    if known.stars is None or known.stars == (FEWEST_STARS, MOST_STARS) or quantity.count is None:
         said.ask("stars", f"{words!r} than what: how many stars do you want?")
         return
     fewest, most = known.stars[0] + quantity.delta, min(known.stars[1] + quantity.delta, MOST_STARS)
@@ -261,6 +263,7 @@ def _range_of(stars: Quantity) -> tuple[int, int] | None:
 # -- people and rooms ----------------------------------------------------------------------------------------------------
 
 _COMPANY: Final = form(r"{company}")
+_ONE_MORE: Final = Quantity((Decimal(1),), "person", change="more")
 _MORE_PEOPLE: Final = form(r"{people}|\bplus[- ]{n}(?! ?[^\W\d])")
 _ROOMS: Final = form(r"{rooms}(?P<each> each\b)?|\b(?P<own>separate|own|individual|single) rooms\b|\bown room each\b")
 _WE: Final = form(
@@ -280,9 +283,10 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         if quantity and quantity.change:
             rooms.append((known.rooms or -(-before // 2)) + quantity.delta)
         elif quantity and not found["each"]:
-            rooms += quantity.counts
+            rooms += quantity.counts or [0]
     companies = [company.count for found in passage.take(_COMPANY) if (company := found.get("company", Company))]
-    companies += [before + more.delta for found in passage.take(_MORE_PEOPLE) if (more := _more_people(found))]
+    more = [found.get("people", Quantity) or _ONE_MORE for found in passage.take(_MORE_PEOPLE)]
+    companies += [None if each.count is None else before + each.delta for each in more]
     counts = list(dict.fromkeys(count for count in companies if count is not None))
     if None in companies:
         said.ask("travellers", "How many of you travel, all together?")
@@ -300,11 +304,6 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["rooms"] = said.fields.get("travellers") or known.travellers
     elif rooms:
         said.fields["rooms"] = rooms[0]
-
-
-def _more_people(found: Found) -> Quantity:
-    """`one more person`, `plus one`"""
-    return found.get("people", Quantity) or Quantity((Decimal(1),), "person", change="more")
 
 
 def is_we(passage: Passage) -> bool:

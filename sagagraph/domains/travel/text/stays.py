@@ -180,7 +180,8 @@ _COUNTS: Final = tuple(
 )
 STAY: Final = form(
     r"(?P<total>\btotal(?: of|:)?\s*)?(?P<each>\b(?:each|every)(?: (?:city|stop|place))? (?:for )?)?{span}"
-    r"(?P<trip>[\s-]*(?:in total|total|altogether|overall|all together|in all\b|trip|vacation|holidays?|journey|tour|getaway|break)\b)?"
+    r"(?P<trip>[\s-]*(?:in total|total|altogether|overall|all together|in all|trip|vacation|holidays?|journey|tour|getaway"
+    r"|break)\b)?"
     r"(?P<apiece>\s*(?:(?:in )?(?:each|both|every|all)\b(?: (?:of them|city|stop|place|cities))?|apiece\b"
     r"|per (?:city|stop|place)\b|everywhere\b))?"
 )

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 # -- hours ---------------------------------------------------------------------------------------------------------------
 
 _LIMIT: Final = form(
-    r"\b(?:(?P<not>not|no|never) )?(?P<relation>(?:any )?(?:earlier|later) than|before|after|by|until|till|from|since|earliest(?: at)?"
-    r"|latest(?: at)?|around|about|at) (?:about |around )?{time}(?P<later>\s*(?:or later|onwards?|(?:at the )?earliest))?"
+    r"\b(?:(?P<not>not|no|never) )?(?P<relation>(?:any )?(?:earlier|later) than|before|after|by|until|till|from|since"
+    r"|earliest(?: at)?|latest(?: at)?|around|about|at) (?:about |around )?{time}"
+    r"(?P<later>\s*(?:or later|onwards?|(?:at the )?earliest))?"
     r"(?P<earlier>\s*(?:or earlier|(?:at the )?latest))?"
 )
 _BARE: Final = form(
@@ -32,9 +33,11 @@ _BARE: Final = form(
 _BETWEEN: Final = form(r"\b(?:(?:only )?between|from) {time:first}\s*(?:and|to|until|till|-)\s*{time:last}")
 _VAGUE: Final = form(
     r"\b(?:no|not|without|avoid(?:ing)?|never|nothing|hate|don't (?:want|like)(?: to)?) (?:[\w']+ ){0,3}?"
-    r"(?:(?:too |very |so |super )?(?:early|late)(?:[ -](?:morning|evening|night))?(?: (?:flights?|departures?|starts?|arrivals?|trains?))?"
+    r"(?:(?:too |very |so |super )?(?:early|late)(?:[ -](?:morning|evening|night))?"
+    r"(?: (?:flights?|departures?|starts?|arrivals?|trains?))?"
     r"|red[- ]?eyes?(?: flights?)?|(?:overnight|night) (?:flights?|trains?))(?!\w)"
-    r"|\b(?:(?:early )?morning|evening|afternoon|daytime|night|overnight|red[- ]?eye) (?:flights?|departures?|trains?)(?: only)?\b"
+    r"|\b(?:(?:early )?morning|evening|afternoon|daytime|night|overnight|red[- ]?eye) "
+    r"(?:flights?|departures?|trains?)(?: only)?\b"
 )
 _LEAVING: Final = form(
     r"\b(?:leav\w*|depart\w*|flights?|fly\w*|set(?:ting)? off|take[- ]?offs?|start\w*|trains?|out the door|go(?:ing)?)\b"
@@ -121,16 +124,16 @@ def _clause_before(found: Found) -> str:
 # -- weekdays ------------------------------------------------------------------------------------------------------------
 
 _NOT_THEN: Final = (
-    r"\b(?:not|no|never|nothing|avoid(?:ing)?|except|without|other than|(?:don't|do not|won't|will not|can't|cannot|would rather not"
-    r"|rather not|hate to)(?: (?:want|like|wish)(?: to)?)?)"
+    r"\b(?:not|no|never|nothing|avoid(?:ing)?|except|without|other than|(?:don't|do not|won't|will not|can't|cannot"
+    r"|would rather not|rather not|hate to)(?: (?:want|like|wish)(?: to)?)?)"
     r"(?: (?:any|to|be|flights?|fly(?:ing)?|travel(?:l?ing)?|leav(?:e|ing)|depart(?:ing|ures?)?|arriv(?:e|ing|als?)|trains?"
     r"|journeys?|go(?:ing)?|or)){0,4}"
 )
-_SOME_DAYS: Final = r"(?P<days>{weekday:_}(?:\s*(?:,|/|&|or|and|nor)+\s*(?:on )?(?:an? )?{weekday:_})*)"
+_SOME_DAYS: Final = r"{weekday:_}(?:\s*(?:,|/|&|or|and|nor)+\s*(?:on )?(?:an? )?{weekday:_})*"
 _NOT_ON: Final = form(
     rf"{_SOME_DAYS} (?:is|are) (?:out|no good|off limits|impossible|not possible|bad)\b"
-    rf"|{_NOT_THEN} (?:(?:on|at|over|during) )?(?:(?:an?|the) )?(?:(?P<weekends>weekends?\b)|{_SOME_DAYS.replace('days', 'avoided')})"
-    r"|\b(?P<weekdays>only (?:on )?weekdays|(?:on )?weekdays only)\b"
+    rf"|{_NOT_THEN} (?:(?:on|at|over|during) )?(?:(?:an?|the) )?(?:weekends?\b|{_SOME_DAYS})"
+    r"|\b(?:only (?:on )?weekdays|(?:on )?weekdays only)\b"
 )
 
 
@@ -166,19 +169,20 @@ _BACK: Final = form(
     rf"(?: (?:to|in|at|home|{{place:_}}|(?-i:[A-Z]\w+))){{0,4}} ?(?:on|by|until)? ?{_THE}"
 )
 _BACK_BY: Final = form(r"\b(?:back|return(?:ing)?|home) (?:by|before the end of) $")
-_RELATIONS: Final = tuple(
-    (relation, form(rf"\b(?:{words}) {_THE}"))
-    for relation, words in (
-        (
-            "asked",
-            r"(?:arriv(?:e|es|ing|al)|land(?:s|ing)?|check(?:ing)?[- ]in)(?: \w+){0,2}|around|about|roughly|approximately|circa",
-        ),
-        ("from", r"from|not before|(?:no|not) earlier than|earliest|since|as of"),
-        ("before", r"before"),
-        ("by", r"by|until|till|(?:no|not) later than|at the latest|latest|through|up to"),
-        ("after", r"after"),
-    )
-) + (("by", _BACK),)
+_RELATIONS: Final = (
+    *(
+        (relation, form(rf"\b(?:{words}) {_THE}"))
+        for relation, words in (
+            ("asked", r"(?:arriv(?:e|es|ing|al)|land(?:s|ing)?|check(?:ing)?[- ]in)(?: \w+){0,2}"),
+            ("asked", r"around|about|roughly|approximately|circa"),
+            ("from", r"from|not before|(?:no|not) earlier than|earliest|since|as of"),
+            ("before", r"before"),
+            ("by", r"by|until|till|(?:no|not) later than|at the latest|latest|through|up to"),
+            ("after", r"after"),
+        )
+    ),
+    ("by", _BACK),
+)
 """What the words before a date say of it; the first that fit."""
 _OR_LATER: Final = form(r"\s*(?:or later|onwards?|at the earliest)\b")
 _LATEST: Final = form(r"\s*at the latest\b")
