@@ -85,6 +85,11 @@ class Money:
     change: str = ""
     """`more` or `less` than what was said before."""
 
+    @property
+    def currency(self) -> str | None:
+        """The one that is meant; None where none is said, or several can be meant."""
+        return self.currencies[0] if len(self.currencies) == 1 else None
+
 
 @dataclass(frozen=True, slots=True)
 class Cues:

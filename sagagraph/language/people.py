@@ -78,14 +78,15 @@ def _company(found: Found) -> Company | None:
     people = found.values(Quantity)
     if any(each.change for each in people):
         return None
-    if any(each.count is None for each in people):
+    units = [each.unit for each in people]
+    if any(each.count is None for each in people) or (units in (["child"], ["other"]) and not found["me"]):
         return Company(None)
-    if found["children"] and [each.unit for each in people] != ["person", "child"]:
+    if found["children"] and units != ["person", "child"]:
         return None
     count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
     if found["me"]:
         count += 1 + len(re.findall(_KIN, found["kin"])) + (2 if found["parents"] else 0)
-        is_everybody = not found["kin"] and not found["parents"] and any(each.unit == "person" for each in people)
+        is_everybody = not found["kin"] and not found["parents"] and "person" in units
         return None if is_everybody else Company(count)
     if found["alone"]:
         return Company(1)

@@ -34,7 +34,7 @@ UNITS: Final[Units] = {
 }
 NIGHTS: Final = {"night": 1, "day": 1, "week": 7, "fortnight": 14}
 _VAGUE: Final = r"a few|several|some|few|half an?"
-_N: Final = rf"(?:{{n:_}}|\b(?:(?:an?|the same) )?couple(?: of)?\b|\banother\b|\b(?:{_VAGUE})\b|\ban?\b)"
+_N: Final = rf"(?:{{n:_}}|\b(?:(?:an?|the same) )?couple(?: of)?\b|\banother(?: {{n:_}}|\b)|\b(?:{_VAGUE})\b|\ban?\b)"
 _AND: Final = r"\s*(?:,? ?\band\b|\+|&)\s*"
 _OR: Final = r"-?\s*(?:,? ?\bor\b|\bto\b|-|/)\s*"
 _LEAST: Final = r"at least|min(?:imum)?(?: of)?|not? (?:less|fewer) than|more than|over|above"

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 _NOT_PLANNED: Final = form(
     r"\b(?:(?:by|only(?: by)?) trains?|trains? only"
     r"|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)(?!\s{2})"
-    r"|(?:for|only) (?:the )?(?:flights?|hotels?)(?=\s*(?:only|alone|[,.;!]|$))|the other way (?:a)?round|vice versa)\b"
+    r"|(?:for|only) (?:the )?(?:flights?|hotels?)(?=\s*(?:only|alone|[,.;!]|$))|the other way (?:a)?round|vice versa"
+    r"|(?:drop|skip|remove|cancel) (?:(?:the|my|our) )?(?:flights?|trains?|hotels?|stays?))\b"
 )
 """What means something though none of its words does: every trip has hotels, and goes how it can be had."""
 

@@ -132,57 +132,56 @@ CUES: Final = Cues(form(rf"{_CUE}$"), form(_CUE_AFTER))
 _LOWER: Final = ("lower", "reduc", "cut", "decreas")
 _BUDGET: Final = form(
     r"(?:\b(?P<way>rais(?:e|ing)|increas(?:e|ing)|up|add|lower(?:ing)?|reduc(?:e|ing)|cut|decreas(?:e|ing)) "
-    r"(?:(?:the|my|our|that|it) )?(?:(?:total|whole) )?(?:(?:budget|limit|price|it) )?(?P<by>by ))?"
-    rf"(?P<nightly>\b(?:per|a|each|every) (?:night|day)\s*:? |\bnightly (?:\w+ )?)?(?:{_CUE})?{{money}}"
-    rf"(?:\s*(?:in total|total|altogether|overall|all in|in all|all included|for everything)\b|{_CUE_AFTER})*"
+    r"(?:(?:the|my|our|that|it) )?(?:(?:total|whole) )?(?:(?:budget|limit|price|it) )?(?:by )?)?"
+    rf"(?P<nightly>\b(?:per|a|each|every) (?:night|day)\s*:? |\bnightly (?:\w+ )?)?(?P<cue>{_CUE})?{{money}}"
+    rf"(?:\s*(?:in total|total|altogether|overall|all in|in all|all included|for everything"
+    rf"|(?:to|on) (?:the|my|our) (?:budget|limit|price))\b|{_CUE_AFTER})*"
 )
 LARGEST_BUDGET: Final = 1_000_000_000
 
 
 def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     """What is said per person is left to the request, which knows how many travel."""
-    amounts: list[tuple[Money, str | None]] = []
+    amounts: list[Money] = []
     for found in passage.take(_BUDGET):
-        money = found.get("money", Money)
+        money, way = found.get("money", Money), found["way"]
         if money is None:
             continue
-        doubt = _doubt_of(money, is_nightly=bool(found["nightly"]))
-        if not doubt and (money.change or found["way"]):
-            words = found.said if found["way"] else money.said
-            doubt, changed = _changed(money, words, known, is_less=money.change == "less" or found["way"].startswith(_LOWER))
-            said.fields |= {} if changed is None else {"budget": changed}
-            if doubt:
-                said.ask("budget", doubt)
-        elif doubt:
+        if doubt := _doubt_of(money, is_nightly=bool(found["nightly"])):
             said.ask("budget", doubt)
+        elif money.change or (way and not found["cue"].endswith("to")):
+            is_less = money.change == "less" or way.startswith(_LOWER)
+            _change_budget(money, found.said if way else money.said, said, known, is_less=is_less)
         else:
-            amounts.append((money, money.currencies[0] if len(money.currencies) == 1 else None))
-    signed = {(money.amount, money.per) for money, currency in amounts if currency is not None}
-    different = list(dict.fromkeys((m.amount, m.per, c) for m, c in amounts if c or (m.amount, m.per) not in signed))
+            amounts.append(money)
+    signed = {(money.amount, money.per) for money in amounts if money.currency}
+    amounts = [money for money in amounts if money.currency or (money.amount, money.per) not in signed]
+    different = {(money.amount, money.per, money.currency): money for money in amounts}
     named = [f"{amount:,} {currency or ''}".rstrip() for amount, _, currency in different]
     named += ["no limit"] if "no_limit" in said.fields else []
     if len(named) > 1:
         said.ask("budget", f"What may the whole trip cost: {' or '.join(named)}, or their sum?")
     if said.asks("budget"):
         said.fields.pop("no_limit", None)
-    elif different:
-        amount, per, currency = different[0]
-        said.fields |= {"budget_each" if per else "budget": amount, "currency": currency}
-        unclear = next((money for money, _ in amounts if len(money.currencies) > 1), None)
-        if unclear is not None:
-            said.ask("currency", f"Which currency is meant by {unclear.said!r}: {' or '.join(unclear.currencies)}?")
+        return
+    for money in different.values():
+        said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
+        if len(money.currencies) > 1:
+            said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?")
 
 
-def _changed(money: Money, words: str, known: PartialRequest, *, is_less: bool) -> tuple[str, Decimal | None]:
-    """`$500 more`: the question that remains, or the budget that follows from what was said before."""
+def _change_budget(money: Money, words: str, said: Said, known: PartialRequest, *, is_less: bool) -> None:
+    """`$500 more` follows from what was said before, or is asked about."""
     before, held = known.budget, known.currency or PRICE_CURRENCY
     if before is None or money.amount is None or money.currencies not in ((), (held,)) or known.budget_each is not None:
         now = f"So far it is {money_text(before, held)}. " if before is not None else ""
-        return f"{words!r}: {now}What may the whole trip cost?", None
+        said.ask("budget", f"{words!r}: {now}What may the whole trip cost?")
+        return
     budget = before - money.amount if is_less else before + money.amount
     if budget <= 0:
-        return f"{words!r} leaves nothing of {money_text(before, held)}; what may the whole trip cost?", None
-    return "", budget
+        said.ask("budget", f"{words!r} leaves nothing of {money_text(before, held)}; what may the whole trip cost?")
+    else:
+        said.fields["budget"] = budget
 
 
 def _doubt_of(money: Money, *, is_nightly: bool) -> str:
