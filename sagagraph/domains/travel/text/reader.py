@@ -33,6 +33,22 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.text.partial import Question
 
+_ASKED_FIRST: Final = (
+    *(
+        "origin",
+        "stops",
+        "return_to",
+        "window",
+        "depart",
+        "travellers",
+        "rooms",
+        "budget",
+        "currency",
+        "stars",
+        "hours",
+        "not_on",
+    ),
+)
 _NOT_PLANNED: Final = form(
     r"\b(?:(?:by|only(?: by)?) trains?|trains? only"
     r"|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)(?!\s{2})"
@@ -94,4 +110,5 @@ def _sentence(
         said.fields["stops"] = stops
     not_understood += [" ".join(found.said.split()) for found in passage.find(_NOT_PLANNED)]
     left = (*not_understood, *passage.unread(MEANINGLESS))
-    return PartialRequest(**said.fields, unread=tuple(dict.fromkeys(left)), doubts=tuple(said.doubts))
+    doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))
+    return PartialRequest(**said.fields, unread=tuple(dict.fromkeys(left)), doubts=tuple(doubts))
