@@ -12,8 +12,8 @@ from collections import defaultdict
 
 import pytest
 
-from sagagraph.saga.events import Driver
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.events import Driver
+from sagagraph.saga.core.status import SagaStatus
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.cases import (
     COMPENSATABLE,
@@ -36,7 +36,7 @@ from tests.saga.explorer import TROUBLES, Explorer
 from tests.saga.statekey import full_key
 from tests.saga.world import Profile
 
-pytestmark = pytest.mark.exploration
+pytestmark = pytest.mark.thorough
 
 FULL = os.environ.get("SAGAGRAPH_EXPLORE") == "full"
 BOTH_ENDS = {SagaStatus.COMMITTED, SagaStatus.COMPENSATED}

@@ -1,4 +1,4 @@
-"""Where the engine tells what happens to its sagas. Costs next to nothing while nobody listens.
+"""Telemetry: where the engine tells what happens to its sagas. Costs next to nothing while nobody listens.
 
 What breaks in somebody's exporter or log processor is no reason for a saga to stop: that line or span is lost.
 """
@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Any
 
 from opentelemetry.trace import Tracer, get_tracer
 
 from sagagraph.errors import JournalError, SagaGraphError, StoreError
-from sagagraph.saga.call import Call
-from sagagraph.saga.events import Entry
-from sagagraph.saga.model import Operation, Saga
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.events import Entry
+from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.saga.telemetry.log import SagaLog, logger
 from sagagraph.saga.telemetry.spans import UNRECORDED, Around, SagaSpans
 from sagagraph.validators.protocol import Validator
@@ -68,7 +67,7 @@ class Holding:
         self._finds_database_again = has_lost_database
         self._log: SagaLog | None = None
         self._spans: SagaSpans | None = None
-        self._entered: AbstractContextManager[Any] = nullcontext()
+        self._entered: AbstractContextManager[object] = nullcontext()
         self._failure: SagaGraphError | None = None
 
     def begin(self, tracer: Tracer, saga: Saga, owner: str) -> None:
@@ -86,7 +85,7 @@ class Holding:
     def has_listeners(self) -> bool:
         return self._log is not None or self._spans is not None
 
-    def entered(self) -> AbstractContextManager[Any]:
+    def entered(self) -> AbstractContextManager[object]:
         """The saga's span is the current one inside; to be entered once."""
         return self._entered
 

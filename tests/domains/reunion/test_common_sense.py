@@ -6,7 +6,7 @@ import pytest
 
 from sagagraph.domains.reunion.common_sense import accept, suggestions
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.problem import Attention, ReunionProblem
+from sagagraph.domains.reunion.request import Attention, ReunionProblem
 from sagagraph.domains.reunion.shipped import shipped
 from sagagraph.errors import InvalidInputError
 

@@ -9,9 +9,9 @@ from typing import Any, Self
 import networkx as nx
 
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.problem import ReunionProblem
 from sagagraph.domains.reunion.reading.assembly import Assembly, assemble
 from sagagraph.domains.reunion.reading.facts import Fact
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.errors import InvalidInputError
 
 

@@ -14,13 +14,13 @@ from functools import lru_cache
 from typing import Any, Final
 
 from sagagraph.domains.reunion.common_sense import accept, suggestions
-from sagagraph.domains.reunion.problem import ReunionProblem
 from sagagraph.domains.reunion.reading.clauses import sentences, tidy
 from sagagraph.domains.reunion.reading.facts import CompanyFact, Fact, GoalFact, HoursFact, ObjectiveFact, RoadFact
 from sagagraph.domains.reunion.reading.partial import PartialProblem, Question
 from sagagraph.domains.reunion.reading.reader import read_reunion
 from sagagraph.domains.reunion.reading.upon import upon
 from sagagraph.domains.reunion.reading.variants import merged, named, spelt_out, trimmed
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.telling import LONGEST_TELLING, MOST_SENTENCES, Telling
 from sagagraph.errors import InvalidInputError
 

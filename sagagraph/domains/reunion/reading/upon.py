@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.problem import ReunionProblem
 from sagagraph.domains.reunion.reading.assembly import SEATS
 from sagagraph.domains.reunion.reading.facts import (
     CompanyFact,
@@ -21,6 +20,7 @@ from sagagraph.domains.reunion.reading.facts import (
     TaskFact,
     VehicleFact,
 )
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError
 

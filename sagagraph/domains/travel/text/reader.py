@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.problem import CURRENCIES
+from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import bare_answer, in_full, is_skipped
 from sagagraph.domains.travel.text.changes import read_changes, with_changed_nights
 from sagagraph.domains.travel.text.partial import PartialRequest
@@ -78,7 +78,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
     return before.updated_by(said).sharing(evenly=evenly)
 
 
-def unread(text: str) -> tuple[str, ...]:
+def left_unread(text: str) -> tuple[str, ...]:
     """What of a text means something, where none of it is understood."""
     return Passage.of(text).unread(MEANINGLESS)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.problem import NIGHT_ENDS, Hours, JourneyHours
-from sagagraph.domains.travel.problem import Weekday as DayOfTheWeek
+from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours
+from sagagraph.domains.travel.request import Weekday as DayOfTheWeek
 from sagagraph.domains.travel.text.slots import Said
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Weekday, resolved, upcoming

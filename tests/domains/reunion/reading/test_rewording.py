@@ -10,7 +10,7 @@ from sagagraph.domains.reunion.reading.partial import PartialProblem
 from sagagraph.domains.reunion.reading.reader import read_reunion
 from sagagraph.domains.reunion.reading.rewording import reworded
 from sagagraph.errors import ModelError, UnusableAnswerError
-from tests.models import Scripted
+from tests.support.scripted_model import Scripted
 
 TEXT = (
     "Folks, we eat at home around the table, six sharp is 6 pm. Sarah is at home. Somebody ought to fetch dear Emily, whose "
