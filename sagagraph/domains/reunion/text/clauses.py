@@ -81,11 +81,15 @@ def _float(number: Number | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """`people`: of whom it speaks, or goes on to speak; `name`: the one of them who is meant now. `before`: said before it."""
+    """`people`: of whom it speaks, or goes on to speak; `name`: the one of them who is meant now. `spoken_of`: whom `her` means.
+
+    `before`: what was said before it.
+    """
 
     found: Found
     when: tuple[When, ...]
     people: tuple[str, ...]
+    spoken_of: tuple[str, ...]
     before: tuple[Fact, ...]
     name: str = ""
 
@@ -94,18 +98,20 @@ class Clause:
         words = self.found.match.groupdict().get(hole)
         return self.found.passage.said(words).strip() if words else None
 
-    def word(self, hole: str) -> str:
-        return (self.said(hole) or "").lower()
-
     @property
     def place(self) -> str | None:
         """`her house` is its owner's."""
-        said = self.said("place")
+        said = self.said("place") or self.said("home")
         return f"{self.name}'s house" if said and _OWN_HOUSE.fullmatch(said) else said
 
     @property
+    def whom(self) -> tuple[str, ...]:
+        words = self.found.match["whom"]
+        return named(self.found.passage, words) or self.spoken_of
+
+    @property
     def number(self) -> int | None:
-        said = self.found.get("n", Number)
+        said = self.found.get("n", Number) or self.found.get("seats", Number)
         return said.count if said else None
 
     @property
@@ -124,12 +130,13 @@ class Clause:
     def by(self) -> int | None:
         return self.at("by", "before", "until", "till", "at", "around", "about")
 
+    @property
+    def last(self) -> Fact | None:
+        return self.before[-1] if self.before else None
+
     def at(self, *how: str) -> int | None:
         """The time that was said with the first of these words."""
         return next((each.minutes for word in how for each in self.when if each.how == word), None)
-
-
-Read = Callable[[Clause], Iterable[Fact]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,36 +144,31 @@ class Slot:
     """Words of this form say what `read` makes of them; nothing: they say nothing that is known here."""
 
     form: re.Pattern[str]
-    read: Read
+    read: Callable[[Clause], Iterable[Fact]]
     is_timed: bool = True
     """Whether there may be times of day among the words."""
 
     @classmethod
-    def of(cls, words: str, read: Read, *, is_timed: bool = True) -> Self:
+    def of(cls, words: str, read: Callable[[Clause], Iterable[Fact]], *, is_timed: bool = True) -> Self:
         return cls(phrase(words, HOLES), read, is_timed)
 
     @classmethod
-    def of_people(cls, words: str, read: Read) -> Self:
+    def of_people(cls, words: str, read: Callable[[Clause], Iterable[Fact]]) -> Self:
         """What is said of each of those who are named first, or whom the sentence is about."""
-        return cls(phrase(f"[WHO] {words}", HOLES), lambda clause: _each(clause, read))
+        return cls.of(f"[WHO] {words}", lambda clause: _each(clause, read))
 
 
-def _each(clause: Clause, read: Read) -> Iterator[Fact]:
+def _each(clause: Clause, read: Callable[[Clause], Iterable[Fact]]) -> Iterator[Fact]:
     for name in clause.people:
         yield from read(replace(clause, name=name))
 
 
-def names(text: str) -> tuple[str, ...]:
-    """`Alex and my mother` are Alex and Mother."""
-    return tuple(map(_name, _NAME.findall(text)))
+def named(passage: Passage, words: str) -> tuple[str, ...]:
+    """`Alex and my mother` are Alex and Mother, `my sister Emily` is Emily."""
+    return tuple(_name(passage.said(each[0])) for each in _NAME.finditer(words))
 
 
 def _name(said: str) -> str:
-    """`my mother`: Mother; `my sister Emily`: Emily."""
-    if not said.lower().startswith(("my ", "our ")):
-        return said
-    return said.split()[-1].capitalize() if len(said.split()) == 2 else said.split()[-1]
-
-
-def clause_of(part: Passage, slot: Slot, people: tuple[str, ...], spoken_of: tuple[str, ...], before: tuple[Fact, ...]) -> Clause | None:
-    ...
+    *of_whom, name = said.split()
+    is_described = bool(of_whom) and of_whom[0].lower() in ("my", "our")
+    return said if not is_described else name.capitalize() if len(of_whom) == 1 else name

@@ -1,4 +1,4 @@
-"""Words: the holes that all phrases about a reunion share, written in capitals there."""
+"""Words: the holes of all phrases about a reunion, which are written in capitals there."""
 
 from __future__ import annotations
 
@@ -13,44 +13,58 @@ _STOP: Final = (
     r"|between|which|where)\b)"
 )
 _NOUN: Final = rf"{_STOP}{_WORD}(?: {_STOP}{_WORD})"
-_NO_NAME: Final = (
+_END: Final = _NOUN.replace("-", "")
+_NO__OCCASION: Final = (
+    "(?:dinner|lunch|breakfast|brunch|meal|wedding|ceremony|party|birthday|reunion|funeral|concert|barbecue|picnic|meeting|tea)"
+)
+NAME: Final = (
     r"(?!(?:the|an?|it|some(?:one|body)|any(?:one|body)|every(?:one|body)|all|we|they|s?he|i|this|that|there|no|nobody|no-?one|none"
     r"|dinner|lunch|breakfast|brunch|thanksgiving|wedding|party|please|pick|don't|do|never|keep|collect|fetch|buy|get|from"
     r"|driving|taxi|vehicle|make|ensure|see|home)\b)"
 )
 _CAPITAL: Final = r"(?-i:[A-Z])(?:[\w'-]|{n:_})*"
-_CAR: Final = r"(?:car|van|minivan|suv|pick-?up truck|truck|bus|minibus|taxi|(?:[a-z]+|{n:_})-seater)"
-NAME: Final = rf"{_NO_NAME}(?:(?:my|our) (?-i:[a-z]+)(?: {_CAPITAL})?|{_CAPITAL}(?: {_CAPITAL})?|[a-z]{{n:_}})"
-NAMES: Final = rf"{NAME}(?:(?:,|,? and) {NAME})*"
-PRONOUN: Final = "she|he|they"
+_CAR: Final = r"(?:car|van|minivan|suv|pick-?up truck|truck|bus|minibus|taxi|(?:[a-z]+|{n:seats})-seater)"
+_OCCASION: Final = (
+    "(?:dinner|lunch|breakfast|brunch|meal|wedding|ceremony|party|birthday|reunion|funeral|concert|barbecue|picnic|meeting|tea)"
+)
+NAME: Final = rf"(?<!\w){_NO_NAME}(?:(?:my|our) (?-i:[a-z]+)(?: {_CAPITAL})?|{_CAPITAL}(?: {_CAPITAL})?|[a-z]{{n:_}})"
+_NAMES: Final = rf"{NAME}(?:(?:,|,? and) {NAME})*"
 
 _HOLES: Final = {
     "NAME": NAME,
-    "WHO": rf"(?P<who>{NAMES}|{PRONOUN})(?:, (?:the|our) hosts?)?,?(?: who)?",
-    "WHOM": rf"(?P<whom>{NAMES}|her|him|them)",
+    "WHO": rf"(?P<who>{_NAMES}|she|he|they)(?:, (?:the|our) hosts?)?,?(?: who)?",
+    "WHOM": rf"(?P<whom>{_NAMES}|her|him|them)",
     "PLACE": rf"(?:(?:the|an?) )?(?P<place>{_NOUN}{{0,5}}?(?: in (?:the )?{_NOUN}{{0,3}}?)?)",
-    "HERE": rf"(?:the )?(?P<here>{_NOUN.replace('-', '')}{{0,4}}?)",
-    "THERE": rf"(?:the )?(?P<there>{_NOUN.replace('-', '')}{{0,4}}?)",
+    "HERE": rf"(?:the )?(?P<here>{_END}{{0,4}}?)",
+    "THERE": rf"(?:the )?(?P<there>{_END}{{0,4}}?)",
     "THING": rf"(?:(?:the|an?|some|our) )?(?P<thing>{_NOUN}{{0,3}}?)",
+    "HOME": "(?P<home>home)",
     "CAR": _CAR,
     "A_CAR": rf"(?:(?:an?|her|his|their|the) )?(?:own )?(?P<car>(?:[\w-]+ )*?{_CAR})",
-    "N": r"(?P<n>{n:_})",
+    "N": "{n}",
+    "NAMED": r"(?P<named>(?:[\w'-]|{n:_})+)",
+    "FIRST": "(?P<first>(?-i:[A-Z]))",
+    "LAST": "(?P<last>(?-i:[A-Z]))",
+    "WORDS": "(?P<words>.+?)",
+    "EVENT": rf"(?P<event>(?:{_STOP}{_WORD} ){{0,3}}?{_OCCASION})",
     "AMOUNT": r"(?:(?:about|around|some) )?{amount:_}",
-    "SEATS": r"(?:seats?|passengers?|people|riders?)",
 }
 
 
-def _more(**phrases: str) -> dict[str, str]:
+def _phrases(**phrases: str) -> dict[str, str]:
     return {name: as_form(words, _HOLES) for name, words in phrases.items()}
 
 
-HOLES: Final[Mapping[str, str]] = _HOLES | _more(
+HOLES: Final[Mapping[str, str]] = _HOLES | _phrases(
     MUST="(must|has to|have to|needs to|need to|should|is to|are to|ought to)",
     BE="(is|are|was|will be|stay~|wait~|live~|be)",
     SOMEBODY="(someone|somebody|anyone|anybody)",
     EVERYBODY="((everyone|everybody) [else]|all [of us|guests]|we [all])",
     AT="(at|in|into|on|near) PLACE",
     FROM="(at|from|in) PLACE",
-    BY_WHOM="by (family|NAME)",
-    AT_HOME="(at home|home|there|in the house)",
+    FOR="(with|take~|has|for) N (seat|seats|passenger|passengers|people|rider|riders) [each]",
+    IN_OVEN="(in|into|on) the (oven|stove|grill)",
+    FETCH="(pick~ up|collect~|fetch~|get~)",
+    FETCHED="(picked up|collected|fetched)",
+    ARE="[it] [is|takes|are]",
 )
