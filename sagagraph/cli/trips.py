@@ -18,8 +18,8 @@ from sagagraph.context.model import Model
 from sagagraph.domains.travel.amending import wish_of
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.problem import parse_request
-from sagagraph.domains.travel.reading import PartialRequest, read_request
-from sagagraph.domains.travel.reading.rewording import reworded
+from sagagraph.domains.travel.text import PartialRequest, read_request
+from sagagraph.domains.travel.text.rewording import reworded
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.engine import Engine

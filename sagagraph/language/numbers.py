@@ -30,7 +30,7 @@ _SMALL: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[- ]?(?:{'|'.join(_ONES[1:10])})\b
 _HUNDREDS: Final = rf"(?:(?:{_SMALL} hundred(?: and)?(?: {_SMALL})?)|{_SMALL})"
 _WORDS: Final = form(rf"(?<!\bno\s)(?<!\bno-)\b(?P<words>{_HUNDREDS})(?P<k> thousand\b| grand\b| k\b)?(?![- ]?way\b)")
 _DIGITS: Final = form(
-    r"(?<![\d.,])(?P<digits>\d{1,3}(?:[ ']\d{3})+(?!\d)|\d+(?:[.,]\d+)*)(?!\d)(?:(?P<nth>st|nd|rd|th)\b|(?P<k> ?(?:k|thousand|grand)(?![^\W\d_]{2})))?"
+    r"(?<![\d.,])(?P<digits>\d{1,3}(?:[ ']\d{3})+(?!\d)|\d+(?:[.,]\d+)*)(?!\d)(?:(?P<nth>st|nd|rd|th)\b|(?P<k> ?(?:k|thousand|grand)(?:(?![^\W\d_])|(?=(?-i:[A-Z]{3})\b))))?"
 )
 _NTH_WORDS: Final = form(rf"\b(?:(?P<tens>{'|'.join(_TENS)})[- ])?(?P<word>{'|'.join(sorted(_NTH, key=len, reverse=True))})\b")
 _PLAIN: Final = re.compile(r"\d+(?:\.\d{1,2})?|\d{1,3}(?:[, ']\d{3})+(?:\.\d{1,2})?")

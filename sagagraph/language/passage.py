@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from sagagraph.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
 MOST_CHARACTERS: Final = 4000
 LEAD: Final = 60
@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 _FIRST_VALUE: Final = 0xF0000
 _VALUE: Final = "[\U000f0000-\U000ffffd]"
-_TAG: Final = re.compile(f"[\ue000-\ue019]+({_VALUE})")
+_TAG: Final = re.compile(f"\ue0ff[\ue000-\ue019]+({_VALUE})")
 _KIND: Final = str.maketrans({chr(ord("a") + n): chr(0xE000 + n) for n in range(26)})
 _PLAIN: Final = str.maketrans(
     {
@@ -52,10 +52,14 @@ def form(pattern: str) -> re.Pattern[str]:
     def written(part: re.Match[str]) -> str:
         if part["tag"]:
             value = _VALUE if part["name"] == "_" else f"(?P<{part['name'] or part['kind']}>{_VALUE})"
-            return part["kind"].translate(_KIND) + value
+            return _tag_of(part["kind"]) + value
         return {None: r"\s+", "?": r"\s*", "*": r"\s*", "+": r"\s+"}[part["many"]] if part["space"] else part[0]
 
     return re.compile(_IN_A_FORM.sub(written, pattern), re.IGNORECASE)
+
+
+def _tag_of(kind: str) -> str:
+    return "\ue0ff" + kind.translate(_KIND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,20 +154,30 @@ class Passage:
         self.text = words.sub(taken, self.text)
         return found
 
-    def tag(self, kind: str, words: re.Pattern[str], meaning: Callable[[Found], object | None]) -> None:
-        """Replaces what is of this form by a tag; what means nothing (None) stays as it is."""
+    def tag(self, kind: str, words: re.Pattern[str], meaning: Callable[[Found], object | None], group: str | int = 0) -> None:
+        """Replaces what is of this form, or a group of it, by a tag; what means nothing (None) stays as it is."""
 
         def tagged(match: re.Match[str]) -> str:
-            found = Found(self, match)
-            value = meaning(found)
-            return match[0] if value is None else self._tag(kind, value, self.said(match[0]))
+            value = meaning(Found(self, match)) if match[group] else None
+            if value is None:
+                return match[0]
+            before, after = match.string[match.start() : match.start(group)], match.string[match.end(group) : match.end()]
+            return before + self._tag(kind, value, self.said(match[group])) + after
 
         self.text = words.sub(tagged, self.text)
+
+    def tag_spans(self, kind: str, spans: Iterable[tuple[int, int, object]]) -> None:
+        """The same for spans of `text`, in their order."""
+        pieces, at = [], 0
+        for start, end, value in spans:
+            pieces += [self.text[at:start], self._tag(kind, value, self.said(self.text[start:end]))]
+            at = end
+        self.text = "".join([*pieces, self.text[at:]])
 
     def _tag(self, kind: str, value: object, said: str) -> str:
         self._values.append(value)
         self._said.append(said)
-        return kind.translate(_KIND) + chr(_FIRST_VALUE + len(self._values) - 1)
+        return _tag_of(kind) + chr(_FIRST_VALUE + len(self._values) - 1)
 
     def value(self, character: str) -> object:
         return self._values[ord(character) - _FIRST_VALUE]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.reading.passage import Passage
-from sagagraph.domains.travel.reading.unread import left_unread
+from sagagraph.domains.travel.text.passage import Passage
+from sagagraph.domains.travel.text.unread import left_unread
 from sagagraph.saga.model import Saga
 from sagagraph.ui.subject import ALONE, Preference
 
