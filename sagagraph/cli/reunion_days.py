@@ -24,18 +24,18 @@ from sagagraph.cli.reunion import Json, reunion
 from sagagraph.context.model import Model
 from sagagraph.domains.reunion.checks.case import Case
 from sagagraph.domains.reunion.circumstances import Circumstances
-from sagagraph.domains.reunion.common_sense import accept, suggestions
+from sagagraph.domains.reunion.suggestions import accept, suggestions
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, parse_request
 from sagagraph.domains.reunion.day import as_json as _json
 from sagagraph.domains.reunion.domain import NAME, accepted_plan
 from sagagraph.domains.reunion.outbox import Message, Outbox
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
 from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.reading.retelling import heard, meaning_of
-from sagagraph.domains.reunion.reading.rewording import reworded
+from sagagraph.domains.reunion.text.revision import meaning_of, with_said
+from sagagraph.domains.reunion.text.rewording import reworded
 from sagagraph.domains.reunion.realm import read_realm
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
-from sagagraph.domains.reunion.telling import Telling
+from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.whereabouts import in_words, whereabouts
 from sagagraph.errors import InvalidInputError, NotAllowedError, UnknownSagaError
@@ -81,7 +81,7 @@ class Said:
     """A problem, and how it was told, where it was told in sentences."""
 
     problem: ReunionProblem
-    telling: Telling | None = None
+    transcript: Transcript | None = None
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
@@ -90,8 +90,8 @@ class Said:
             return self
         proposed = [each.id for each in suggestions(self.problem)]
         ids = proposed if wanted == ALL else [each.strip() for each in wanted.split(",")]
-        telling = self.telling and self.telling.model_copy(update={"added": tuple(ids)})
-        return replace(self, problem=accept(self.problem, ids), telling=telling)
+        transcript = self.transcript and self.transcript.model_copy(update={"added": tuple(ids)})
+        return replace(self, problem=accept(self.problem, ids), transcript=transcript)
 
 
 @reunion.command()
@@ -204,7 +204,7 @@ async def _begin(door: Door, source: Source, saga_id: str | None, on: date | Non
     if not door.as_json:
         _tell_beside(said)
         _tell_suggestions(said.problem)
-    wanted = ReunionRequest(problem=said.problem, day=on or _today(), told=said.telling)
+    wanted = ReunionRequest(problem=said.problem, day=on or _today(), told=said.transcript)
     async with acting(door, NAME) as opened:
         request = await _as_begun(opened.engine, name, wanted)
         with interruptible(name):  # before this there is no saga to go on with
@@ -252,7 +252,7 @@ def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path 
     """The request with what has become known; nothing becomes known before what the clock of the day says."""
     before = parse_request(saga.request)
     wished = before.problem if problem is None else parse_problem(json_file(problem, "--problem"))
-    telling = before.told if wished == before.problem else None
+    transcript = before.told if wished == before.problem else None
     known = [_json(each) for each in before.events]
     events = parse_events(wished, known, *told)
     now = _clock(saga, before, outbox)
@@ -263,7 +263,7 @@ def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path 
                 f"the day is at {text_of(now)}: nothing becomes known at {text_of(each.at)} any more", field="EVENT.json"
             )
     listed = [*known, *(_json(each) for each in fresh)]
-    request: dict[str, Any] = _json(parse_request({**saga.request, "problem": _json(wished), "events": listed, "told": telling}))
+    request: dict[str, Any] = _json(parse_request({**saga.request, "problem": _json(wished), "events": listed, "told": transcript}))
     return request
 
 
@@ -312,24 +312,24 @@ async def _said(source: Source, model: Model | None) -> Said:
         return Said(parse_problem(json_file(source.problem, "--problem")))
     if source.shipped is not None:
         return Said(shipped(source.shipped))
-    found = heard(Telling(), source.text or "")
-    meaning = meaning_of(found.telling)
+    found = with_said(Transcript(), source.text or "")
+    meaning = meaning_of(found.transcript)
     if model is not None and (found.unread or meaning.questions):
         plainer = await reworded(source.text or "", model=model)
         if plainer is not None:
             output.stderr.print(f"put in plain words by {model.name}", markup=False)
-            found = heard(Telling(), ". ".join(plainer))
-            meaning = meaning_of(found.telling)
+            found = with_said(Transcript(), ". ".join(plainer))
+            meaning = meaning_of(found.transcript)
     while meaning.questions and sys.stdin.isatty() and sys.stdout.isatty():
         answer = await asked(f"{meaning.questions[0].text} ")
         if answer is None:
             break
-        found = heard(found.telling, answer)
-        meaning = meaning_of(found.telling)
+        found = with_said(found.transcript, answer)
+        meaning = meaning_of(found.transcript)
     if meaning.problem is None:
         unread = [f"Not understood: {'; '.join(found.unread)}."] if found.unread else []
         raise InvalidInputError(" ".join([*(each.text for each in meaning.questions), *unread]), field=meaning.questions[0].field)
-    return Said(meaning.problem, found.telling, meaning.notes, found.unread)
+    return Said(meaning.problem, found.transcript, meaning.notes, found.unread)
 
 
 def _tell_beside(said: Said) -> None:

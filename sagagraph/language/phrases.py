@@ -9,12 +9,15 @@ from typing import Final
 from sagagraph.language.passage import form
 
 _TOKEN: Final = re.compile(r"[\[\]()|]|\w+=\(|[^\s\[\]()|]+")
+_END_OF_WORD: Final = r"(?!\w)"
 _SIGNS: Final = {"[": "(?:", "]": ")?", "(": "(?:", ")": ")", "|": "|"}
 
 
 def phrase(said: str, holes: Mapping[str, str]) -> re.Pattern[str]:
-    """`[a]` may be missing, `(a|b)` is one of the two (and is found as `which` where that is `which=(a|b)`), `need~` is every form of the
-    verb, and a hole is what its form matches."""
+    """What is in brackets may be missing, `(a|b)` is one of the two, and `which=(a|b)` is found under that name.
+
+    `need~` is every form of the verb. What a hole, a word of its own, stands for is a form.
+    """
     return form(as_form(said, holes))
 
 
@@ -28,7 +31,7 @@ def _word(token: str, holes: Mapping[str, str]) -> str:
         return f"(?P<{token[:-2]}>"
     word = holes.get(token) or (_verb(token[:-1]) if token.endswith("~") else re.escape(token))
     is_word = token[-1].isalnum() or token.endswith("~")
-    return rf"(?:{word}){r'(?!\w)' if is_word else ''} ?"
+    return f"(?:{word})" + (_END_OF_WORD if is_word else "") + " ?"
 
 
 def _verb(verb: str) -> str:

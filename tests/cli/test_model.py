@@ -11,8 +11,8 @@ import pytest
 
 from sagagraph.testing.models import Asked, ModelServer, Say, Status
 from tests.cli.commands import CommandLine, Ended
-from tests.domains.reunion.reading.test_rewording import PLAIN as PLAIN_REUNION
-from tests.domains.reunion.reading.test_rewording import TEXT as MUDDLED_REUNION
+from tests.domains.reunion.text.test_rewording import PLAIN as PLAIN_REUNION
+from tests.domains.reunion.text.test_rewording import TEXT as MUDDLED_REUNION
 
 pytestmark = pytest.mark.skipif(find_spec("langchain_openai") is None, reason="the optional extra 'llm' is not installed")
 

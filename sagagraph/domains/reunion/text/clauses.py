@@ -17,7 +17,7 @@ from sagagraph.language.phrases import phrase
 _HOW: Final = r"\b(?P<how>at|by|from|before|after|until|till|since|around|about)(?: (?:about|around))?"
 _TIME: Final = form(rf"(?:{_HOW} )?{{time}}")
 _BARE_HOUR: Final = form(rf"{_HOW} {{n}}(?!\.\d|[:%]| ?-? ?(?:seat|people|passenger|km))")
-_AMOUNT: Final = form(r"{lasting}|{n:km} ?(?:km|kilomet(?:re|er)s?)(?: at {n:speed} ?(?:km/h|kph))?")
+_AMOUNT: Final = form(r"{lasting}|{n:km} ?(?:km(?!/)|kilomet(?:re|er)s?)(?: at {n:speed} ?(?:km/h|kph))?")
 _WHEN: Final = form(r"{when}")
 _NAME: Final = form(NAME)
 _OWN_HOUSE: Final = re.compile(r"(?:her|his|their|its) (?:own )?(?:house|home|place|flat|apartment)", re.IGNORECASE)
@@ -79,18 +79,20 @@ def _float(number: Number | None) -> float | None:
     return None if number is None or number.value is None else float(number.value)
 
 
+def untimed(part: Passage) -> tuple[Passage, tuple[When, ...]]:
+    """Without its times of day, which may stand anywhere in a clause, and these."""
+    plain = re.sub(r"\s+", " ", _WHEN.sub(" ", part.text)).strip(" ,")
+    return Passage(plain, part), tuple(part.values(When))
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """`people`: of whom it speaks, or goes on to speak; `name`: the one of them who is meant now. `spoken_of`: whom `her` means.
-
-    `before`: what was said before it.
-    """
+    """`people`: of whom it speaks, or goes on to speak; `name`: the one of them who is meant now. `last`: said before it."""
 
     found: Found
     when: tuple[When, ...]
     people: tuple[str, ...]
-    spoken_of: tuple[str, ...]
-    before: tuple[Fact, ...]
+    last: Fact | None
     name: str = ""
 
     def said(self, hole: str) -> str | None:
@@ -106,8 +108,7 @@ class Clause:
 
     @property
     def whom(self) -> tuple[str, ...]:
-        words = self.found.match["whom"]
-        return named(self.found.passage, words) or self.spoken_of
+        return names_in(self.said("whom") or "")
 
     @property
     def number(self) -> int | None:
@@ -129,10 +130,6 @@ class Clause:
     @property
     def by(self) -> int | None:
         return self.at("by", "before", "until", "till", "at", "around", "about")
-
-    @property
-    def last(self) -> Fact | None:
-        return self.before[-1] if self.before else None
 
     def at(self, *how: str) -> int | None:
         """The time that was said with the first of these words."""
@@ -163,9 +160,13 @@ def _each(clause: Clause, read: Callable[[Clause], Iterable[Fact]]) -> Iterator[
         yield from read(replace(clause, name=name))
 
 
-def named(passage: Passage, words: str) -> tuple[str, ...]:
+def names_in(text: str) -> tuple[str, ...]:
     """`Alex and my mother` are Alex and Mother, `my sister Emily` is Emily."""
-    return tuple(_name(passage.said(each[0])) for each in _NAME.finditer(words))
+    return tuple(map(_name, _NAME.findall(text)))
+
+
+def without_names(text: str) -> str:
+    return _NAME.sub(" ", text)
 
 
 def _name(said: str) -> str:

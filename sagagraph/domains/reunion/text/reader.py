@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Self
+from typing import Final
 
-from sagagraph.domains.reunion.text.clauses import Clause, Slot, named, tagged, untimed
+from sagagraph.domains.reunion.text.clauses import Clause, names_in, tagged, untimed
 from sagagraph.domains.reunion.text.company import COMPANY
 from sagagraph.domains.reunion.text.facts import Fact, PersonFact, TaskFact, VehicleFact
 from sagagraph.domains.reunion.text.people import PEOPLE
@@ -24,9 +24,7 @@ _MOST_PARTS: Final = 8
 _FILLER: Final = re.compile(r"(?:please|thanks?|thank you|hello|hi|ok(?:ay)?)", re.IGNORECASE)
 _BEFORE: Final = re.compile(r"^(?:(?:actually|no|oh|wait|sorry|well|also|and|but|then|please|rather)\b,?\s+)+", re.IGNORECASE)
 _AFTER: Final = re.compile(r",?\s+(?:instead|then|after all|please|too|as well)$", re.IGNORECASE)
-_THEY: Final = re.compile(
-    r"\b(?:s?he|they|him|them|her(?! (?:own|house|home|place|flat|apartment|car|van)\b))\b", re.IGNORECASE
-)
+_THEY: Final = re.compile(r"\b(?:s?he|they|him|them|her(?! (?:own|house|home|place|flat|apartment|car|van)\b))\b", re.IGNORECASE)
 _IT: Final = re.compile(r"\bit\b", re.IGNORECASE)
 _BE_THERE: Final = re.compile(r"\b(?:always )?(?:be|stay) (?:at home|home|there|in the house)$", re.IGNORECASE)
 
@@ -38,10 +36,13 @@ class Context:
     people: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
 
-    def after(self, facts: list[Fact]) -> Self:
-        people = dict.fromkeys(each.name for each in facts if isinstance(each, PersonFact))
-        things = [thing for each in facts for thing in _things(each)]
-        return replace(self, people=tuple(people) or self.people, things=tuple(things) or self.things)
+    def after(self, facts: Iterable[Fact]) -> Context:
+        said = list(facts)
+        people = dict.fromkeys(each.name for each in said if isinstance(each, PersonFact))
+        return self.then(Context(tuple(people), tuple(thing for each in said for thing in _things(each))))
+
+    def then(self, later: Context) -> Context:
+        return Context(later.people or self.people, later.things or self.things)
 
 
 def _things(fact: Fact) -> Iterator[str]:
@@ -71,6 +72,12 @@ def sentences(text: str) -> list[str]:
     return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,"))]
 
 
+def parts_of(text: str) -> list[tuple[int, int]]:
+    """Where each of those begins and ends that may be a clause, or a part of one."""
+    joints = [each.span() for each in _JOINT.finditer(text)]
+    return list(zip([0, *(end for _, end in joints)], [*(begin for begin, _ in joints), len(text)], strict=True))
+
+
 def read_sentence(sentence: str, context: Context) -> Sentence:
     """`Actually, dinner is at 7 instead`: a change says that it is one, and the rest is what holds."""
     plain = _AFTER.sub("", _BEFORE.sub("", sentence))
@@ -94,14 +101,12 @@ class _Reading:
         self._people: tuple[str, ...] = ()
         """Whom this sentence is about so far."""
         self._passage = tagged(sentence)
-        joints = [each.span() for each in _JOINT.finditer(self._passage.text)]
-        self._starts = [0, *(end for _, end in joints)]
-        self._ends = [*(start for start, _ in joints), len(self._passage.text)]
+        self._parts = parts_of(self._passage.text)
         self._read_all()
 
     def _read_all(self) -> None:
         at = unread_from = 0
-        while at < len(self._starts):
+        while at < len(self._parts):
             end = self._read_clause(at)
             if end is not None:
                 self._leave_out(unread_from, at)
@@ -111,15 +116,15 @@ class _Reading:
 
     def _read_clause(self, begin: int) -> int | None:
         """Where the next one begins; None where none begins here."""
-        for end in range(min(begin + _MOST_PARTS, len(self._starts)), begin, -1):
-            for words in _as_meant(self._part(begin, end), Context(self._people or self.context.people, self.context.things)):
+        for end in range(min(begin + _MOST_PARTS, len(self._parts)), begin, -1):
+            for words in _as_meant(self._part(begin, end), self.context):
                 facts = self._facts(words)
                 if facts:
-                    joint = self._passage.text[self._ends[begin - 1] : self._starts[begin]] if self.text else ""
+                    joint = self._passage.text[self._parts[begin - 1][1] : self._parts[begin][0]] if self.text else ""
                     self.text += self._passage.said(joint + words)
                     self.facts += facts
+                    self._people = Context().after(facts).people or self._people
                     self.context = self.context.after(facts)
-                    self._people = self.context.people if ... else
                     return end
         return None
 
@@ -129,8 +134,8 @@ class _Reading:
         for slot in SLOTS:
             found = (plain if slot.is_timed else part).whole(slot.form)
             if found:
-                people = named(found, "who") or self._people
-                facts = list(slot.read(Clause(found, when, people, tuple(self.facts))))
+                people = names_in(found.passage.said(found.match.groupdict().get("who") or "")) or self._people
+                facts = list(slot.read(Clause(found, when, people, self.facts[-1] if self.facts else None)))
                 if facts:
                     return facts
         return []
@@ -142,7 +147,7 @@ class _Reading:
             self.unread.append(words)
 
     def _part(self, begin: int, end: int) -> str:
-        return self._passage.text[self._starts[begin] : self._ends[end - 1]]
+        return self._passage.text[self._parts[begin][0] : self._parts[end - 1][1]]
 
 
 def _as_meant(words: str, context: Context) -> Iterator[str]:

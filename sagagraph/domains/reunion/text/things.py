@@ -8,7 +8,16 @@ from itertools import combinations
 from typing import Final
 
 from sagagraph.domains.reunion.text.clauses import Clause, Slot
-from sagagraph.domains.reunion.text.facts import Fact, GoalFact, HoursFact, ObjectiveFact, PersonFact, RoadFact, TaskFact, VehicleFact
+from sagagraph.domains.reunion.text.facts import (
+    Fact,
+    GoalFact,
+    HoursFact,
+    ObjectiveFact,
+    PersonFact,
+    RoadFact,
+    TaskFact,
+    VehicleFact,
+)
 
 # -- how far it is ---------------------------------------------------------------------------------------------------
 
@@ -36,7 +45,10 @@ ROADS: Final = tuple(
     Slot.of(words, read, is_timed=False)
     for words, read in (
         ("[driving|(the|a) (drive|way|road|journey)] [from] HERE (-|to) THERE ARE [:|=] (AMOUNT|N) [by car|drive|away]", _road),
-        ("[the drive] [it takes|it is|it's|allow] AMOUNT [by car|drive] [to (get|drive)] (from|between) HERE (to|and) THERE", _road),
+        (
+            "[the drive] [it takes|it is|it's|allow] AMOUNT [by car|drive] [to (get|drive)] (from|between) HERE (to|and) THERE",
+            _road,
+        ),
         ("between HERE and THERE ARE AMOUNT", _road),
         ("HERE (is|are) AMOUNT [away] (from|to) THERE", _road),
         ("HERE and THERE are AMOUNT apart", _road),
@@ -75,7 +87,7 @@ OCCASIONS: Final = (
 
 def _task(clause: Clause) -> Iterator[Fact]:
     if clause.minutes is not None or clause.place:
-        yield TaskFact(_task_name(clause), clause.place, clause.minutes, clause.at("after"), clause.at("by", "before"))
+        yield TaskFact(clause.said("thing") or "", clause.place, clause.minutes, clause.at("after"), clause.at("by", "before"))
 
 
 def _goes_on(clause: Clause) -> Iterator[Fact]:
@@ -95,20 +107,13 @@ def _hours(clause: Clause) -> Iterator[Fact]:
 
 
 def _watched(clause: Clause) -> Iterator[Fact]:
-    if name := _task_name(clause):
-        yield TaskFact(name, watched=True)
-
-
-def _task_name(clause: Clause) -> str:
-    """The last one, where none is named."""
-    last = (each.name for each in reversed(clause.before) if isinstance(each, TaskFact))
-    return clause.said("thing") or next(last, "")
+    yield TaskFact(clause.said("thing") or "", watched=True)
 
 
 def _errand(clause: Clause) -> Iterator[Fact]:
     who = () if clause.said("somebody") else clause.people
     opens, closes = clause.at("after", "from"), clause.at("by", "before", "until")
-    yield TaskFact(_task_name(clause), clause.place, clause.minutes, opens, closes, is_errand=True, who=who)
+    yield TaskFact(clause.said("thing") or "", clause.place, clause.minutes, opens, closes, is_errand=True, who=who)
 
 
 def _passenger(clause: Clause) -> Iterator[Fact]:
@@ -133,12 +138,14 @@ THINGS: Final = tuple(
         (f"{_WHO} {_BUY} THING FROM [on the way] [[which|that] take~ AMOUNT]", _errand),
         (f"THING MUST be {_BOUGHT} FROM [for AMOUNT]", _errand),
         ("[PLACE|it|which] [is] (opens=(open|opens)|close~|shut~|closed)", _hours),
-        (f"SOMEBODY MUST [always] (be|stay) (at home|home|there|in the house) {_ALL_THE_TIME}", _watched),
-        (f"SOMEBODY [MUST] (watch~|stay~ with|keep~ an eye on|look~ after|attend~ [to]) (it|THING) {_ALL_THE_TIME}", _watched),
+        (f"SOMEBODY [MUST] (watch~|stay~ with|keep~ an eye on|look~ after|attend~ [to]) THING {_ALL_THE_TIME}", _watched),
         (f"THING (MUST be (watched|attended|looked after)|need~ (watching|somebody there)) {_ALL_THE_TIME}", _watched),
         ("[a|an|the] (taxi|vehicle|cab|car|shuttle|driver) NAMED [BE|stands|starts] [(at|in) PLACE] [,] [FOR]", _taxi),
         ("[it|that|which] (take~ AMOUNT|FOR)", _goes_on),
-        ("THING (take~|need~|last~|require~) [IN_OVEN] [for] AMOUNT [IN_OVEN] [of work|to (cook|make|prepare|roast)] [FROM]", _task),
+        (
+            "THING (take~|need~|last~|require~) [IN_OVEN] [for] AMOUNT [IN_OVEN] [of work|to (cook|make|prepare|roast)] [FROM]",
+            _task,
+        ),
         ("THING (is|goes|has to be|must be|must go|cook~|roast~) [for AMOUNT] [IN_OVEN] [for AMOUNT]", _task),
         ("THING (is|are|MUST be) (done|made|cooked|prepared) FROM", _task),
     )

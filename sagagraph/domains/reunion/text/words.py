@@ -9,31 +9,28 @@ from sagagraph.language.phrases import as_form
 
 _WORD: Final = r"(?:[\w'&.-]|{n:_}|{nth:_})+"
 _STOP: Final = (
-    r"(?!(?:with|and|but|from|by|for|has|have|who|after|before|until|needs?|rents?|takes?|must|is|are|at|on|in|to|it|that|this"
+    r"(?!(?:with(?:out)?|and|but|from|by|for|has|have|who|after|before|until|needs?|rents?|takes?|must|is|are|at|on|in|to|it|that|this"
     r"|between|which|where)\b)"
 )
 _NOUN: Final = rf"{_STOP}{_WORD}(?: {_STOP}{_WORD})"
 _END: Final = _NOUN.replace("-", "")
-_NO__OCCASION: Final = (
-    "(?:dinner|lunch|breakfast|brunch|meal|wedding|ceremony|party|birthday|reunion|funeral|concert|barbecue|picnic|meeting|tea)"
-)
-NAME: Final = (
-    r"(?!(?:the|an?|it|some(?:one|body)|any(?:one|body)|every(?:one|body)|all|we|they|s?he|i|this|that|there|no|nobody|no-?one|none"
-    r"|dinner|lunch|breakfast|brunch|thanksgiving|wedding|party|please|pick|don't|do|never|keep|collect|fetch|buy|get|from"
-    r"|driving|taxi|vehicle|make|ensure|see|home)\b)"
-)
-_CAPITAL: Final = r"(?-i:[A-Z])(?:[\w'-]|{n:_})*"
-_CAR: Final = r"(?:car|van|minivan|suv|pick-?up truck|truck|bus|minibus|taxi|(?:[a-z]+|{n:seats})-seater)"
 _OCCASION: Final = (
     "(?:dinner|lunch|breakfast|brunch|meal|wedding|ceremony|party|birthday|reunion|funeral|concert|barbecue|picnic|meeting|tea)"
 )
-NAME: Final = rf"(?<!\w){_NO_NAME}(?:(?:my|our) (?-i:[a-z]+)(?: {_CAPITAL})?|{_CAPITAL}(?: {_CAPITAL})?|[a-z]{{n:_}})"
+_NO_NAME: Final = (
+    r"(?!(?:the|an?|it|some(?:one|body)|any(?:one|body)|every(?:one|body)|all|we|they|s?he|i|this|that|there|no|nobody|no-?one|none"
+    rf"|thanksgiving|{_OCCASION}|please|pick|don't|do|never|keep|collect|fetch|buy|get|from|driving|taxi|vehicle|make|ensure|see"
+    r"|home)\b)"
+)
+_CAPITAL: Final = r"(?-i:[A-Z])(?:[\w'-]|{n:_})*"
+_CAR: Final = r"(?:car|van|minivan|suv|pick-?up truck|truck|bus|minibus|taxi|(?:[a-z]+|{n:seats})-seater)"
+NAME: Final = rf"(?<!\w){_NO_NAME}(?:(?:my|our) (?-i:[a-z]+)(?: {_CAPITAL})?|{_CAPITAL}(?: {_CAPITAL})?|[a-z](?:{{n:_}}|\d+))"
 _NAMES: Final = rf"{NAME}(?:(?:,|,? and) {NAME})*"
 
 _HOLES: Final = {
     "NAME": NAME,
-    "WHO": rf"(?P<who>{_NAMES}|she|he|they)(?:, (?:the|our) hosts?)?,?(?: who)?",
-    "WHOM": rf"(?P<whom>{_NAMES}|her|him|them)",
+    "WHO": rf"(?P<who>{_NAMES})(?:, (?:the|our) hosts?)?,?(?: who)?",
+    "WHOM": rf"(?P<whom>{_NAMES})",
     "PLACE": rf"(?:(?:the|an?) )?(?P<place>{_NOUN}{{0,5}}?(?: in (?:the )?{_NOUN}{{0,3}}?)?)",
     "HERE": rf"(?:the )?(?P<here>{_END}{{0,4}}?)",
     "THERE": rf"(?:the )?(?P<there>{_END}{{0,4}}?)",

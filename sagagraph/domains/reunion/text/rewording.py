@@ -14,9 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sagagraph.context.model import Model, Question
 from sagagraph.context.quoting import Quoted, new_nonce
-from sagagraph.domains.reunion.reading.clauses import LONGEST_TEXT
-from sagagraph.domains.reunion.reading.partial import PartialProblem
-from sagagraph.domains.reunion.reading.reader import read_reunion
+from sagagraph.domains.reunion.text.partial import LONGEST_TEXT, PartialProblem, read_reunion
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
 
 _NAMED: Final = ("people", "vehicles", "tasks")
