@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from typing import Any
+
+from sagagraph.domains.reunion.text.places import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +84,63 @@ class CompanyFact:
 
 
 Fact = PersonFact | VehicleFact | TaskFact | HoursFact | GoalFact | RoadFact | ObjectiveFact | CompanyFact
+
+Key = tuple[type[Fact], object]
+Sense = frozenset[tuple[Key, frozenset[object]]]
+
+
+def merged(facts: Iterable[Fact]) -> dict[Key, Fact]:
+    """One fact of everything that was spoken of, in which the last word on each field holds."""
+    known: dict[Key, Fact] = {}
+    for fact in facts:
+        if isinstance(fact, CompanyFact):
+            others = {key: other for key, other in known.items() if fact.people or not isinstance(other, CompanyFact)}
+            known = others | {(CompanyFact, name): replace(fact, people=(name,)) for name in fact.people or ("",)}
+        else:
+            known[_key(fact)] = _with(known.get(_key(fact)), fact)
+    return known
+
+
+def said(fact: Fact) -> dict[str, Any]:
+    """The fields of which it says something."""
+    if isinstance(fact, CompanyFact | ObjectiveFact):
+        return asdict(fact)
+    known = ((each.name, getattr(fact, each.name), each.default) for each in fields(fact))
+    return {name: value for name, value, default in known if default is not MISSING and value != default}
+
+
+def sense_of(facts: Iterable[Fact]) -> Sense:
+    """The same for all that means the same, in whatever order and words. What a reunion is called means nothing."""
+    return frozenset((key, _plainly(fact)) for key, fact in merged(facts).items())
+
+
+def _plainly(fact: Fact) -> frozenset[object]:
+    values = {name: plain(value) if isinstance(value, str) else value for name, value in said(fact).items()}
+    return frozenset((name, value) for name, value in values.items() if name != "event")
+
+
+def still_holds(earlier: Iterable[Fact], later: Iterable[Fact]) -> bool:
+    """Whether nothing of what was said earlier is overtaken."""
+    earlier = tuple(earlier)
+    after = merged((*earlier, *later))
+    return all(key in after and _plainly(fact) <= _plainly(after[key]) for key, fact in merged(earlier).items())
+
+
+def _key(fact: Fact) -> Key:
+    match fact:
+        case PersonFact(name) | VehicleFact(name) | TaskFact(name) | HoursFact(name):
+            return type(fact), plain(name)
+        case RoadFact(here, there):
+            return RoadFact, frozenset((plain(here), plain(there)))
+        case GoalFact(people):
+            return GoalFact, people
+    return type(fact), ""
+
+
+def _with(before: Fact | None, fact: Fact) -> Fact:
+    if before is None or isinstance(fact, ObjectiveFact):
+        return fact
+    after: Fact = replace(before, **said(fact))
+    if isinstance(before, PersonFact) and isinstance(after, PersonFact) and before.place not in (None, after.place):
+        return replace(after, lands=getattr(fact, "lands", False))
+    return after

@@ -6,16 +6,15 @@ meaning of the whole exactly what it is with both in it: all that was said is re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from sagagraph.domains.reunion.problem import ReunionProblem
 from sagagraph.domains.reunion.suggestions import accept, suggestions
-from sagagraph.domains.reunion.text.facts import Fact, GoalFact, HoursFact, PersonFact, TaskFact, VehicleFact
+from sagagraph.domains.reunion.text.facts import Sense, sense_of, still_holds
 from sagagraph.domains.reunion.text.partial import PartialProblem, Question, hear
-from sagagraph.domains.reunion.text.places import plain
 from sagagraph.domains.reunion.text.reader import Context, Sentence, read_sentence
-from sagagraph.domains.reunion.text.variants import merged, trimmed
+from sagagraph.domains.reunion.text.variants import revised, shortened
 from sagagraph.domains.reunion.transcript import LONGEST_TRANSCRIPT, MOST_SENTENCES, Transcript
 from sagagraph.errors import InvalidInputError
 
@@ -53,7 +52,8 @@ def _with_added(problem: ReunionProblem, ids: Iterable[str]) -> ReunionProblem:
 
 def partial_of(transcript: Transcript) -> PartialProblem:
     """What its sentences say together."""
-    partial, heard = PartialProblem(base=transcript.base), []
+    partial = PartialProblem(base=transcript.base)
+    heard: list[Sentence] = []
     for sentence in transcript.sentences:
         alone = list(hear(sentence, PartialProblem()))
         if not any(each.facts for each in alone):
@@ -107,12 +107,13 @@ def _with_one_more(transcript: Transcript, new: Sentence) -> tuple[Transcript, l
     wanted = _sense(_of(transcript, (*transcript.sentences, new.text)))
     if _sense(transcript) == wanted:
         return transcript, []
-    kept, last, gone = list(transcript.sentences), [new.text], []
+    kept, last = list(transcript.sentences), [new.text]
+    gone: list[tuple[str, str]] = []
     for number, old in enumerate(transcript.sentences):
-        if not _contradicts(_topics(new.text), _topics(old)):
+        if still_holds(read_sentence(old, Context()).facts, new.facts):
             continue
-        ways = [*((each, []) for each in merged(old, new.text) if last), *((each, last) for each in trimmed(old))]
-        for text, left in ways:
+        ways: list[tuple[str, list[str]]] = [(each, []) for each in revised(old, new.text)] if last else []
+        for text, left in (*ways, *((each, last) for each in shortened(old))):
             tried = [*kept[:number], text, *kept[number + 1 :]]
             if _sense(_of(transcript, (*tried, *left))) == wanted:
                 kept, last = tried, left
@@ -134,32 +135,5 @@ def _checked(transcript: Transcript) -> Transcript:
     return transcript
 
 
-def _sense(transcript: Transcript) -> str:
-    """The same for all that mean the same."""
-    try:
-        return partial_of(transcript).assembly.sense()
-    except InvalidInputError as exc:
-        return f"not a reunion: {exc}"
-
-
-def _contradicts(new: Mapping[object, object], old: Mapping[object, object]) -> bool:
-    return any(topic in old and old[topic] != value for topic, value in new.items())
-
-
-def _topics(sentence: str) -> Mapping[object, object]:
-    """What its facts settle, and how; of roads, and of who is not alone, each says something of all."""
-    return {topic: value for fact in read_sentence(sentence, Context()).facts for topic, value in _settled_by(fact)}
-
-
-def _settled_by(fact: Fact) -> Iterator[tuple[object, object]]:
-    match fact:
-        case PersonFact(name) | VehicleFact(name) | TaskFact(name) | HoursFact(name):
-            about: object = plain(name)
-        case GoalFact(people):
-            about = people
-        case _:
-            yield type(fact), fact
-            return
-    for each in fields(fact):
-        if each.default is not MISSING and getattr(fact, each.name) != each.default:
-            yield (type(fact), about, each.name), getattr(fact, each.name)
+def _sense(transcript: Transcript) -> Sense:
+    return sense_of(partial_of(transcript).facts)

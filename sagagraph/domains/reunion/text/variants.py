@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,7 +12,7 @@ from sagagraph.language.passage import form
 _VALUES: Final = (form("{when}"), form("{amount}"))
 
 
-def merged(old: str, new: str) -> Iterator[str]:
+def revised(old: str, new: str) -> Iterator[str]:
     """One sentence for both, where `new` says something else in a part of `old`."""
     yield new
     yield from _with_other_values(old, new)
@@ -25,7 +24,7 @@ def merged(old: str, new: str) -> Iterator[str]:
         yield before + new + after
 
 
-def trimmed(old: str) -> Iterator[str]:
+def shortened(old: str) -> Iterator[str]:
     """`old` without some of its parts, the least that is left first."""
     yield ""
     parts = parts_of(old)
@@ -41,7 +40,8 @@ def _with_other_values(old: str, new: str) -> Iterator[str]:
             head, tail = was.said(was.text[: before.start]), was.said(was.text[before.end :])
             yield from (head + after.said + tail for after in now.find(kind))
     for place in _places(old):
-        yield from (re.sub(rf"\b{re.escape(place)}(?!\w)", lambda _, name=other: name, old, count=1) for other in _places(new))
+        head, found, tail = old.partition(place)
+        yield from (head + other + tail for other in _places(new) if found)
 
 
 def _places(sentence: str) -> dict[str, None]:
