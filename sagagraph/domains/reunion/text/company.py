@@ -13,7 +13,7 @@ _NO: Final = re.compile(r"\b(?:not|never|nobody|no-?one|no|none|hates?|without)\
 _MAY: Final = re.compile(r"\b(?:may|can|could|might|fine|ok|okay|happy|all right)\b", re.IGNORECASE)
 _MIND: Final = re.compile(r"\bminds?\b", re.IGNORECASE)
 _BESIDE: Final = re.compile(
-    r"\b(?:please|make|sure|ensure|see|to|it|is|that|do|does|ever|ha(?:ve|s|d|ving)|should|shall|must|will|would|wants?|like|needs?"
+    r"\b(?:please|make|sure|ensure|see|to|it(?:'s)?|is|that|do|does|ever|ha(?:ve|s|d|ving)|should|shall|must|will|would|wants?|like|needs?"
     r"|ought|rather|i|we|if|when|us|of|one|are|be|been|being|left|kept|leave|let|keep|wait(?:s|ing)?|stay(?:s|ing)?|stand|sit"
     r"|around|there|and|well|with|s?he|they|her|him|them|(?:any|every)(?:body|one))\b",
     re.IGNORECASE,
@@ -33,7 +33,7 @@ def _alone(clause: Clause) -> Iterator[Fact]:
     is_wish = is_refused or bool(_MAY.search(rest) or _MIND.search(rest))
     for words in (_NO, _MAY, _MIND, _BESIDE):
         rest = words.sub("", rest)
-    people = () if _EVERYBODY.search(said) else names_in(_TO_WHOM.sub("", said)) or clause.people
+    people = () if _EVERYBODY.search(said) else names_in(_TO_WHOM.sub("", said)) or names_in(said) or clause.people
     if is_wish and not rest.strip() and (people or _EVERYBODY.search(said)):
         yield from _wish(people, is_wanted=is_refused)
 

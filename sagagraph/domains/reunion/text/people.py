@@ -70,10 +70,10 @@ PEOPLE: Final = tuple(
         ("((is|are) [the|our] (host|hosts|hostess)|host~ [us|everybody])", _takes_part),
         ("(BE (there|available|free|ready)|can (start|leave))", _is_there),
         ("BE [the host|hosting|the hostess|waiting|staying] ((at|in) PLACE|HOME)", _is_there),
-        (f"[is|are|will] {_LANDS} [by plane] [from PLACE_BEFORE] [AT]", _lands),
-        ("[is|are|will] arrive~ [by plane] [from PLACE_BEFORE] [AT]", _is_there),
+        (f"[is|are|will] {_LANDS} [by plane] [from ELSEWHERE] [AT]", _lands),
+        ("[is|are|will] arrive~ [by plane] [from ELSEWHERE] [AT]", _is_there),
         (f"{_RATHER} [[to] (ride|drive|go|travel|come)] [with] WHOM", _prefers),
-        ("[can|is able to|will] drive~ [(?P<back>home|there|back)|A_CAR]", _drives),
+        ("[can|is able to|will] drive~ [back=(home|there|back)|A_CAR]", _drives),
         ("(leave~|set~ off|start~|depart~) [[from] PLACE]", _is_there),
     )
 )
