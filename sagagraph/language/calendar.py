@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from calendar import isleap, monthrange
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
@@ -13,7 +14,7 @@ from sagagraph.language.numbers import Nth, Number
 from sagagraph.language.passage import form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from sagagraph.language.passage import Found, Passage
 
@@ -30,8 +31,8 @@ _FIRST: Final = r"(?:\b(?P<between>between) )?(?:\bthe )?(?P<day>{n:_}|{nth:_})\
 _DAY: Final = _FIRST.replace(r"(?:\b(?P<between>between) )?", "")
 _LAST: Final = _DAY.replace("<day>", "<last>")
 _PART: Final = (
-    r"(?:\b(?P<part>early|beginning of|start of|mid|middle of|late|end of|(?:the )?{nth:_} (?:half|week) (?:of|in)"
-    r"|(?:the )?last week (?:of|in))[\s-]*)?(?:\b(?P<next>next|this|coming) )?\b"
+    r"(?:(?<!\w)(?P<part>early|beginning of|start of|mid|middle of|late|end of|(?:the )?{nth:_} (?:half|week) (?:of|in)"
+    r"|(?:the )?last week (?:of|in))[\s-]*)?(?:\b(?P<next>next|this|coming) )?(?<!\w)"
 )
 _FORMS: Final = tuple(
     form(days + year)
@@ -76,7 +77,12 @@ _MONTH_BEFORE: Final = form(rf"(?:\b{_A_MONTH}|{{date:_}})\s*(?:,|/|-|\b(?:or|an
 _MONTH_AFTER: Final = form(rf"\s*(?:, ?or\b|,|/|-|\b(?:or|and|to)\b)\s*(?:(?:maybe|in|early|mid|late) )*\b{_A_MONTH}")
 _COURTESY: Final = r"(?:[\W\d]|\b(?:please|pls|plz|thanks|thank you|yes|ok|okay|maybe|say|i think|preferably)\b)*"
 _MONTH_ALONE: Final = form(rf"{_COURTESY}\b(?:may|march|mar)\b{_COURTESY}")
-_ENDS: Final = {"early": 10, "beginning": 10, "start": 10, "mid": 20, "middle": 20}
+_PARTS: Final = (
+    *((word, (1, 10)) for word in ("early", "beginning", "start")),
+    ("mid", (11, 20)),
+    *((word, (21, 31)) for word in ("late", "end")),
+    ("half", (1, 15)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,46 +101,35 @@ class Holiday:
 
 
 @dataclass(frozen=True, slots=True)
-class RoughDay:
-    """A day whose month or year may have been left out."""
+class Rough:
+    """Days of one month, of which month and year may have been left out."""
 
-    day: int
+    begins: int
+    ends: int
     month: int | None
     year: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RoughMonth:
-    month: int
-    year: int | None = None
-    begins: int = 1
-    ends: int = 31
-    """With which day a part of it begins and ends."""
-    part: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NumericDay:
-    """`06/07/2025`: which is the month depends on where one comes from."""
-
-    said: str
-    day_first: RoughDay | None
-    """None: no date, if it is read like this."""
-    month_first: RoughDay | None
-
-
-Rough = RoughDay | RoughMonth | NumericDay
+    part: str | None = None
+    """Of the month; empty: the whole of it; None: a single day."""
+    order: str = ""
+    """`day` or `month`: what a date of figures (`13/06/2025`) has first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    first: Rough
-    last: Rough | None = None
-    """Of a range; None: a single day or month."""
+    """`first` has several readings where figures can be read in two ways, and none where they can in no way."""
+
+    said: str
+    first: tuple[Rough, ...]
+    last: tuple[Rough, ...] = ()
+    """Of a range; empty: a single day or month."""
 
     @property
-    def is_day(self) -> bool:
-        return self.last is None and not isinstance(self.first, RoughMonth)
+    def is_range(self) -> bool:
+        return self.last != ()
+
+    @property
+    def is_month(self) -> bool:
+        return not self.last and any(rough.part is not None for rough in self.first)
 
 
 class NoSuchDateError(ValueError):
@@ -143,7 +138,7 @@ class NoSuchDateError(ValueError):
 
 def tag_numeric_dates(passage: Passage) -> None:
     """Before the numbers are tagged."""
-    passage.tag("date", _ISO, lambda f: Expression(RoughDay(int(f["day"]), int(f["month"]), int(f["year"]))))
+    passage.tag("date", _ISO, lambda f: _one(f.said, _day(int(f["day"]), int(f["month"]), int(f["year"]))))
     passage.tag("date", _NUMERIC, _numeric)
 
 
@@ -164,30 +159,41 @@ def upcoming(weekday: Weekday, today: date) -> date:
     return today + timedelta(days=(weekday.number - today.weekday() - 1) % 7 + 1)
 
 
+def _one(said: str, *rough: Rough) -> Expression:
+    return Expression(said, rough)
+
+
+def _day(day: int, month: int | None, year: int | None = None, order: str = "") -> Rough:
+    return Rough(day, day, month, year, order=order)
+
+
 def _numeric(found: Found) -> Expression:
+    """`06/07/2025`: which is the month depends on where one comes from."""
     a, b = int(found["a"]), int(found["b"] or found["c"])
     year = int(found["year"]) % 2000 + 2000 if found["year"] else None
-    day_first = RoughDay(a, b, year) if b <= 12 else None
-    return Expression(NumericDay(found.said, day_first, RoughDay(b, a, year) if a <= 12 else None))
+    if a == b and a <= 12:
+        return _one(found.said, _day(a, a, year))
+    readings = ((a, b, "day"), (b, a, "month"))
+    return _one(found.said, *(_day(day, month, year, order) for day, month, order in readings if month <= 12))
 
 
 def _relative(found: Found, today: date) -> Expression:
     if found["next_week"]:
         monday = today + timedelta(days=7 - today.weekday())
-        return Expression(_exactly(monday), _exactly(monday + timedelta(days=6)))
+        return Expression(found.said, (_exactly(monday),), (_exactly(monday + timedelta(days=6)),))
     if found["this_month"]:
-        return Expression(RoughMonth(today.month, today.year))
+        return _one(found.said, Rough(1, 31, today.month, today.year, ""))
     if found["next_month"]:
-        return Expression(RoughMonth(today.month % 12 + 1, today.year + today.month // 12))
-    return Expression(_exactly(today + timedelta(days=2 if found["after"] else 1 if found["tomorrow"] else 0)))
+        return _one(found.said, Rough(1, 31, today.month % 12 + 1, today.year + today.month // 12, ""))
+    return _one(found.said, _exactly(today + timedelta(days=2 if found["after"] else 1 if found["tomorrow"] else 0)))
 
 
-def _exactly(day: date) -> RoughDay:
-    return RoughDay(day.day, day.month, day.year)
+def _exactly(day: date) -> Rough:
+    return _day(day.day, day.month, day.year)
 
 
 def _holiday(found: Found, today: date) -> Holiday:
-    from dateutil.easter import easter  # noqa: PLC0415 - of the extra that reads dates
+    from dateutil.easter import easter
 
     said = found.get("year", Number)
     name, year = found["name"], (said.count if said else None) or today.year
@@ -207,20 +213,22 @@ def _holiday(found: Found, today: date) -> Holiday:
 
 def _dated(found: Found, today: date) -> Expression | None:
     year, said_year = None, found.get("year", Number)
-    if said_year is not None and not (said_year.count and 2000 <= said_year.count < 2100 and not said_year.is_thousands):
-        return None
-    if said_year is not None or found["next_year"]:
-        year = said_year.count if said_year else today.year + 1
+    if said_year is not None:
+        year = said_year.count
+        if year is None or not 2000 <= year < 2100 or said_year.is_thousands:
+            return None
+    elif found["next_year"]:
+        year = today.year + 1
     month = _MONTHS.index(found["month"][:3]) + 1
     if not found["day"]:
-        return Expression(_month(found, month, year)) if _is_month(found) else None
+        return _one(found.said, _month(found, month, year)) if _is_month(found) else None
     if found["span"] == "and" and not found["between"]:
         return None
     days = [_day_number(found, name) for name in ("day", "last") if found[name]]
     if any(day is None for day in days):
         return None
-    rough = [RoughDay(day, month, year) for day in days if day is not None]
-    return Expression(rough[0], rough[1] if len(rough) > 1 else None)
+    rough = [_day(day, month, year) for day in days if day is not None]
+    return Expression(found.said, tuple(rough[:1]), tuple(rough[1:]))
 
 
 def _day_number(found: Found, group: str) -> int | None:
@@ -231,26 +239,23 @@ def _day_number(found: Found, group: str) -> int | None:
 
 def _day_alone(found: Found) -> Expression | None:
     nth = found.get("nth", Nth)
-    return Expression(RoughDay(nth.place, None)) if nth and nth.place <= 31 else None
+    return _one(found.said, _day(nth.place, None)) if nth and nth.place <= 31 else None
 
 
-def _month(found: Found, month: int, year: int | None) -> RoughMonth:
+def _month(found: Found, month: int, year: int | None) -> Rough:
     part = " ".join(found["part"].removeprefix("the ").split())
-    words = part.split()
-    nth = next((each.place for each in found.values(Nth, "part")), None) if part else None
-    if not words:
-        return RoughMonth(month, year)
-    if "half" in words:
-        return RoughMonth(month, year, *((1, 15) if nth == 1 else (16, 31)), part)
-    if "week" in words:
-        return RoughMonth(month, year, *((-7, 31) if nth is None else (7 * nth - 6, 7 * nth)), part)
-    ends = _ENDS.get(words[0], 31)
-    return RoughMonth(month, year, {10: 1, 20: 11}.get(ends, 21), ends, part)
+    nth = next((each.place for each in found.values(Nth, "part")), 0) if part else 0
+    begins, ends = next((days for word, days in _PARTS if word in part), (1, 31))
+    if "half" in part and nth == 2:
+        begins, ends = 16, 31
+    if "week" in part:
+        begins, ends = (7 * nth - 6, 7 * nth) if nth else (-6, 31)
+    return Rough(begins, ends, month, year, part)
 
 
 def _is_month(found: Found) -> bool:
     """`may` and `march` are verbs too."""
-    if found["month"] not in ("may", "march", "mar") or found.get("year", Number) or found["next_year"]:
+    if found["month"] not in ("may", "march", "mar") or found.get("year", Number) is not None or found["next_year"]:
         return True
     if found["part"] or found["next"] or found.led_by(_LEADS_TO_A_MONTH) or found.passage.whole(_MONTH_ALONE):
         return True
@@ -266,9 +271,9 @@ def _is_month(found: Found) -> bool:
 def _range(found: Found) -> Expression | None:
     """`June 3` `to` `June 20` is one range; `and` makes one only after `between`."""
     first, last = found.get("first", Expression), found.get("last", Expression)
-    if first is None or last is None or first.last or last.last or type(first.first) is not type(last.first):
+    if first is None or last is None or first.is_range or last.is_range or first.is_month != last.is_month:
         return None
-    return None if found["span"] == "and" and not found["between"] else Expression(first.first, last.first)
+    return None if found["span"] == "and" and not found["between"] else Expression(found.said, first.first, last.first)
 
 
 # -- which days are meant ------------------------------------------------------------------------------------------------
@@ -280,112 +285,47 @@ def resolved(expression: Expression, among: Sequence[Expression], today: date) -
     Raises:
         NoSuchDateError: it can be read in two ways, does not exist, runs backwards, or is over.
     """
-    first, last = (_completed(end, among) for end in (expression.first, expression.last))
-    if last is not None and first is not None:
-        return _span(first, last, today)
-    years = {each.year for each in _ends(among) if each.year is not None}
-    year = years.pop() if len(years) == 1 else None
-    if isinstance(first, RoughMonth):
-        return _month_span(first, today, year)
-    day = _only_day(first)
-    if day.year is not None:
-        exact = _not_over(_date(day.year, day), today)
-    else:
-        same = _date(year, day) if year is not None else None
-        exact = same if same and same >= today else _next(day, today)
-    return exact, exact
-
-
-def _ends(among: Sequence[Expression]) -> Iterator[RoughDay | RoughMonth]:
-    for end in (end for expression in among for end in (expression.first, expression.last)):
-        if isinstance(end, NumericDay):
-            yield from (reading for reading in (end.day_first, end.month_first) if reading)
-        elif end is not None:
-            yield end
-
-
-def _completed(end: Rough | None, among: Sequence[Expression]) -> Rough | None:
-    """`the 5th` is of the one month that a text names; where one date of figures has the day first, so have the others."""
-    if isinstance(end, RoughDay) and end.month is None:
-        months = {each.month for other in among for each in _ends([other]) if not isinstance(other.first, NumericDay) and each.month}
-        return replace(end, month=months.pop()) if len(months) == 1 else end
-    if isinstance(end, NumericDay):
-        numeric = [each.first for each in among if isinstance(each.first, NumericDay)]
-        is_day_first = any(each.month_first is None for each in numeric)
-        is_month_first = any(each.day_first is None for each in numeric)
-        if is_day_first != is_month_first:
-            return replace(end, month_first=None) if is_day_first else replace(end, day_first=None)
-    return end
-
-
-def _month_span(rough: RoughMonth, today: date, year: int | None) -> tuple[date, date]:
-    """The current month counts as long as it lasts."""
-    chosen = rough.year or year or (today.year if rough.month >= today.month else today.year + 1)
-    end = date(chosen + rough.month // 12, rough.month % 12 + 1, 1) - timedelta(days=1)
-    first = end - timedelta(days=-rough.begins - 1) if rough.begins < 0 else end.replace(day=rough.begins)
-    last = end.replace(day=min(rough.ends, end.day))
-    if last < today:
-        raise NoSuchDateError(f"{rough.part} {first:%B %Y} is over".strip())
-    return first, last
-
-
-def _span(first: Rough, last: Rough, today: date) -> tuple[date, date]:
-    if isinstance(first, RoughMonth) and isinstance(last, RoughMonth):
-        ends = _month_span(last, today, first.year)[1]
-        begins = _month_span(first, date(today.year, 1, 1), last.year or ends.year)[0]
-        if begins > ends and first.year is None:
-            begins = begins.replace(year=begins.year - 1)
-    else:
-        begins, ends = _day_span(_only_day(first), _only_day(last), today)
-    if begins > ends:
-        raise NoSuchDateError(f"{_text(begins)} to {_text(ends)} runs backwards")
-    return begins, _not_over(ends, today)
-
-
-def _day_span(first: RoughDay, last: RoughDay, today: date) -> tuple[date, date]:
-    """A year that is left out is that of the other end, or the next in which the range is not over."""
+    first = _only(expression, expression.first, among)
+    last = _only(expression, expression.last, among) if expression.last else first
     wraps = first.month is not None and last.month is not None and first.month > last.month
     year = last.year if last.year is not None else first.year + wraps if first.year is not None else None
-    ends = _date(year, last) if year is not None else _next(last, today)
-    return _date(first.year if first.year is not None else ends.year - wraps, first), ends
+    named = {each.year for other in among for each in (*other.first, *other.last) if each.year is not None}
+    years = [year] if year is not None else [*(named if len(named) == 1 else ()), *range(today.year, today.year + 9)]
+    for each in years:
+        if (last.month, last.ends, last.part) == (2, 29, None) and len(years) > 1 and not isleap(each):
+            continue
+        begins = _date(first.year if first.year is not None else each - wraps, first, first.begins)
+        ends = _date(each, last, last.ends)
+        if begins > ends:
+            raise NoSuchDateError(f"{_text(begins)} to {_text(ends)} runs backwards")
+        if ends >= today:
+            return begins, ends
+    raise NoSuchDateError(f"{last.part} {ends:%B %Y} is over".strip() if expression.is_month else f"{_text(ends)} is in the past")
 
 
-def _only_day(rough: Rough | None) -> RoughDay:
-    if isinstance(rough, RoughDay):
-        return rough
-    if not isinstance(rough, NumericDay):
-        raise NoSuchDateError("a day and a month make no range")
-    readings = tuple(dict.fromkeys(day for day in (rough.day_first, rough.month_first) if day is not None))
+def _only(expression: Expression, readings: tuple[Rough, ...], among: Sequence[Expression]) -> Rough:
+    """The one reading: where one date of figures has the day first, so have the others; `the 5th` is of the one month named."""
+    others = [end for other in among for end in (other.first, other.last) if len(end) == 1]
+    orders = {end[0].order for end in others if end[0].order}
+    if len(readings) > 1 and len(orders) == 1:
+        readings = tuple(reading for reading in readings if reading.order in orders)
     if len(readings) != 1:
-        ways = " or ".join(f"{reading.day} {date(2000, reading.month or 1, 1):%B}" for reading in readings)
-        raise NoSuchDateError(f"{rough.said} can be {ways}" if ways else f"{rough.said} is no date")
-    return readings[0]
+        ways = " or ".join(f"{each.begins} {date(2000, each.month or 1, 1):%B}" for each in readings)
+        raise NoSuchDateError(f"{expression.said} can be {ways}" if ways else f"{expression.said} is no date")
+    months = {end[0].month for end in others if end[0].month is not None}
+    rough = readings[0]
+    return replace(rough, month=months.pop()) if rough.month is None and len(months) == 1 else rough
 
 
-def _date(year: int, rough: RoughDay) -> date:
+def _date(year: int, rough: Rough, day: int) -> date:
     if rough.month is None:
-        raise NoSuchDateError(f"the {rough.day}. of which month")
-    try:
-        return date(year, rough.month, rough.day)
-    except ValueError:
-        raise NoSuchDateError(f"there is no {rough.day} {date(2000, rough.month, 1):%B} {year}") from None
-
-
-def _next(rough: RoughDay, today: date) -> date:
-    """29 February waits for its leap year."""
-    is_leap_day = (rough.month, rough.day) == (2, 29)
-    for year in range(today.year, today.year + 9):
-        if not is_leap_day or year % 4 == 0:
-            day = _date(year, rough)
-            if day >= today:
-                return day
-    raise NoSuchDateError(f"there is no such day within eight years of {today.year}")
-
-
-def _not_over(day: date, today: date) -> date:
-    if day < today:
-        raise NoSuchDateError(f"{_text(day)} is in the past")
-    return day
+        raise NoSuchDateError(f"the {rough.begins}. of which month")
+    days = monthrange(year, rough.month)[1]
+    if rough.part is not None:
+        return date(year, rough.month, min(day, days) if day > 0 else days + day)
+    if not 1 <= day <= days:
+        raise NoSuchDateError(f"there is no {day} {date(2000, rough.month, 1):%B} {year}")
+    return date(year, rough.month, day)
 
 
 def _text(day: date) -> str:

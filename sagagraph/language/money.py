@@ -85,6 +85,11 @@ class Money:
     change: str = ""
     """`more` or `less` than what was said before."""
 
+    @property
+    def currency(self) -> str | None:
+        """The one that is meant; None where none is said, or several can be meant."""
+        return self.currencies[0] if len(self.currencies) == 1 else None
+
 
 @dataclass(frozen=True, slots=True)
 class Cues:
@@ -117,9 +122,9 @@ def _money(found: Found, codes: frozenset[str], cues: Cues) -> Money | None:
     is_led = bool(found.led_by(cues.before) or found.followed_by(cues.after))
     signs = dict.fromkeys(sign for name in ("sign", "second", "after") if (sign := found[name]))
     meant = [code for sign in signs for code in currencies_meant(sign, None if is_led else codes)]
-    if high is not None and not _is_range(found, low, high):
+    if high is not None and not _is_range(found, high):
         return None
-    is_large = is_led and (low.value is None or low.value >= cues.least)
+    is_large = (is_led or found["change"]) and (low.value is None or low.value >= cues.least)
     if not meant and not low.is_thousands and not (high and high.is_thousands) and not is_large:
         return None
     minus = found["minus"] or found["negative"]
@@ -134,7 +139,7 @@ def _money(found: Found, codes: frozenset[str], cues: Cues) -> Money | None:
     )
 
 
-def _is_range(found: Found, low: Number, high: Number) -> bool:
+def _is_range(found: Found, high: Number) -> bool:
     """`$3000-4000`; but not `$3000 and 2 rooms`, nor `$3000 - 4`."""
     if found["second"] or high.is_thousands or found["after"] or found.led_by(_BETWEEN):
         return True

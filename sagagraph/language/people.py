@@ -36,14 +36,14 @@ _ONES: Final = rf"(?:{_KINS}(?:{_AND}{_OUR}{{people:_}})?|{_PARENTS}|{_OUR}{{peo
 _FORMS: Final = (
     form(rf"(?P<me>\bwith\b|{_ME}{_AND}|\bus and\b)\s*{_ONES}"),
     form(rf"{_ONES}{_AND}(?P<me>{_ME})"),
-    form(rf"\b(?:family|group|party|team|bunch) of {{n}}"),
+    form(r"\b(?:family|group|party|team|bunch) of {n}"),
     form(rf"{{people:adults}}(?:{_AND}|\s+){{people:children}}"),
     form(r"{people}"),
     form(r"{n}(?: ?x ?|-)(?:person|people)\b"),
     form(r"\b(?:we are|we're|we will be|we'll be|there are|there will be) {n}(?!-?\w)"),
     form(
-        r"\bfor {n}(?=\s*(?:[,.;!?)]|$|[^\w\s]|(?:from|to|with|leaving|please|pls|plz|thx|thanks|thank|only|at|under|and|but|by|on"
-        r"|if|budget|flying|travell?ing)\b))"
+        r"\bfor {n}(?=\s*(?:[,.;!?)]|$|[^\w\s]|(?:from|to|with|leaving|please|pls|plz|thx|thanks|thank|only|at|under|and|but|by"
+        r"|on|if|budget|flying|travell?ing)\b))"
     ),
     form(r"\b(?P<alone>just me|only me|by myself|on my own|(?:travell?ing|going|fly(?:ing)?) alone|solo|alone)\b"),
     form(
@@ -55,7 +55,8 @@ _UNCOUNTED: Final = form(
     rf"\b(?:with|and|plus|take|taking|bring(?:ing)?) (?:(?:all|some|a few|several|{_MY[2:]}|the|small|young|whole|entire) )*"
     r"(?:family|friends|group|team|colleagues|mates|(?:grand)?parents|(?:grand)?children|kids|in-laws|others)\b"
     rf"|(?:{_MY}|\bthe) (?:(?:whole|entire) )?(?:family|friends|kids|children) (?:and|comes?|joins?|travels?)\b"
-    r"|\b(?:as|for) a (?:family|group|team)\b|\bfor (?:(?:my|our|the|all|whole|entire) )+(?:family|friends|group|team|kids|children)\b"
+    r"|\b(?:as|for) a (?:family|group|team)\b"
+    r"|\bfor (?:(?:my|our|the|all|whole|entire) )+(?:family|friends|group|team|kids|children)\b"
 )
 
 
@@ -75,14 +76,17 @@ def tag_people(passage: Passage) -> None:
 
 def _company(found: Found) -> Company | None:
     people = found.values(Quantity)
-    if any(each.change or each.is_another or each.count is None for each in people):
+    if any(each.change for each in people):
         return None
-    if found["children"] and [each.unit for each in people] != ["person", "child"]:
+    units = [each.unit for each in people]
+    if any(each.count is None for each in people) or (units in (["child"], ["other"]) and not found["me"]):
+        return Company(None)
+    if found["children"] and units != ["person", "child"]:
         return None
     count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
     if found["me"]:
         count += 1 + len(re.findall(_KIN, found["kin"])) + (2 if found["parents"] else 0)
-        is_everybody = not found["kin"] and not found["parents"] and any(each.unit == "person" for each in people)
+        is_everybody = not found["kin"] and not found["parents"] and "person" in units
         return None if is_everybody else Company(count)
     if found["alone"]:
         return Company(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from sagagraph.language.passage import LEAD, form
 from sagagraph.language.words import ALSO_WORDS, NO_NAMES, ONLY_WITH_A_CAPITAL, PLAIN_WORDS
@@ -38,17 +38,15 @@ _COUNTRY_TOO: Final = MappingProxyType(
     }
 )
 """What else a country is called."""
-_STATES: Final = dict(
-    state.split(" ", 1)
-    for state in (
-        "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida,GA Georgia,"
-        "HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine,MD Maryland,"
-        "MA Massachusetts,MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska,NV Nevada,NH New Hampshire,"
-        "NJ New Jersey,NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio,OK Oklahoma,OR Oregon,PA Pennsylvania,"
-        "RI Rhode Island,SC South Carolina,SD South Dakota,TN Tennessee,TX Texas,UT Utah,VT Vermont,VA Virginia,WA Washington,"
-        "WV West Virginia,WI Wisconsin,WY Wyoming,DC District of Columbia"
-    ).split(",")
+_STATES_WRITTEN = (
+    "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida,GA Georgia,"
+    "HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine,MD Maryland,MA Massachusetts,"
+    "MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska,NV Nevada,NH New Hampshire,NJ New Jersey,"
+    "NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio,OK Oklahoma,OR Oregon,PA Pennsylvania,RI Rhode Island,"
+    "SC South Carolina,SD South Dakota,TN Tennessee,TX Texas,UT Utah,VT Vermont,VA Virginia,WA Washington,WV West Virginia,"
+    "WI Wisconsin,WY Wyoming,DC District of Columbia"
 )
+_STATES: Final = dict(state.split(" ", 1) for state in _STATES_WRITTEN.split(","))
 _STATES_LIKE_CITIES: Final = frozenset({"New York", "Washington"})
 """`Los Angeles, New York` are two cities."""
 _LONGEST_NAME: Final = 8
@@ -68,10 +66,15 @@ class Known(Protocol):
     def plain_name(self) -> str: ...
 
 
-class Gazetteer(Protocol):
-    def find_name(self, name: str) -> Known | None: ...
-    def find_code(self, code: str) -> Known | None: ...
-    def namesakes(self, city: Known, /) -> Sequence[Known]:
+_K = TypeVar("_K", bound=Known)
+
+
+class Gazetteer(Protocol[_K]):
+    """The names of all places."""
+
+    def find_name(self, name: str) -> _K | None: ...
+    def find_code(self, code: str) -> _K | None: ...
+    def namesakes(self, city: _K) -> Sequence[_K]:
         """Whom the plain name of a place can also mean."""
 
     def longest_name_from(self, first_word: str) -> int: ...
@@ -97,7 +100,7 @@ class _Span(NamedTuple):
     place: Place
 
 
-def tag_places(passage: Passage, gazetteer: Gazetteer) -> None:
+def tag_places(passage: Passage, gazetteer: Gazetteer[_K]) -> None:
     """A name counts only where it can mean a place."""
     reader = _Reader(passage, gazetteer)
     words = list(_NAME.finditer(passage.text))
@@ -115,8 +118,8 @@ def tag_places(passage: Passage, gazetteer: Gazetteer) -> None:
     passage.tag_spans("place", [each for each in spans if each.place.city or each.place.said.casefold() not in countries])
 
 
-class _Reader:
-    def __init__(self, passage: Passage, gazetteer: Gazetteer) -> None:
+class _Reader(Generic[_K]):
+    def __init__(self, passage: Passage, gazetteer: Gazetteer[_K]) -> None:
         self._text, self._gazetteer = passage.text, gazetteer
         self._has_capitals = any(character.isupper() for character in passage.text)
         self._compared: dict[str, bool] = {}
@@ -143,7 +146,9 @@ class _Reader:
             if is_joined and (_is_capitalised(said) or not self._has_capitals) and self._is_almost_a_name(said):
                 return self._complaint(start, end)
         if first[0].isupper() and self._led(_IN, start):
-            return self._complaint(start, next((end for _, end in phrases if _is_capitalised(self._text[start:end])), phrases[-1][1]))
+            return self._complaint(
+                start, next((end for _, end in phrases if _is_capitalised(self._text[start:end])), phrases[-1][1])
+            )
         return self._complaint(*phrases[-1]) if self._led(_IN_LOWER_CASE, start) else None
 
     def _phrases(self, words: list[re.Match[str]], most: int) -> Iterator[tuple[int, int]]:
@@ -158,7 +163,7 @@ class _Reader:
     def _led(self, words: re.Pattern[str], start: int) -> bool:
         return words.search(self._text, max(0, start - LEAD), start) is not None
 
-    def _meant(self, start: int, end: int) -> Known | None:
+    def _meant(self, start: int, end: int) -> _K | None:
         said = self._text[start:end]
         city, is_shouted = self._gazetteer.find_name(said), self._text.isupper()
         if city is None:
@@ -178,7 +183,7 @@ class _Reader:
             return city if self._led(_TO, start) else None
         return city
 
-    def _exactly(self, start: int, end: int, city: Known) -> _Span:
+    def _exactly(self, start: int, end: int, city: _K) -> _Span:
         """With the state or country written behind it; without one, a name that several places share is asked about."""
         said, behind = self._text[start:end], _BEHIND.match(self._text, end)
         words = behind["region"].split(" ") if behind else []

@@ -15,10 +15,10 @@ from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.problem import parse_request
 from sagagraph.domains.travel.provider import HttpReservationProvider
+from sagagraph.domains.travel.standing import bookings
 from sagagraph.domains.travel.text import PartialRequest, read_request
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.domains.travel.text.rewording import reworded
-from sagagraph.domains.travel.standing import bookings
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.saga.model import Saga

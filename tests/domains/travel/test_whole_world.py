@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.text.passage import Passage
 from sagagraph.domains.travel.text.places import find_mentions
+
+from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.sandbox.cities import all_cities
 
 

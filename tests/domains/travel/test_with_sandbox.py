@@ -11,8 +11,8 @@ import pytest
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.planner import Infeasible, propose
 from sagagraph.domains.travel.provider import HttpReservationProvider
-from sagagraph.domains.travel.text import read_request
 from sagagraph.domains.travel.receipts import Payment, Reservation
+from sagagraph.domains.travel.text import read_request
 from sagagraph.domains.travel.validator import validate_itinerary
 from sagagraph.errors import Refused
 from sagagraph.sandbox.server import EmbeddedSandbox

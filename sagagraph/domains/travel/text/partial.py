@@ -1,8 +1,7 @@
 """What is known of a request so far, and what has to be asked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
-from decimal import Decimal
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
@@ -16,6 +15,8 @@ DATE_FIELDS = ("window", "depart")
 MONEY_FIELDS = ("budget", "currency")
 OPTIONAL_FIELDS = ("budget", "currency", "stars", "direct", "hours", "not_on", "rooms")
 """A trip can be planned without an answer about them."""
+_SAME = ("origin", "depart", "travellers", "rooms", "currency", "stars", "direct", "hours")
+"""Fields that a `TripRequest` has, too, under the same name."""
 BUDGET_FIELDS = ("budget", "budget_each", "no_limit")
 """Of a `PartialRequest`: only one of them holds."""
 
@@ -82,20 +83,12 @@ class PartialRequest(BaseModel):
     def of(cls, request: TripRequest) -> Self:
         """All that is known of a request that is complete, for wishes that are said later."""
         return cls(
-            origin=request.origin,
+            **{name: getattr(request, name) for name in (*_SAME, "budget")},
             stops=tuple(PartialStop(said=stop.city, city=stop.city, nights=stop.nights) for stop in request.stops),
             return_to=request.return_to,
             one_way=request.return_to is None,
             first=request.window and request.window.first,
             last=request.window and request.window.last,
-            depart=request.depart,
-            travellers=request.travellers,
-            rooms=request.rooms,
-            budget=request.budget,
-            currency=request.currency,
-            stars=request.stars,
-            direct=request.direct,
-            hours=request.hours,
             not_on=request.not_on or None,
             order=request.order if request.order is Order.ANY else None,
         )
@@ -147,20 +140,11 @@ class PartialRequest(BaseModel):
     def _checked(self) -> TripRequest:
         first = self.first or self.depart
         fields: dict[str, Any] = {
-            "origin": self.origin,
+            **{name: getattr(self, name) for name in (*_SAME, "not_on", "order")},
             "stops": tuple({"city": stop.city, "nights": stop.nights} for stop in self.stops),
             "return_to": None if self.one_way else self.return_to or self.origin,
             "window": {"first": first, "last": self.last} if first and self.last else None,
-            "depart": self.depart,
-            "travellers": self.travellers,
-            "rooms": self.rooms,
-            "budget": self._whole_budget(),
-            "currency": self.currency,
-            "hours": self.hours,
-            "not_on": self.not_on,
-            "order": self.order,
-            "stars": self.stars,
-            "direct": self.direct,
+            "budget": self.budget if self.budget_each is None else self.budget_each * (self.travellers or 1),
         }
         return checked_request({name: value for name, value in fields.items() if value is not None or name == "return_to"})
 
@@ -189,11 +173,6 @@ class PartialRequest(BaseModel):
             return self.model_copy(update={"first": None, "last": None})
         return self.model_copy(update={"depart": None}) if is_outside else self
 
-    def _whole_budget(self) -> Decimal | None:
-        if self.budget_each is None:
-            return self.budget
-        return self.budget_each * (self.travellers or 1)
-
     def _unsaid(self) -> Iterator[Question]:
         if self.origin is None:
             yield Question(field="origin", text="Where does the trip start?")
@@ -208,25 +187,25 @@ class PartialRequest(BaseModel):
             yield Question(field="travellers", text="How many of you travel?")
         yield from self._unsaid_dates()
 
+    def _left(self) -> tuple[list[int], int]:
+        """The stops whose nights nobody has said, and how many nights are left for them."""
+        open_stops = [n for n, stop in enumerate(self.stops) if stop.nights is None]
+        return open_stops, (self.total_nights or 0) - sum(stop.nights or 0 for stop in self.stops)
+
     def _nights_question(self, stop: PartialStop) -> str:
-        where = stop.city or stop.said
-        open_stops = [each for each in self.stops if each.nights is None]
-        left = (self.total_nights or 0) - sum(each.nights or 0 for each in self.stops)
+        where, (open_stops, left) = stop.city or stop.said, self._left()
         if left < len(open_stops) or len(open_stops) < 2:
             return f"How many nights in {where}?"
         return f"{left} nights are left to share: how many of them in {where}? (`evenly` shares them.)"
 
     def sharing(self, *, evenly: bool) -> Self:
         """With the nights that follow from their total: of the one stop that is left, or of all, in equal parts."""
-        open_stops = [n for n, stop in enumerate(self.stops) if stop.nights is None]
-        left = (self.total_nights or 0) - sum(stop.nights or 0 for stop in self.stops)
+        open_stops, left = self._left()
         if not open_stops or left < len(open_stops) or (len(open_stops) > 1 and not evenly):
             return self
         each, more = divmod(left, len(open_stops))
         given = {n: each + (place < more) for place, n in enumerate(open_stops)}
-        return self.model_copy(
-            update={"stops": tuple(stop.lasting(given.get(n, stop.nights)) for n, stop in enumerate(self.stops))}
-        )
+        return self.model_copy(update={"stops": with_nights(self.stops, given)})
 
     def _unsaid_dates(self) -> Iterator[Question]:
         if self.depart is not None or (self.first is not None and self.last is not None):
@@ -238,6 +217,11 @@ class PartialRequest(BaseModel):
         else:
             text = "When do you want to travel: in which month, between which days, or leaving on which day?"
         yield Question(field="window", text=text)
+
+
+def with_nights(stops: tuple[PartialStop, ...], given: Mapping[int, int | None]) -> tuple[PartialStop, ...]:
+    """`given`: by the place of a stop."""
+    return tuple(stop.lasting(given.get(n, stop.nights)) for n, stop in enumerate(stops))
 
 
 def _both(before: JourneyHours, later: JourneyHours) -> JourneyHours:

@@ -8,7 +8,7 @@ from sagagraph.domains.travel.problem import CURRENCIES
 from sagagraph.domains.travel.text.answers import bare_answer, in_full, is_skipped
 from sagagraph.domains.travel.text.changes import read_changes, with_changed_nights
 from sagagraph.domains.travel.text.partial import PartialRequest
-from sagagraph.domains.travel.text.route import read_route, tag_nights
+from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
     CUES,
     EVENLY,
@@ -16,13 +16,12 @@ from sagagraph.domains.travel.text.slots import (
     Said,
     is_we,
     read_budget,
-    read_dates,
-    read_hours,
     read_party,
     read_stars,
-    read_weekdays,
     read_words,
 )
+from sagagraph.domains.travel.text.stays import tag_nights
+from sagagraph.domains.travel.text.when import read_dates, read_hours, read_weekdays
 from sagagraph.domains.travel.text.words import MEANINGLESS
 from sagagraph.language.passage import Passage, form
 from sagagraph.language.places import tag_places
@@ -35,8 +34,10 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.text.partial import Question
 
 _NOT_PLANNED: Final = form(
-    r"\b(?:(?:by|only(?: by)?) trains?|trains? only|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)(?!\s{2})"
-    r"|(?:for|only) (?:the )?(?:flights?|hotels?)(?=\s*(?:only|alone|[,.;!]|$))|the other way (?:a)?round|vice versa)\b"
+    r"\b(?:(?:by|only(?: by)?) trains?|trains? only"
+    r"|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)(?!\s{2})"
+    r"|(?:for|only) (?:the )?(?:flights?|hotels?)(?=\s*(?:only|alone|[,.;!]|$))|the other way (?:a)?round|vice versa"
+    r"|(?:drop|skip|remove|cancel) (?:(?:the|my|our) )?(?:flights?|trains?|hotels?|stays?))\b"
 )
 """What means something though none of its words does: every trip has hotels, and goes how it can be had."""
 
@@ -77,15 +78,16 @@ def _sentence(
     asked = question.field if question is not None and not is_about_a_city else None
     tag_places(passage, cities)
     tag_nights(passage)
-    whole, said = Passage(passage.text, passage), Said()
+    whole, said, are_we = passage.said(), Said(), is_we(passage)
     changes = read_changes(passage, said, known, today)
-    read_words(passage, said)
-    read_budget(passage, said)
-    read_stars(passage, said)
+    read_words(passage, said, "order", "direct", "no_limit")
+    read_budget(passage, said, known)
+    read_stars(passage, said, known)
     read_hours(passage, said)
     read_weekdays(passage, said)
     read_dates(passage, said, today, known)
-    read_party(passage, said, known, is_we=is_we(whole))
+    read_party(passage, said, known, is_we=are_we)
+    read_words(passage, said, "one_way")
     not_understood = read_route(passage, said, known, asked=asked, whole=whole)
     stops = with_changed_nights(said.fields.get("stops", known.stops), changes, said)
     if stops != known.stops:

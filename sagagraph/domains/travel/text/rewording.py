@@ -14,9 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sagagraph.context.model import Model, Question
 from sagagraph.context.quoting import Quoted, new_nonce
-from sagagraph.domains.travel.text.numerals import COUNT, count_of
 from sagagraph.domains.travel.text.reader import read_request
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
+from sagagraph.language.numbers import Number, tag_numbers
+from sagagraph.language.passage import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME: Final = 4
 """Words."""
-_COUNT: Final = re.compile(rf"\b{COUNT}\b", re.IGNORECASE)
-_AMOUNT: Final = re.compile(r"\d+(?:[.,]\d+)*")
-_THOUSANDS: Final = re.compile(r"(\d+(?:\.\d+)?)\s?k\b", re.IGNORECASE)
 _IMPLIED: Final = {"week": 7, "fortnight": 14, "couple": 2, "both": 2, "a": 1, "an": 1, "alone": 1, "myself": 1, "me": 1}
 _INSTRUCTIONS = (
     "The data is what a traveller wrote. Write the same as one plain English sentence, like: From Boston to Paris for 3 nights "
@@ -108,8 +106,7 @@ def _cities_in(text: str, cities: Gazetteer) -> Iterator[str]:
 
 
 def _numbers_in(text: str) -> set[float]:
-    found = {float(each) * 1000 for each in _THOUSANDS.findall(text)}
-    rest = _THOUSANDS.sub(" ", text)
-    found |= {float(each.replace(",", "")) for each in _AMOUNT.findall(rest) if each.count(".") <= 1}
-    found |= {float(count_of(each)) for each in _COUNT.findall(_AMOUNT.sub(" ", rest))}
+    passage = Passage.of(text)
+    tag_numbers(passage)
+    found = {float(number.value) for number in passage.values(Number) if number.value is not None}
     return found | {float(_IMPLIED[word]) for word in re.findall(r"[a-z]+", text.lower()) if word in _IMPLIED}

@@ -5,8 +5,13 @@ from decimal import Decimal
 import pytest
 
 from sagagraph.domains.travel.problem import CURRENCIES
-from sagagraph.domains.travel.text.budget import Budget, Share, bare_amount, read_budget
-from sagagraph.domains.travel.text.passage import Passage
+from sagagraph.domains.travel.text.slots import Said, read_budget
+
+from .slots import NOTHING, passage_of, said
+
+
+def budget(text: str) -> Said:
+    return said(text, read_budget, NOTHING)[0]
 
 
 @pytest.mark.parametrize(
@@ -35,18 +40,15 @@ from sagagraph.domains.travel.text.passage import Passage
     ],
 )
 def test_a_budget_is_understood(text: str, amount: object) -> None:
-    understood = read_budget(Passage.of(text))
-    assert understood.doubts == ()
-    assert understood.meaning is not None
-    assert (understood.meaning.amount, understood.meaning.share) == (Decimal(str(amount)), Share.TRIP)
-    assert understood.meaning.currency in ("USD", None)
+    understood = budget(text)
+    assert understood.doubts == []
+    assert understood.fields["budget"] == Decimal(str(amount))
+    assert understood.fields["currency"] in ("USD", None)
 
 
 @pytest.mark.parametrize("text", ["$900 per person", "$900 each", "$900 pp", "max 900 dollars a head", "$900 per traveller"])
 def test_a_budget_for_one_traveller_is_told_apart(text: str) -> None:
-    meaning = read_budget(Passage.of(text)).meaning
-    assert meaning is not None
-    assert (meaning.amount, meaning.share) == (Decimal(900), Share.PERSON)
+    assert budget(text).fields["budget_each"] == Decimal(900)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +66,8 @@ def test_a_budget_for_one_traveller_is_told_apart(text: str) -> None:
     ],
 )
 def test_other_numbers_are_not_money(text: str) -> None:
-    understood = read_budget(Passage.of(text))
-    assert (understood.meaning, understood.doubts, understood.rest) == (None, (), Passage.of(text))
+    understood, rest = said(text, read_budget, NOTHING)
+    assert (understood.fields, understood.doubts, rest.text) == ({}, [], passage_of(text).text)
 
 
 @pytest.mark.parametrize(
@@ -88,8 +90,8 @@ def test_other_numbers_are_not_money(text: str) -> None:
     ],
 )
 def test_what_can_mean_more_than_one_amount_is_asked(text: str, field: str, question: str) -> None:
-    understood = read_budget(Passage.of(text))
-    assert understood.meaning is None
+    understood = budget(text)
+    assert understood.fields == {}
     assert [doubt.field for doubt in understood.doubts] == [field]
     assert question in understood.doubts[0].text
 
@@ -116,39 +118,32 @@ def test_what_can_mean_more_than_one_amount_is_asked(text: str, field: str, ques
     ],
 )
 def test_a_budget_may_be_in_another_currency(text: str, amount: int, currency: str) -> None:
-    understood = read_budget(Passage.of(text))
-    assert understood.doubts == ()
-    assert understood.meaning == Budget(Decimal(amount), Share.TRIP, currency)
+    understood = budget(text)
+    assert understood.doubts == []
+    assert understood.fields == {"budget": Decimal(amount), "currency": currency}
 
 
 @pytest.mark.parametrize(
     ("text", "codes"), [("¥9,000", "CNY or JPY"), ("500 kr", "CZK or DKK or ISK or NOK or SEK"), ("9,000 pesos", "MXN or PHP")]
 )
 def test_a_sign_that_several_currencies_share_is_asked_about(text: str, codes: str) -> None:
-    understood = read_budget(Passage.of(text))
+    understood = budget(text)
     assert [doubt.field for doubt in understood.doubts] == ["currency"]
     assert codes in understood.doubts[0].text
-    assert understood.meaning is not None
-    assert understood.meaning.currency is None
+    assert understood.fields["budget"] > 0
+    assert understood.fields["currency"] is None
 
 
 def test_every_currency_is_known_by_its_code() -> None:
     for code in CURRENCIES:
-        understood = read_budget(Passage.of(f"budget {code} 4000"))
-        assert understood.meaning == Budget(Decimal(4000), Share.TRIP, code)
+        assert budget(f"budget {code} 4000").fields == {"budget": Decimal(4000), "currency": code}
 
 
 @pytest.mark.parametrize("text", ["no budget limit", "no limit", "without a limit", "unlimited budget", "money is no object"])
 def test_a_trip_may_cost_whatever_it_takes(text: str) -> None:
-    assert read_budget(Passage.of(text)).meaning == Budget(None, Share.TRIP)
+    assert budget(text).fields == {"no_limit": True}
 
 
 def test_an_amount_leaves_the_rest_of_the_sentence() -> None:
-    rest = read_budget(Passage.of("$2000, 4 nights and 2 rooms")).rest
-    assert rest.text.split() == [",", "4", "nights", "and", "2", "rooms"]
-
-
-def test_a_bare_number_can_be_an_amount() -> None:
-    assert bare_amount(" 5,400 ") == Decimal(5400)
-    assert bare_amount("six thousand") == Decimal(6000)
-    assert bare_amount("cheap") is None
+    _, rest = said("$2000, 4 nights and 2 rooms", read_budget, NOTHING)
+    assert rest.said().split() == [",", "4", "nights", "and", "2", "rooms"]

@@ -4,24 +4,23 @@ from datetime import date
 
 import pytest
 
-from sagagraph.domains.travel.text.dates import Dates, easter_sunday, read_dates
-from sagagraph.domains.travel.text.passage import Passage
+from sagagraph.domains.travel.text.when import read_dates
 
-TODAY = date(2025, 3, 1)
+from .slots import NOTHING, TODAY, said
 
 
 def understood(text: str, today: date = TODAY) -> str:
     """`06-05`: leaving then; `06-01..06-30`: a window."""
-    answer = read_dates(Passage.of(text), today=today)
-    return shown(answer.meaning) if not answer.doubts else f"{answer.doubts[0].field}? {answer.doubts[0].text}"
+    answer = said(text, read_dates, today, NOTHING, today=today)[0]
+    if answer.doubts:
+        return f"{answer.doubts[0].field}? {answer.doubts[0].text}"
+    first, last, depart = (answer.fields.get(name) for name in ("first", "last", "depart"))
 
-
-def shown(dates: Dates) -> str:
     def short(moment: date | None) -> str:
         return "" if moment is None else moment.isoformat().removeprefix("2025-")
 
-    window = f"{short(dates.first)}..{short(dates.last)}" if dates.first or dates.last else ""
-    return " ".join(filter(None, [short(dates.depart), window]))
+    window = f"{short(first)}..{short(last)}" if first or last else ""
+    return " ".join(filter(None, [short(depart), window]))
 
 
 @pytest.mark.parametrize(
@@ -164,20 +163,8 @@ def test_the_year_of_one_date_is_that_of_the_others() -> None:
 
 
 def test_dates_leave_the_rest_of_the_sentence() -> None:
-    rest = read_dates(Passage.of("4 nights in June in Berlin"), today=TODAY).rest
-    assert rest.text.split() == ["4", "nights", "in", "Berlin"]
-
-
-def test_easter_is_when_the_church_says() -> None:
-    assert [easter_sunday(year) for year in (2000, 2008, 2019, 2025, 2038, 2049, 2076)] == [
-        date(2000, 4, 23),
-        date(2008, 3, 23),
-        date(2019, 4, 21),
-        date(2025, 4, 20),
-        date(2038, 4, 25),
-        date(2049, 4, 18),
-        date(2076, 4, 19),
-    ]
+    _, rest = said("4 nights in June in Berlin", read_dates, TODAY, NOTHING)
+    assert rest.said().split() == ["4", "nights", "in", "Berlin"]
 
 
 def test_a_holiday_beside_a_date_is_only_a_reason() -> None:

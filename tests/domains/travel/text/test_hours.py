@@ -2,19 +2,20 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.text.hours import read_hours, read_weekdays
-from sagagraph.domains.travel.text.passage import Passage
+from sagagraph.domains.travel.text.when import read_hours, read_weekdays
+
+from .slots import said
 
 
 def understood(text: str) -> str:
     """`depart 08:00-; arrive -22:00`; with a question mark where it is asked."""
-    answer = read_hours(Passage.of(text))
+    answer = said(text, read_hours)[0]
     if answer.doubts:
         return f"{answer.doubts[0].field}?"
-    if answer.meaning is None:
+    if "hours" not in answer.fields:
         return ""
     shown = []
-    for name, hours in (("depart", answer.meaning.depart), ("arrive", answer.meaning.arrive)):
+    for name, hours in (("depart", answer.fields["hours"].depart), ("arrive", answer.fields["hours"].arrive)):
         limits = [f"{limit:%H:%M}" if limit else "" for limit in (hours.earliest, hours.latest)]
         shown += [f"{name} {'-'.join(limits)}"] if any(limits) else []
     return "; ".join(shown)
@@ -90,12 +91,12 @@ def test_hours_that_can_mean_more_than_one_thing_are_asked_about(text: str) -> N
     ],
 )
 def test_weekdays_to_avoid_are_understood(text: str, days: str) -> None:
-    answer = read_weekdays(Passage.of(text))
-    assert " ".join(answer.meaning or ()) == days
+    answer = said(text, read_weekdays)[0]
+    assert " ".join(answer.fields.get("not_on", ())) == days
 
 
 def test_a_week_without_any_day_is_asked_about() -> None:
     every = "Mondays, Tuesdays, Wednesdays, Thursdays, Fridays, Saturdays and Sundays"
-    answer = read_weekdays(Passage.of(f"not on {every}"))
-    assert answer.meaning is None
+    answer = said(f"not on {every}", read_weekdays)[0]
+    assert answer.fields == {}
     assert [doubt.field for doubt in answer.doubts] == ["not_on"]

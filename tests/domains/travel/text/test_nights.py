@@ -2,8 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.text.nights import find_durations
-from sagagraph.domains.travel.text.passage import Passage
+from sagagraph.domains.travel.text.stays import Stay, find_stays, tag_nights
+
+from .slots import passage_of
+
+
+def stays(text: str) -> list[Stay]:
+    passage = passage_of(text)
+    tag_nights(passage)
+    return find_stays(passage)
 
 
 @pytest.mark.parametrize(
@@ -34,16 +41,14 @@ from sagagraph.domains.travel.text.passage import Passage
     ],
 )
 def test_durations_are_nights(text: str, nights: list[int | None]) -> None:
-    assert [duration.nights for duration in find_durations(Passage.of(text)).meaning] == nights
+    assert [stay.nights for stay in stays(text)] == nights
 
 
 @pytest.mark.parametrize("text", ["3 nights each", "3 nights in each city", "each for 3 nights", "3 nights per city"])
 def test_a_duration_can_be_for_each_stop(text: str) -> None:
-    (duration,) = find_durations(Passage.of(text)).meaning
-    assert duration.is_each
+    assert [stay.kind for stay in stays(text)] == ["each"]
 
 
 @pytest.mark.parametrize("text", ["10 days in total", "a 10-day trip", "a total of 10 days", "a 10 day vacation"])
 def test_a_duration_can_be_that_of_the_whole_trip(text: str) -> None:
-    (duration,) = find_durations(Passage.of(text)).meaning
-    assert duration.is_total
+    assert [stay.kind for stay in stays(text)] == ["total"]

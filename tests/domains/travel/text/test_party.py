@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.text.party import Party, read_party
-from sagagraph.domains.travel.text.passage import Passage
+from sagagraph.domains.travel.text.slots import Said, is_we, read_party
+
+from .slots import NOTHING, passage_of, said
+
+
+def party(text: str) -> Said:
+    return said(text, read_party, NOTHING, is_we=is_we(passage_of(text)))[0]
 
 
 @pytest.mark.parametrize(
@@ -38,16 +43,15 @@ from sagagraph.domains.travel.text.passage import Passage
     ],
 )
 def test_a_party_is_counted(text: str, travellers: int) -> None:
-    understood = read_party(Passage.of(text))
-    assert understood.doubts == ()
-    assert understood.meaning.travellers == travellers
+    understood = party(text)
+    assert understood.doubts == []
+    assert understood.fields["travellers"] == travellers
 
 
 @pytest.mark.parametrize("text", ["", "for two weeks", "for a couple of nights", "2 nights", "I visit my brother", "can we fly?"])
 def test_other_words_are_nobody(text: str) -> None:
-    understood = read_party(Passage.of(text))
-    assert understood.meaning == Party(None, None, has_own_rooms=False)
-    assert understood.doubts == ()
+    understood = party(text)
+    assert (understood.fields, understood.doubts) == ({}, [])
 
 
 @pytest.mark.parametrize(
@@ -55,12 +59,11 @@ def test_other_words_are_nobody(text: str) -> None:
     [("2 rooms", 2), ("a double room", 1), ("two separate hotel rooms", 2), ("one room for 2 people", 1)],
 )
 def test_rooms_are_counted(text: str, rooms: int) -> None:
-    assert read_party(Passage.of(text)).meaning.rooms == rooms
+    assert party(text).fields["rooms"] == rooms
 
 
 def test_rooms_of_their_own_follow_from_the_party() -> None:
-    meaning = read_party(Passage.of("three people, separate rooms")).meaning
-    assert meaning == Party(3, None, has_own_rooms=True)
+    assert party("three people, separate rooms").fields == {"travellers": 3, "rooms": 3}
 
 
 @pytest.mark.parametrize(
@@ -73,4 +76,4 @@ def test_rooms_of_their_own_follow_from_the_party() -> None:
     ],
 )
 def test_a_party_that_is_not_clear_is_asked_for(text: str, field: str) -> None:
-    assert [doubt.field for doubt in read_party(Passage.of(text)).doubts] == [field]
+    assert [doubt.field for doubt in party(text).doubts] == [field]

@@ -3,15 +3,21 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.text.passage import Passage
-from sagagraph.domains.travel.text.places import find_mentions
+from sagagraph.language.passage import Passage
+from sagagraph.language.places import Place, tag_places
 
 from .atlas import ATLAS
 
 
+def places(text: str, cities: Gazetteer) -> list[Place]:
+    passage = Passage.of(text)
+    tag_places(passage, cities)
+    return passage.values(Place)
+
+
 def found(text: str, cities: Gazetteer) -> list[str | None]:
     """Unknown places with a question mark."""
-    return [mention.city or f"?{mention.said}" for mention in find_mentions(Passage.of(text), cities)]
+    return [mention.city or f"?{mention.said}" for mention in places(text, cities)]
 
 
 @pytest.mark.parametrize(
@@ -74,16 +80,16 @@ def test_names_that_are_shared_or_are_words_are_read_with_care(text: str, names:
 
 
 def test_a_name_that_several_cities_share_comes_with_the_cities() -> None:
-    (mention,) = find_mentions(Passage.of("to Portland"), ATLAS)
+    (mention,) = places("to Portland", ATLAS)
     assert mention.candidates == ("Portland", "Portland, Maine")
     assert mention.unknown == "Which Portland: Portland (United States) or Portland, Maine?"
 
 
 def test_nobody_who_says_paris_means_the_small_one() -> None:
-    (mention,) = find_mentions(Passage.of("to Paris"), ATLAS)
+    (mention,) = places("to Paris", ATLAS)
     assert (mention.city, mention.candidates) == ("Paris", ())
 
 
 def test_an_unknown_place_comes_with_suggestions(cities: Gazetteer) -> None:
-    (mention,) = find_mentions(Passage.of("to Belrin"), cities)
+    (mention,) = places("to Belrin", cities)
     assert mention.unknown == "no city called 'Belrin' is known; did you mean Berlin?"

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.domains.travel.problem import Direct
-from sagagraph.domains.travel.text.passage import Passage
-from sagagraph.domains.travel.text.wishes import read_direct, read_stars
+from sagagraph.domains.travel.text.slots import read_stars
+
+from .slots import NOTHING, said
 
 
 @pytest.mark.parametrize(
@@ -35,14 +36,14 @@ from sagagraph.domains.travel.text.wishes import read_direct, read_stars
     ],
 )
 def test_stars_are_understood(text: str, stars: tuple[int, int] | None) -> None:
-    understood = read_stars(Passage.of(text))
-    assert (understood.meaning, understood.doubts) == (stars, ())
+    understood = said(text, read_stars, NOTHING)[0]
+    assert (understood.fields.get("stars"), understood.doubts) == (stars, [])
 
 
 @pytest.mark.parametrize("text", ["6 star hotel", "0 stars", "3.5 stars", "4-3 stars", "3 stars in Berlin, 5 stars in Cologne"])
 def test_stars_that_no_hotel_has_are_asked_about(text: str) -> None:
-    understood = read_stars(Passage.of(text))
-    assert understood.meaning is None
+    understood = said(text, read_stars, NOTHING)[0]
+    assert "stars" not in understood.fields
     assert [doubt.field for doubt in understood.doubts] == ["stars"]
 
 
@@ -67,4 +68,4 @@ def test_stars_that_no_hotel_has_are_asked_about(text: str) -> None:
     ],
 )
 def test_the_wish_for_direct_flights_is_understood(text: str, direct: Direct | None) -> None:
-    assert read_direct(Passage.of(text)).meaning == direct
+    assert said(text, read_stars, NOTHING)[0].fields.get("direct") == direct
