@@ -69,7 +69,7 @@ def sentences(text: str) -> list[str]:
     text = re.sub(r"\b([ap])\.\s?m\.?(?=\W|$)", r"\1m", text, flags=re.IGNORECASE)
     text = re.sub(r"\s*\(([^)]*)\)", r", \1,", text)
     text = re.sub(r"'s (?:flight|plane|train|bus) (?=lands|arrives|gets in)", " ", text)
-    return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,"))]
+    return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
 
 
 def parts_of(text: str) -> list[tuple[int, int]]:
