@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|our|my|their)\s+", re.IGNORECASE)
 _HOUSE: Final = re.compile(r"^(?P<owner>.+?)'s(?: (?:own )?(?:house|home|place|flat|apartment))?$", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)
 def plain(name: str) -> str:
     """Names are the same whatever article and capitals they have."""
     return _ARTICLE.sub("", name.strip(" ,.")).casefold()
