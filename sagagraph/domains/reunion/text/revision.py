@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sagagraph.domains.reunion.problem import ReunionProblem
 from sagagraph.domains.reunion.suggestions import accept, suggestions
 from sagagraph.domains.reunion.text.facts import Sense, sense_of, still_holds
 from sagagraph.domains.reunion.text.partial import PartialProblem, Question, hear
-from sagagraph.domains.reunion.text.reader import Context, Sentence, read_sentence
+from sagagraph.domains.reunion.text.reader import Sentence
 from sagagraph.domains.reunion.text.variants import revised, shortened
 from sagagraph.domains.reunion.transcript import LONGEST_TRANSCRIPT, MOST_SENTENCES, Transcript
 from sagagraph.errors import InvalidInputError
@@ -55,12 +56,17 @@ def partial_of(transcript: Transcript) -> PartialProblem:
     partial = PartialProblem(base=transcript.base)
     heard: list[Sentence] = []
     for sentence in transcript.sentences:
-        alone = list(hear(sentence, PartialProblem()))
+        alone = _alone(sentence)
         if not any(each.facts for each in alone):
             partial = partial.updated_by(heard)
-            alone, heard = list(hear(sentence, partial)), []
+            alone, heard = tuple(hear(sentence, partial)), []
         heard += alone
     return partial.updated_by(heard)
+
+
+@lru_cache(maxsize=2 * MOST_SENTENCES)
+def _alone(sentence: str) -> tuple[Sentence, ...]:
+    return tuple(hear(sentence, PartialProblem()))
 
 
 def with_said(transcript: Transcript, text: str) -> Revision:
@@ -74,7 +80,7 @@ def with_said(transcript: Transcript, text: str) -> Revision:
 
 def with_said_instead(transcript: Transcript, number: int, text: str) -> Revision:
     """One sentence replaced by what `text` says, which is said last, and so holds. Raises `InvalidInputError` for nonsense."""
-    heard = list(hear(text, PartialProblem()))
+    heard = _alone(text)
     new = [each.text for each in heard if each.facts]
     if not new:
         raise InvalidInputError(
@@ -110,12 +116,13 @@ def _with_one_more(transcript: Transcript, new: Sentence) -> tuple[Transcript, l
     kept, last = list(transcript.sentences), [new.text]
     gone: list[tuple[str, str]] = []
     for number, old in enumerate(transcript.sentences):
-        if still_holds(read_sentence(old, Context()).facts, new.facts):
+        if still_holds([fact for each in _alone(old) for fact in each.facts], new.facts):
             continue
         ways: list[tuple[str, list[str]]] = [(each, []) for each in revised(old, new.text)] if last else []
         for text, left in (*ways, *((each, last) for each in shortened(old))):
             tried = [*kept[:number], text, *kept[number + 1 :]]
-            if _sense(_of(transcript, (*tried, *left))) == wanted:
+            is_understood = not any(each.unread for each in _alone(text))
+            if is_understood and _sense(_of(transcript, (*tried, *left))) == wanted:
                 kept, last = tried, left
                 gone.append((old, text))
                 break
