@@ -12,7 +12,7 @@ settings.register_profile("same", derandomize=True, database=None)
 settings.load_profile("same")
 
 QUICK = "quick and not thorough"
-"""What `make test` runs: tests that are marked `quick`. Whatever is not marked is run by `make test-all`, so none can be forgotten."""
+"""What `make test` runs: tests that are marked `quick`. All others are run by `make test-all`, so none can be forgotten."""
 THOROUGH_FIXTURES = frozenset({"postgres", "browser"})
 """Parts that take long to start: a test that asks for one is left to `make test-all`, whatever its module says."""
 

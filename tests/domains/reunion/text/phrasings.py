@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sagagraph.domains.reunion.reading.facts import (
+from sagagraph.domains.reunion.text.facts import (
     CompanyFact,
     Fact,
     GoalFact,

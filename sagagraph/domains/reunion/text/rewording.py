@@ -14,23 +14,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sagagraph.context.model import Model, Question
 from sagagraph.context.quoting import Quoted, new_nonce
-from sagagraph.domains.reunion.reading.clauses import LONGEST_TEXT
-from sagagraph.domains.reunion.reading.partial import PartialProblem
-from sagagraph.domains.reunion.reading.reader import read_reunion
+from sagagraph.domains.reunion.text.partial import LONGEST_TEXT, PartialProblem, read_reunion
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
+from sagagraph.language.numbers import Number, tag_numbers
+from sagagraph.language.passage import Passage
 
 _NAMED: Final = ("people", "vehicles", "tasks")
-_AMOUNT: Final = re.compile(r"\d+")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _OURS: Final = frozenset({"s", "car", "airport", "the", "a", "an", "of", "at", "to", "rental", "rent"})
 """Words that the rules put into names themselves."""
-_COUNTS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_SPELT: Final = {
-    **{word: {number} for number, word in enumerate(_COUNTS, 1)},
-    "noon": {12},
-    "half": {30},
-    "quarter": {15, 45},
-}
+_IMPLIED: Final = {"noon": {12}, "half": {30}, "quarter": {15, 45}}
 _INSTRUCTIONS: Final = (
     "The data is what somebody wrote about a reunion. Write the same as plain English sentences, each about one thing, like: "
     "Dinner is at 6 pm at home. Emily lands at 2:30 pm at BOS and needs a ride. Michael drives from New York, leaving at 11 am. "
@@ -100,6 +93,8 @@ def _words(text: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(text)}
 
 
-def _numbers(text: str) -> set[int]:
-    found = {int(each) for each in _AMOUNT.findall(text)}
-    return found.union(*(_SPELT.get(word.casefold(), set()) for word in _WORD.findall(text)))
+def _numbers(text: str) -> set[float]:
+    passage = Passage.of(re.sub(r"(?<=\d)[:.h](?=\d)", " ", text), most=len(text))
+    tag_numbers(passage)
+    said = {float(each.value) for each in passage.values(Number) if each.value is not None}
+    return said.union(*(_IMPLIED.get(word, set()) for word in _words(text)))

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.reunion.common_sense import accept, suggestions
-from sagagraph.domains.reunion.reading.facts import Fact
-from sagagraph.domains.reunion.reading.partial import PartialProblem
-from sagagraph.domains.reunion.reading.reader import read_reunion
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.shipped import shipped
+from sagagraph.domains.reunion.suggestions import accept, suggestions
+from sagagraph.domains.reunion.text.facts import Fact
+from sagagraph.domains.reunion.text.partial import PartialProblem, read_reunion
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError
 

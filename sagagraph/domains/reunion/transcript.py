@@ -1,4 +1,4 @@
-"""What people said of a reunion, kept beside the problem that it made."""
+"""Transcript: what people said of a reunion, kept beside the problem that it made."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sagagraph.domains.reunion.request import ReunionProblem
 
 MOST_SENTENCES: Final = 200
-LONGEST_TELLING: Final = 20_000
+LONGEST_TRANSCRIPT: Final = 20_000
 """Characters of all sentences: every change of a saga's request has them again in its journal."""
 
-Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_TELLING)]
+Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_TRANSCRIPT)]
 
 
-class Telling(BaseModel):
-    """`base`: a problem that came as a whole; `sentences` are said on top of it. `added`: ids of `common_sense.suggestions`."""
+class Transcript(BaseModel):
+    """`base`: a problem that came as a whole; `sentences` are said on top of it. `added`: ids of suggestions that were taken."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
 
@@ -27,6 +27,6 @@ class Telling(BaseModel):
     @model_validator(mode="after")
     def _is_short(self) -> Self:
         length = sum(map(len, self.sentences))
-        if length > LONGEST_TELLING:
-            raise ValueError(f"has {length} characters, and at most {LONGEST_TELLING} are kept")
+        if length > LONGEST_TRANSCRIPT:
+            raise ValueError(f"has {length} characters, and at most {LONGEST_TRANSCRIPT} are kept")
         return self

@@ -1,4 +1,4 @@
-"""A telling lists what holds: however it grows and is put right, it means what was said, the last word first."""
+"""A transcript lists what holds: however it grows and is put right, it means what was said, the last word first."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sagagraph.domains.reunion.reading.partial import PartialProblem
-from sagagraph.domains.reunion.reading.reader import read_reunion
-from sagagraph.domains.reunion.reading.retelling import heard, meaning_of, partial_of, said_instead, without
 from sagagraph.domains.reunion.shipped import shipped
-from sagagraph.domains.reunion.telling import LONGEST_TELLING, MOST_SENTENCES, Telling
+from sagagraph.domains.reunion.text.partial import PartialProblem, read_reunion
+from sagagraph.domains.reunion.text.revision import meaning_of, partial_of, with_said, with_said_instead, without
+from sagagraph.domains.reunion.transcript import LONGEST_TRANSCRIPT, MOST_SENTENCES, Transcript
 from sagagraph.errors import InvalidInputError
 
 from .phrasings import PHRASINGS, RIDE_SHARING, THANKSGIVING, WEDDING
@@ -18,11 +17,11 @@ from .phrasings import PHRASINGS, RIDE_SHARING, THANKSGIVING, WEDDING
 DAY = "Dinner at 6 pm at home. Sarah is at home. Emily lands at 2:30 pm at BOS and needs a ride. James lands at BOS at 1 pm"
 
 
-def told(*texts: str) -> Telling:
-    telling = Telling()
+def told(*texts: str) -> Transcript:
+    transcript = Transcript()
     for text in texts:
-        telling = heard(telling, text).telling
-    return telling
+        transcript = with_said(transcript, text).transcript
+    return transcript
 
 
 def sense(partial: PartialProblem) -> dict[str, object]:
@@ -39,7 +38,7 @@ def test_a_story_means_sentence_by_sentence_what_it_means_as_a_whole(text: str) 
 @given(st.lists(st.sampled_from([said for said, facts in PHRASINGS if facts]), min_size=1, max_size=7))
 def test_whatever_is_overtaken_what_holds_is_what_was_said_last(said: list[str]) -> None:
     everything = tuple(fact for each in said for fact in read_reunion(each).facts)
-    assert sense(partial_of(told(*said).sentences)) == sense(PartialProblem(everything))
+    assert sense(partial_of(told(*said))) == sense(PartialProblem(everything))
 
 
 @pytest.mark.parametrize(
@@ -54,35 +53,35 @@ def test_whatever_is_overtaken_what_holds_is_what_was_said_last(said: list[str])
     ],
 )
 def test_an_earlier_sentence_is_put_right_where_it_stands(later: str, before: str, after: str) -> None:
-    telling = told(DAY)
-    found = heard(telling, later)
+    transcript = told(DAY)
+    found = with_said(transcript, later)
     assert found.overtaken == ((before, after),)
-    number = telling.sentences.index(before)
-    assert found.telling.sentences == (*telling.sentences[:number], after, *telling.sentences[number + 1 :])
+    number = transcript.sentences.index(before)
+    assert found.transcript.sentences == (*transcript.sentences[:number], after, *transcript.sentences[number + 1 :])
 
 
 def test_what_does_not_hold_at_all_any_more_is_dropped_and_what_holds_in_part_is_shortened() -> None:
-    telling = told("Sarah lands at 2 pm", "Sarah is at BOS", "Bob is at home and Sarah lands at 3 pm")
-    found = heard(telling, "Sarah lands at PVD at 4 pm")
-    assert found.telling.sentences == ("Bob is at home", "Sarah lands at PVD at 4 pm")
+    transcript = told("Sarah lands at 2 pm", "Sarah is at BOS", "Bob is at home and Sarah lands at 3 pm")
+    found = with_said(transcript, "Sarah lands at PVD at 4 pm")
+    assert found.transcript.sentences == ("Bob is at home", "Sarah lands at PVD at 4 pm")
 
 
 def test_what_adds_to_a_sentence_leaves_it_alone() -> None:
-    telling = told(DAY)
-    found = heard(telling, "Grandma needs a pick-up. Home to BOS takes an hour")
+    transcript = told(DAY)
+    found = with_said(transcript, "Grandma needs a pick-up. Home to BOS takes an hour")
     assert found.overtaken == ()
-    assert found.telling.sentences[: len(telling.sentences)] == telling.sentences
+    assert found.transcript.sentences[: len(transcript.sentences)] == transcript.sentences
 
 
 def test_what_is_known_already_and_what_means_nothing_is_not_listed() -> None:
-    telling = told(DAY)
-    found = heard(telling, "Sarah is at home. The weather is nice. Thank you!")
-    assert (found.telling, found.unread) == (telling, ("The weather is nice",))
+    transcript = told(DAY)
+    found = with_said(transcript, "Sarah is at home. The weather is nice. Thank you!")
+    assert (found.transcript, found.unread) == (transcript, ("The weather is nice",))
 
 
 def test_of_a_sentence_what_was_understood_is_listed() -> None:
-    found = heard(told(DAY), "The weather is nice, and Bob is at home")
-    assert (found.telling.sentences[-1], found.unread) == ("Bob is at home", ("The weather is nice",))
+    found = with_said(told(DAY), "The weather is nice, and Bob is at home")
+    assert (found.transcript.sentences[-1], found.unread) == ("Bob is at home", ("The weather is nice",))
 
 
 @pytest.mark.parametrize(
@@ -100,28 +99,28 @@ def test_whoever_is_called_she_is_listed_by_name(said: list[str], listed: str) -
 
 
 def test_a_bare_answer_is_listed_as_the_sentence_that_it_stands_for() -> None:
-    telling = told("Dinner at 6 pm", "Emily lands at BOS at 2 pm. Bob is at home. Bob has a car", "at home", "60 minutes")
-    assert meaning_of(telling).problem is not None
-    assert telling.sentences[-2:] == ("Everybody must be at home by 18:00", "BOS to Home takes 60 minutes")
-    assert partial_of(reversed(telling.sentences)).missing() == ()
+    transcript = told("Dinner at 6 pm", "Emily lands at BOS at 2 pm. Bob is at home. Bob has a car", "at home", "60 minutes")
+    assert meaning_of(transcript).problem is not None
+    assert transcript.sentences[-2:] == ("Everybody must be at home by 18:00", "BOS to Home takes 60 minutes")
+    assert partial_of(Transcript(sentences=transcript.sentences[::-1])).missing() == ()
 
 
 def test_an_earlier_sentence_that_is_changed_holds_against_later_ones() -> None:
-    telling = Telling(sentences=("Emily lands at BOS at 2 pm", "Bob is at home", "Emily waits at PVD from 3 pm"))
-    changed = said_instead(telling, 0, "Emily lands at BOS at 5 pm").telling
+    transcript = Transcript(sentences=("Emily lands at BOS at 2 pm", "Bob is at home", "Emily waits at PVD from 3 pm"))
+    changed = with_said_instead(transcript, 0, "Emily lands at BOS at 5 pm").transcript
     assert changed.sentences == ("Bob is at home", "Emily lands at BOS at 5 pm")
-    assert partial_of(changed.sentences).problem["people"][-1] == {"name": "Emily", "place": "BOS", "from": "17:00"}
+    assert partial_of(changed).problem["people"][-1] == {"name": "Emily", "place": "BOS", "from": "17:00"}
 
 
 def test_a_sentence_is_not_replaced_by_nonsense() -> None:
     with pytest.raises(InvalidInputError, match="did not understand"):
-        said_instead(told(DAY), 0, "The weather is nice")
+        with_said_instead(told(DAY), 0, "The weather is nice")
 
 
 def test_what_is_taken_away_does_not_hold_any_more() -> None:
-    telling = told(DAY)
-    number = telling.sentences.index("Sarah is at home")
-    assert "Sarah" not in {each["name"] for each in partial_of(without(telling, number).sentences).problem["people"]}
+    transcript = told(DAY)
+    number = transcript.sentences.index("Sarah is at home")
+    assert "Sarah" not in {each["name"] for each in partial_of(without(transcript, number)).problem["people"]}
 
 
 @pytest.mark.parametrize(
@@ -143,7 +142,7 @@ def test_sentences_are_said_on_top_of_a_problem_that_came_as_a_whole(
     said: str, path: tuple[str | int, ...], value: object
 ) -> None:
     base = shipped("thanksgiving")
-    found: object = meaning_of(heard(Telling(base=base), said).telling).problem
+    found: object = meaning_of(with_said(Transcript(base=base), said).transcript).problem
     for each in path:
         found = found[each] if isinstance(each, int) else getattr(found, each)  # type: ignore[index]
     assert found == value
@@ -151,7 +150,7 @@ def test_sentences_are_said_on_top_of_a_problem_that_came_as_a_whole(
 
 def test_all_else_of_a_problem_that_came_as_a_whole_stays() -> None:
     base = shipped("thanksgiving")
-    changed = meaning_of(heard(Telling(base=base), "Home to BOS takes 90 minutes").telling).problem
+    changed = meaning_of(with_said(Transcript(base=base), "Home to BOS takes 90 minutes").transcript).problem
     assert changed is not None
     assert {*changed.travel_minutes} ^ {*base.travel_minutes} == {base.travel_minutes[0], changed.travel_minutes[-1]}
     assert changed.model_copy(update={"travel_minutes": base.travel_minutes}) == base
@@ -159,11 +158,11 @@ def test_all_else_of_a_problem_that_came_as_a_whole_stays() -> None:
 
 def test_somebody_unknown_is_asked_about() -> None:
     with pytest.raises(InvalidInputError, match="say where they are"):
-        heard(Telling(base=shipped("thanksgiving")), "Bob needs a ride")
+        with_said(Transcript(base=shipped("thanksgiving")), "Bob needs a ride")
 
 
 def test_a_telling_is_kept_within_bounds() -> None:
     with pytest.raises(InvalidInputError, match="too much"):
         told(*(f"Guest{number} is at home" for number in range(MOST_SENTENCES + 1)))
     with pytest.raises(ValueError, match="at most"):
-        Telling(sentences=("x" * LONGEST_TELLING, "y"))
+        Transcript(sentences=("x" * LONGEST_TRANSCRIPT, "y"))

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.reunion.reading.partial import PartialProblem
-from sagagraph.domains.reunion.reading.reader import read_reunion
-from sagagraph.domains.reunion.reading.rewording import reworded
+from sagagraph.domains.reunion.text.partial import PartialProblem, read_reunion
+from sagagraph.domains.reunion.text.rewording import reworded
 from sagagraph.errors import ModelError, UnusableAnswerError
 from tests.support.scripted_model import Scripted
 
