@@ -1,4 +1,4 @@
-"""CP-SAT as all planners run it."""
+"""CP-SAT: how all planners run it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def solver_with(budget: Budget) -> cp_model.CpSolver:
-    """One worker with a fixed seed: the same question has the same answer, unless the time runs out before the proof."""
+    """One worker with a fixed seed: equal questions get equal answers, unless the time runs out before the proof."""
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = budget.seed
