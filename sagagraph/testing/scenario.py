@@ -35,10 +35,10 @@ def store_of(folder: Path) -> str:
 class Scenario(Protocol):
     """One way through a saga. Each case has a fresh `folder` and database, and all but `world` run in separate processes.
 
-        `world` is entered in the sweep's process and stays up while the others die: start the saga's outside world there, and put
-    its address into `folder`. The others open the store that `store_of(folder)` names at that moment. `run` opens its engine with
-    the crash point around its store and calls, and with its `lease_ttl_s`; it may raise errors of this library. `resume` continues
-    without a crash point, and returns when the saga is quiet. `judge` asks the outside world, not the saga.
+    `world` is entered in the sweep's process and stays up while the others die: start the saga's outside world there, and put
+    its address into `folder`. The others open the store that `store_of(folder)` names at that moment. `run` opens its engine
+    with the crash point around its store and calls, and with its `lease_ttl_s`; it may raise errors of this library. `resume`
+    continues without a crash point, and returns when the saga is quiet. `judge` asks the outside world, not the saga.
     """
 
     @property
