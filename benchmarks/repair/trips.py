@@ -7,7 +7,7 @@ import sqlite3
 import time
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -27,10 +27,10 @@ from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.opening import open_store
-from sagagraph.sandbox import inventory
+from sagagraph.saga.stores.urls import open_store
+from sagagraph.sandbox.books import stock
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.sandbox.world import find_offer
+from sagagraph.sandbox.world.questions import find_offer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sagagraph.saga.core.state import Operation, Saga
 
 SAGA = "trip"
+_TODAY = date(2025, 3, 1)
 MOST_STARTS = 4
 OFFER: TypeAdapter[Offer] = TypeAdapter(Offer)
 
@@ -146,8 +147,8 @@ def sell_out(saga: Saga, database: Path) -> None:
             offer = find_offer(each.spec.inputs["offer_id"])
             with closing(sqlite3.connect(database, timeout=10)) as connection, connection:
                 connection.row_factory = sqlite3.Row
-                if offer is not None and (left := inventory.left_of(connection, offer)):
-                    inventory.take(connection, offer.for_quantity(left))
+                if offer is not None and (left := stock.left_of(connection, offer)):
+                    stock.take(connection, offer.for_quantity(left))
 
 
 def bookings(saga: Saga) -> list[Operation]:
@@ -253,7 +254,7 @@ def _gazetteer(cities: tuple[City, ...]) -> Gazetteer:
 async def _opened(folder: Path, disruption: Disruption | None) -> AsyncIterator[tuple[WatchedTravel, Engine]]:
     faults = _file_of(folder, disruption)
     meter = Meter()
-    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", faults)) as service:
+    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", faults, _TODAY)) as service:
         async with (
             HttpReservationProvider(service.url, transport=_Counting(Meter())) as witness,
             HttpReservationProvider(service.url, transport=_Counting(meter)) as provider,

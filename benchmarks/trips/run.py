@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from time import perf_counter
@@ -27,10 +28,11 @@ from sagagraph.errors import SagaGraphError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 
 APPROVED_BY = "benchmark"
+_TODAY = date(2025, 3, 1)
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ async def _world(bench: _Bench) -> World:
 async def _bench(folder: Path) -> AsyncIterator[_Bench]:
     transport = CountedTransport()
     async with AsyncExitStack() as stack:
-        service = stack.enter_context(EmbeddedSandbox(SandboxSettings(folder / "sandbox.db")))
+        service = stack.enter_context(EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", today=_TODAY)))
         provider = await stack.enter_async_context(HttpReservationProvider(service.url, transport=transport))
         onlooker = await stack.enter_async_context(HttpReservationProvider(service.url))
         travel = await Travel.connect(provider, folder / "outbox")

@@ -1,4 +1,4 @@
-"""The other side of the sandbox's counter: orders what is to go wrong with a saga's calls, and takes bookings away."""
+"""The fault desk of the sandbox: orders what is to go wrong with a saga's calls, and takes bookings away."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ FAULTS: Final = {
     "429": "asks to come back later",
     "500": "breaks",
 }
-KINDS: Final = ("flight", "hotel", "train", "payment", "*")
 CALLS: Final = ("book", "cancel", "capture", "refund")
 
 
 class FaultDesk:
-    """`url`: of the provider. One that is no sandbox has no such desk: then nothing can be ordered."""
+    """`url`: of the provider. One that is no sandbox has no such desk: then nothing can be ordered.
 
-    def __init__(self, url: str) -> None:
+    `kinds`: of what can be booked there, the one to be offered first in front.
+    """
+
+    def __init__(self, url: str, kinds: tuple[str, ...]) -> None:
         self._url = url.rstrip("/")
+        self.kinds = (*kinds, "*")
 
     async def is_open(self) -> bool:
         try:
@@ -47,11 +50,11 @@ class FaultDesk:
         """The provider itself cancels a reservation, as happens."""
         answer = await self._ask("POST", f"/reservations/{quote(reservation_id, safe='')}/withdraw")
         if answer.status_code != httpx2.codes.OK:
-            raise ProviderError(f"reservation {reservation_id!r} can not be taken away: {answer.text[:200]}")
+            raise ProviderError(f"reservation {reservation_id!r} cannot be taken away: {answer.text[:200]}")
 
     async def _ask(self, method: str, path: str, body: object = None) -> httpx2.Response:
         try:
             async with httpx2.AsyncClient(timeout=_TIMEOUT_S) as client:
                 return await client.request(method, self._url + path, json=body)
         except httpx2.HTTPError as exc:
-            raise ProviderError(f"the sandbox can not be reached: {type(exc).__name__}") from exc
+            raise ProviderError(f"the sandbox cannot be reached: {type(exc).__name__}") from exc

@@ -12,7 +12,7 @@ from typing import Any
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.holder import LEASE_TTL_S
 
-_WRITES = frozenset({"create", "take", "append", "release", "ask", "note"})
+_WRITES = frozenset({"create", "take", "append", "release", "ask", "note", "put"})
 _CHECKPOINT_WRITES = frozenset({"aput", "aput_writes"})
 
 

@@ -21,7 +21,7 @@ from sagagraph.validators.verdict import Verdict, Violation
 from tests.cli.commands import BOOKINGS, CommandLine
 from tests.cli.conftest import OpenService
 from tests.cli.contract import Saga
-from tests.replaying import check_file
+from tests.support.replaying import check_file
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from sagagraph.domains.travel.provider.receipts import Ledger
 from sagagraph.errors import StoreError
 from sagagraph.graph.checkpoints import postgres_checkpointer
 from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
-from sagagraph.testing.proxy import PostgresProxy, postgres_proxy
-from sagagraph.testing.trips import REQUEST
 from tests.graph.conftest import OpenWorker
+from tests.support.proxy import PostgresProxy, postgres_proxy
+from tests.support.trips import REQUEST
 
 ReadLedger = Callable[[], Any]
 

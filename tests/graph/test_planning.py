@@ -21,10 +21,11 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.engine.views.view import Account, Cost
-from sagagraph.testing.trips import REQUEST
 from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.operation import OperationSpec
 from tests.graph.conftest import OpenWorker
+from tests.support.today import TODAY
+from tests.support.trips import REQUEST
 
 ReadLedger = Callable[[], Any]
 
@@ -369,7 +370,7 @@ def raise_price(database: Path, offer: dict[str, Any], url: str) -> None:
     faults = database.with_name("faults.json")
     faults.write_text(json.dumps([{"kind": "hotel", "call": "search", "fault": "price_up"}]))
     question = {"city": offer["city"], "check_in": offer["check_in"], "check_out": offer["check_out"], "rooms": offer["rooms"]}
-    with EmbeddedSandbox(SandboxSettings(database, faults)) as other:
+    with EmbeddedSandbox(SandboxSettings(database, faults, TODAY)) as other:
         httpx2.get(f"{other.url}/offers/hotels", params=question).raise_for_status()
     assert httpx2.get(f"{url}/offers/{offer['offer_id']}").json()["price"] > offer["price"]
 

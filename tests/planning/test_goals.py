@@ -18,7 +18,7 @@ from sagagraph.planning.rounds import rounds_in
 from sagagraph.planning.templates import Template, TemplateLibrary
 from sagagraph.validators.verdict import VerdictStatus
 from sagagraph.workflow.operation import reference
-from tests.models import Scripted
+from tests.support.scripted_model import Scripted
 
 done: list[str] = []
 

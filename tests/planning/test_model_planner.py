@@ -21,7 +21,7 @@ from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.views.view import Cost
 from sagagraph.validators.verdict import Verdict, Violation
-from tests.models import Scripted
+from tests.support.scripted_model import Scripted
 
 SOLVED = tuple(Proposal({"pick": name}, f"hash-{name}", name, Cost(1), (f"{name} is fine",)) for name in ("a", "b"))
 

@@ -70,7 +70,7 @@ def all_cases(draw: st.DrawFn) -> Case:
             return case
 
 
-@pytest.mark.exploration
+@pytest.mark.thorough
 @settings(randomly, max_examples=300)
 @given(all_cases(), choices, st.booleans())
 def test_it_is_what_a_look_at_all_operations_says_wherever_a_saga_gets(case: Case, picks: list[int], eager: bool) -> None:

@@ -58,7 +58,7 @@ def sweeps() -> Iterator[dict[str, subprocess.Popen[str]]]:
 def test_a_saga_killed_anywhere_goes_on_and_does_nothing_twice(
     sweeps: dict[str, subprocess.Popen[str]], name: str, outcomes: set[str], stuck_at_most: int
 ) -> None:
-    told, problems = sweeps[name].communicate(timeout=60)
+    told, problems = sweeps[name].communicate(timeout=240)
     cases: list[dict[str, Any]] = [json.loads(line) for line in told.splitlines()]
     assert sweeps[name].returncode == 0, problems
     assert [each for each in cases if each["judgement"]["faults"]] == []

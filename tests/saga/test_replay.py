@@ -19,7 +19,7 @@ from sagagraph.saga.core.events import Entry
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.maintenance.replay import Difference, refold, replay, turns
-from tests.replaying import Witness, check_replays
+from tests.support.replaying import Witness, check_replays
 
 from .service import A_DAY, Service, is_lost, lands_but_is_lost
 from .workers import OpenEngine, on_every_store

@@ -20,7 +20,7 @@ from sagagraph.saga.stores.migration import upgrade
 from sagagraph.saga.stores.port import SagaStore
 from sagagraph.saga.stores.postgres import PostgresSagaStore
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
-from tests.replaying import Witness, check_file, check_replays
+from tests.support.replaying import Witness, check_file, check_replays
 
 from .service import Service
 

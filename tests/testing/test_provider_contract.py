@@ -21,6 +21,7 @@ from sagagraph.testing.providers import Bench, Journey, Stay
 from sagagraph.testing.providers.check import Check, Promise, carry_out
 from sagagraph.testing.providers.contract import CHECKS, Connect, ProviderContract
 from sagagraph.testing.providers.trial import ContractBrokenError
+from tests.support.today import TODAY
 from tests.testing.lossy import LossyWire
 
 pytest_plugins = ["pytester"]
@@ -52,7 +53,7 @@ def connect_to(url: str) -> Connect:
 
 @contextmanager
 def sandbox(folder: Path, *withheld: str) -> Iterator[str]:
-    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", withheld=frozenset(withheld))) as service:
+    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", today=TODAY, withheld=frozenset(withheld))) as service:
         yield service.url
 
 

@@ -34,8 +34,8 @@ from sagagraph.saga.engine.reversal import plan_reversal
 from sagagraph.saga.engine.synchronous import LoopThread, SyncSaga
 from sagagraph.saga.engine.views.preview import CancelPreview, preview_cancel
 from sagagraph.saga.engine.views.view import SagaView, view_of
-from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.stores.port import Headline, RequestKind
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.workflow.values import Json
 
 if TYPE_CHECKING:

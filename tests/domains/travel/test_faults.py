@@ -28,10 +28,11 @@ from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.saga.core import events as e
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import SagaView
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.testing.trips import REQUEST
 from sagagraph.workflow.policy import CompensationPolicy
+from tests.support.today import TODAY
+from tests.support.trips import REQUEST
 
 SAGA = "trip"
 ALL = frozenset({"dedup", "void", "deadline", "refusals"})
@@ -91,7 +92,7 @@ class Trip:
 async def a_trip(
     folder: Path, faults: Iterable[dict[str, Any]] = (), withheld: frozenset[str] = frozenset()
 ) -> AsyncIterator[Trip]:
-    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", _file_of(folder, faults), withheld=withheld)) as service:
+    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", _file_of(folder, faults), TODAY, withheld=withheld)) as service:
         async with HttpReservationProvider(service.url) as provider:
             travel = await Travel.connect(provider, folder / "outbox")
             engine = Engine(await open_store("memory:"), actions=travel.actions, account=account_of)

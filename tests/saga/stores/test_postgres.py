@@ -18,12 +18,12 @@ from sagagraph.saga.core.events import BodyCompleted, LeaseTaken, SagaBegun, Sag
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores import postgres_connection
 from sagagraph.saga.stores.migration import LOCK
-from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.stores.owner import this_owner
 from sagagraph.saga.stores.port import Lease, Note, RequestKind, SagaStore
 from sagagraph.saga.stores.postgres import PostgresSagaStore
-from sagagraph.testing.postgres import PostgresServer
-from sagagraph.testing.proxy import PostgresProxy, postgres_proxy
+from sagagraph.saga.stores.urls import open_store
+from tests.support.postgres import PostgresServer
+from tests.support.proxy import PostgresProxy, postgres_proxy
 
 from .test_stores import ME, OTHER, append, begin
 
@@ -112,6 +112,7 @@ async def test_a_takeover_over_a_lost_connection_is_made_once(
     far: PostgresSagaStore, near: PostgresSagaStore, proxy: PostgresProxy, cut: Cut
 ) -> None:
     await begin(near, ttl_s=0)
+    far._clock = time.time  # so that the look at the head is the first request, and the takeover the second
     cut_at_second_request(far, proxy, cut)
     assert await far.take("trip", owner=OTHER, ttl_s=4) == Lease("trip", 2, OTHER)
     assert proxy.cuts == 1

@@ -16,10 +16,9 @@ import pytest
 from sagagraph.errors import InvalidInputError, StoreError
 from sagagraph.saga.core.events import BodyCompleted, Entry, SagaBegun, SagaCommitted
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.opening import open_store
 from sagagraph.saga.stores.rows import row_of
-from sagagraph.saga.stores.sql import Pace
-from sagagraph.saga.stores.sqlite import QUICK_S, SqliteSagaStore
+from sagagraph.saga.stores.sqlite import QUICK_S, Pace, SqliteSagaStore
+from sagagraph.saga.stores.urls import open_store
 
 from .conftest import Clock, OpenSqlite
 from .test_stores import OTHER, append, begin

@@ -10,7 +10,7 @@ from typing import Final
 from sagagraph.domains.reunion.day import DayPlan, parse_request
 from sagagraph.domains.reunion.planning.explanation import reasons
 from sagagraph.domains.reunion.planning.tradeoffs import Tradeoffs, tradeoffs
-from sagagraph.planning.page import ALONE, Preference
+from sagagraph.planning.page import ALONE, Preference, better_offer
 from sagagraph.saga.core.state import Saga
 
 
@@ -73,10 +73,10 @@ def preferred(text: str, saga: Saga) -> Preference | None:
         return None
     if not saga.plan.alternatives:
         return Preference(said=ALONE)
-    shown = DayPlan.model_validate(saga.plan.content).plan
-    offered = [(DayPlan.model_validate(each["plan"]).plan, str(each["plan_hash"])) for each in saga.plan.alternatives]
-    found, plan_hash = min(offered, key=lambda each: aim.figure(tradeoffs(problem, each[0])))
-    if aim.figure(tradeoffs(problem, found)) >= aim.figure(tradeoffs(problem, shown)):
+    better = better_offer(saga, lambda plan: aim.figure(tradeoffs(problem, DayPlan.model_validate(plan).plan)))
+    if better is None:
         return Preference(said=f"Of all plans that I have found for your wishes, this one has {aim.best}: change one of them.")
-    against = reasons(problem, found, shown)[0]
+    plan_hash, found = better
+    before, after = (DayPlan.model_validate(each).plan for each in (saga.plan.content, found))
+    against = reasons(problem, after, before)[0]
     return Preference(plan_hash, said=f"This one has {aim.better}. Against the one before: {against}.")

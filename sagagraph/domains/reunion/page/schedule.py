@@ -1,4 +1,4 @@
-"""A day's plan as bars of a timeline, a schematic of its roads, and a line for everybody."""
+"""The schedule of a day: a line for everybody, bars of a timeline, and a schematic of its roads."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from sagagraph.domains.reunion.day import DayPlan
 from sagagraph.domains.reunion.parts import parts_of
 from sagagraph.domains.reunion.plan import Act, Journey
 from sagagraph.domains.reunion.times import is_dated, text_of
-from sagagraph.planning.page import Bar, Connection, Line, Place, Route
+from sagagraph.planning.page import Bar, Connection, Line, Place, PlanView, Route
 
 
-def bars_of(plan: DayPlan) -> tuple[Bar, ...]:
+def view_of(plan: DayPlan) -> PlanView:
+    return PlanView(_lines(plan), _all_bars(plan), _route(plan))
+
+
+def _all_bars(plan: DayPlan) -> tuple[Bar, ...]:
     """A row for everybody who does something, and for every vehicle."""
     acts = sorted(plan.plan.actions, key=lambda act: (act.start, act.end))
     bars = [bar for act in acts for bar in _bars(act, plan)]
@@ -40,7 +44,7 @@ def instant(moment: int, day: date) -> datetime:
     return datetime.combine(day, time()) + timedelta(minutes=moment)
 
 
-def route_of(plan: DayPlan) -> Route:
+def _route(plan: DayPlan) -> Route:
     """Places on a circle: who drives where is to be seen, not how far."""
     spots = {name: _spot(number, len(plan.places), label) for number, (name, label) in enumerate(plan.places.items())}
     journeys = [act for act in plan.plan.actions if isinstance(act, Journey) and act.from_ in spots and act.to in spots]
@@ -48,7 +52,7 @@ def route_of(plan: DayPlan) -> Route:
         Connection(spots[act.from_], spots[act.to], act.vehicle, f"{text_of(act.start)} {act.vehicle}: {', '.join(act.people)}")
         for act in sorted(journeys, key=lambda act: act.start)
     )
-    return Route(connections, is_map=False)
+    return Route(connections)
 
 
 def _spot(number: int, of: int, label: str) -> Place:
@@ -56,7 +60,7 @@ def _spot(number: int, of: int, label: str) -> Place:
     return Place(label, math.sin(angle), math.cos(angle))
 
 
-def lines_of(plan: DayPlan) -> tuple[Line, ...]:
+def _lines(plan: DayPlan) -> tuple[Line, ...]:
     return tuple(
         Line(part.who, part.who, "; ".join(f"{text_of(step.start)}–{text_of(step.end)} {step.what}" for step in part.steps))
         for part in parts_of(plan)

@@ -1,7 +1,9 @@
-"""Travel on a page: wishes as phrases that the reader understands, and plans as bars, places and lines."""
+"""The travel page: wishes as phrases that the reader understands, and plans as bars, places and lines."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
@@ -9,7 +11,6 @@ from sagagraph.context.model import Model
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
 from sagagraph.domains.travel.page.disruptions import disruption_in, disruptions
 from sagagraph.domains.travel.page.preferences import aim_of, chosen, unread_and_preferred
@@ -18,37 +19,49 @@ from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.progress import bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
-from sagagraph.domains.travel.reading import PartialRequest, read_request
-from sagagraph.domains.travel.reading.partial import Question
-from sagagraph.domains.travel.reading.rewording import reworded
 from sagagraph.domains.travel.request import parse_request
+from sagagraph.domains.travel.text import PartialRequest, read_request
+from sagagraph.domains.travel.text.partial import Question
+from sagagraph.domains.travel.text.rewording import reworded
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
+from sagagraph.money import money_text
 from sagagraph.planning.fault_desk import FaultDesk
-from sagagraph.planning.page import Bar, Connection, Disruption, Download, Draft, Line, Place, Preference, Route, Wish
+from sagagraph.planning.page import (
+    Bar,
+    Connection,
+    Disruption,
+    Download,
+    Draft,
+    Line,
+    Page,
+    Place,
+    PlanView,
+    Preference,
+    Route,
+)
 from sagagraph.saga.core.state import Saga
 
 _LIGHTS: Final = 2500
+_KINDS: Final = ("hotel", "flight", "train", "payment")
 
 
-class TravelSubject:
-    name = "travel"
+class TravelPage(Page):
+    domain: Travel
     title = "A trip"
     outcome = "everything is booked"
-    under_way = ""
     opening = "Where do you want to go, and when? Say it in your own words."
-    examples: tuple[str, ...] = (
-        "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, flexible within the "
+    examples = (
+        "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June, flexible within the "
         "month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
         "Two of us from Boston to Lisbon for 5 nights in May, under $4,000",
         "From London to Tokyo and Osaka in any order, 4 nights each, in September",
     )
 
     def __init__(self, travel: Travel, model: Model | None = None) -> None:
-        self.domain = travel
-        self._model = model
-        provider = travel.provider
-        self.desk = FaultDesk(provider.url) if isinstance(provider, HttpReservationProvider) else None
+        super().__init__(travel, model)
+        if isinstance(travel.provider, HttpReservationProvider):
+            self.desk = FaultDesk(travel.provider.url, _KINDS)
         self._lights = tuple((city.longitude, city.latitude) for city in travel.cities.cities[:_LIGHTS])
 
     # -- wishes --------------------------------------------------------------------------------------------------------
@@ -56,14 +69,15 @@ class TravelSubject:
     async def read(self, text: str, known: Any | None) -> Draft:
         """By the rules; a first sentence that they can not read whole is shown to the model, where there is one."""
         partial = await self._read(text, known)
-        if self._model is None or known is not None or not partial.missing():
+        if self.model is None or known is not None or not partial.missing():
             return self._draft(partial)
         today = (await self.domain.provider.now()).date()
         try:
-            plainer = await reworded(text, model=self._model, cities=self.domain.cities, today=today)
+            plainer = await reworded(text, model=self.model, cities=self.domain.cities, today=today)
         except ModelError as exc:
-            return self._draft(partial, f"The model could not be asked, so I went on without it: {exc}.")
-        return self._draft(plainer or partial)
+            aside = f"The model could not be asked, so I went on without it: {exc}."
+            return replace(self._draft(partial, aside), failed=exc)
+        return self._draft(partial) if plainer is None else replace(self._draft(plainer), by=self.model.name)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
         today = (await self.domain.provider.now()).date()
@@ -78,10 +92,9 @@ class TravelSubject:
         follows = trip.rooms == -(-trip.travellers // 2)
         return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
 
-    def without(self, known: Any, key: str) -> Draft:
-        return self._draft(without(known, key))
-
-    async def reworded(self, known: Any, key: str, text: str) -> Draft:
+    async def changed(self, known: Any, key: str, text: str | None) -> Draft:
+        if text is None:
+            return self._draft(without(known, key))
         place = STOP.fullmatch(key)
         if place is not None:
             return self._draft(await self._with_stop(known, int(place[1]), text))
@@ -106,7 +119,9 @@ class TravelSubject:
         return known.model_copy(update={"stops": stops, "unread": alone.unread})
 
     def _draft(self, partial: PartialRequest, *asides: str) -> Draft:
-        questions = tuple(each.text for each in partial.missing())
+        missing = partial.missing()
+        questions = tuple(each.text for each in missing)
+        field = missing[0].field if missing else ""
         request = None if questions else partial.complete().model_dump(mode="json")
         unread, preferences = unread_and_preferred(partial.unread)
         if preferences:
@@ -115,13 +130,7 @@ class TravelSubject:
                 *asides,
                 f"Not yet applied: {words}. It chooses among plans that are there: say it once more when they are.",
             )
-        return Draft(partial, tuple(wishes_of(partial)), questions, unread, request, asides=asides)
-
-    def happened(self, request: Any) -> tuple[Wish, ...]:  # noqa: ARG002 - what falls through is replaced, and nothing else
-        return ()
-
-    def on_top(self, request: Any, saga: Saga) -> Any:  # noqa: ARG002 - all of a trip's request is wishes
-        return request
+        return Draft(partial, tuple(wishes_of(partial)), questions, unread, request, asides=asides, field=field)
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
         aim = aim_of(text)
@@ -133,22 +142,16 @@ class TravelSubject:
             return None
         return chosen(aim, saga, unread_and_preferred(said.unread)[0])
 
-    def sentence(self, request: Any) -> str:
-        said = [wish.text for wish in self.draft_of(request).wishes]
-        return f"A trip {', '.join(said)}."
-
     # -- plans ---------------------------------------------------------------------------------------------------------
 
-    def bars(self, plan: Any) -> tuple[Bar, ...]:
-        return tuple(_bar(leg) for leg in Itinerary.model_validate(plan).legs)
+    def view(self, plan: Any) -> PlanView:
+        legs = Itinerary.model_validate(plan).legs
+        return PlanView(tuple(map(_line, legs)), tuple(map(_bar, legs)), self._route(legs))
 
-    def route(self, plan: Any) -> Route:
-        cities = self.domain.cities
-        legs = [each.offer for each in Itinerary.model_validate(plan).legs if not isinstance(each.offer, HotelOffer)]
-        return Route(tuple(_connection(cities, each) for each in legs), is_map=True, lights=self._lights)
-
-    def lines(self, plan: Any) -> tuple[Line, ...]:
-        return tuple(_line(leg) for leg in Itinerary.model_validate(plan).legs)
+    def _route(self, legs: Iterable[Leg]) -> Route:
+        journeys = [leg.offer for leg in legs if not isinstance(leg.offer, HotelOffer)]
+        connections = tuple(_connection(self.domain.cities, each) for each in journeys)
+        return Route(connections, is_map=True, lights=self._lights)
 
     def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
         return disruptions(saga)

@@ -29,4 +29,6 @@ async def redact_journals(store: SagaStore, sagas: Sequence[Saga], fields: tuple
 
 async def _rows_beside(store: SagaStore, saga_id: str) -> list[Json]:
     requests = await store.requests({saga_id: 0})
-    return [*(each.data for each in requests), *(each.output for each in await store.notes(saga_id))]
+    documents = await store.documents(saga_id)
+    notes = await store.notes(saga_id)
+    return [*(each.data for each in requests), *(each.data for each in documents), *(each.output for each in notes)]
