@@ -12,6 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.extras import needing
 from sagagraph.planning.entry import Entry, Surroundings
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ async def surroundings(settings: Settings, documents: Documents | None = None) -
         def provider() -> str:
             if settings.provider_url:
                 return settings.provider_url
-            from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+            with needing("all"):
+                from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 
             files.sandbox.parent.mkdir(parents=True, exist_ok=True)
             embedded = SandboxSettings(files.sandbox, today=settings.today, moves_clock=True)

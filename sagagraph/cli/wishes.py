@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sagagraph.cli import render
 from sagagraph.cli.terminal import asked, is_terminal
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
-from sagagraph.planning.domain import Json
-from sagagraph.planning.page import Draft, Page
-from sagagraph.saga.core.state import Saga
+
+if TYPE_CHECKING:
+    from sagagraph.planning.domain import Json
+    from sagagraph.planning.page import Draft, Page
+    from sagagraph.saga.core.state import Saga
 
 
 async def wanted(page: Page, text: str | None, file: Path | None, before: Saga | None = None) -> Json:

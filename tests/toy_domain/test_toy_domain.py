@@ -121,4 +121,4 @@ def test_names_are_listed_without_loading_anything(installed: Installed) -> None
         "import sys; from sagagraph.registry import domain_names, entries; print(*domain_names()); entries();"
         "print([each for each in ('ortools', 'pandas', 'pydantic', 'langgraph', 'market.domain') if each in sys.modules])"
     )
-    assert installed.run("-c", code).splitlines() == ["jobshop market reunion travel", "[]"]
+    assert installed.run(code).splitlines() == ["jobshop market reunion travel", "[]"]
