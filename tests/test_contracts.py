@@ -13,6 +13,8 @@ import grimp
 import networkx as nx
 import pytest
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parent.parent
 CONTRACT = "importlinter:contract:"
 
