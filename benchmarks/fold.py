@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sagagraph.saga import events as e
-from sagagraph.saga.codec import Record, decode, encode
-from sagagraph.saga.evolve import fold
-from sagagraph.saga.model import Saga
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.codec import Record, decode, encode
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.state import Saga
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 

@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable, Iterable
 
 from benchmarks.fold import folded, journal
-from sagagraph.saga import commands as c
-from sagagraph.saga import events as e
-from sagagraph.saga.agenda import is_quiet, next_steps, status_of
-from sagagraph.saga.decide import decide, intent
-from sagagraph.saga.evolve import evolve, fold
-from sagagraph.saga.model import Saga
-from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.step import CallAction, CallCompensation, Record, Verify
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.decide.decide import decide, intent
+from sagagraph.saga.core.evolve.evolve import evolve, fold
+from sagagraph.saga.core.next_steps import is_quiet, next_steps, status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.core.steps import CallAction, CallCompensation, Record, Verify
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 

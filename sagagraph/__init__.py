@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sagagraph.context.slice import ContextSlice as ContextSlice
     from sagagraph.errors import Refused as Refused
-    from sagagraph.graph.builder import SagaGraph as SagaGraph
     from sagagraph.graph.current import current_saga as current_saga
-    from sagagraph.graph.offloading import offload as offload
-    from sagagraph.graph.tool import saga_tool as saga_tool
+    from sagagraph.graph.planning_graph import planning_graph as planning_graph
+    from sagagraph.graph.saga_graph import SagaGraph as SagaGraph
+    from sagagraph.graph.state.offload import offload as offload
+    from sagagraph.graph.tools import saga_tool as saga_tool
     from sagagraph.planning.llm import init_model as init_model
-    from sagagraph.saga.action import Guarantees as Guarantees
-    from sagagraph.saga.action import action as action
-    from sagagraph.saga.call import Call as Call
-    from sagagraph.saga.call import current_call as current_call
-    from sagagraph.saga.engine import Engine as Engine
-    from sagagraph.saga.probe import Probe as Probe
+    from sagagraph.saga.core.call import Call as Call
+    from sagagraph.saga.engine.actions import Guarantees as Guarantees
+    from sagagraph.saga.engine.actions import action as action
+    from sagagraph.saga.engine.call import Probe as Probe
+    from sagagraph.saga.engine.call import current_call as current_call
+    from sagagraph.saga.engine.engine import Engine as Engine
     from sagagraph.validators.protocol import Validator as Validator
     from sagagraph.validators.verdict import Verdict as Verdict
     from sagagraph.validators.verdict import Violation as Violation
@@ -31,24 +32,25 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Backoff": "sagagraph.workflow.policy",
-    "Call": "sagagraph.saga.call",
+    "Call": "sagagraph.saga.core.call",
     "ContextSlice": "sagagraph.context.slice",
-    "Engine": "sagagraph.saga.engine",
-    "Guarantees": "sagagraph.saga.action",
+    "Engine": "sagagraph.saga.engine.engine",
+    "Guarantees": "sagagraph.saga.engine.actions",
     "Policy": "sagagraph.workflow.policy",
-    "Probe": "sagagraph.saga.probe",
+    "Probe": "sagagraph.saga.engine.call",
     "Refused": "sagagraph.errors",
     "Retry": "sagagraph.workflow.policy",
-    "SagaGraph": "sagagraph.graph.builder",
+    "SagaGraph": "sagagraph.graph.saga_graph",
     "Validator": "sagagraph.validators.protocol",
     "Verdict": "sagagraph.validators.verdict",
     "Violation": "sagagraph.validators.verdict",
-    "action": "sagagraph.saga.action",
-    "current_call": "sagagraph.saga.call",
+    "action": "sagagraph.saga.engine.actions",
+    "current_call": "sagagraph.saga.engine.call",
     "init_model": "sagagraph.planning.llm",
     "current_saga": "sagagraph.graph.current",
-    "offload": "sagagraph.graph.offloading",
-    "saga_tool": "sagagraph.graph.tool",
+    "offload": "sagagraph.graph.state.offload",
+    "planning_graph": "sagagraph.graph.planning_graph",
+    "saga_tool": "sagagraph.graph.tools",
 }
 
 __all__ = sorted(_HOME)

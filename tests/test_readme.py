@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import structlog
 
+from tests.support.today import TODAY
+
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^(?P<fence>```+)python[ \t]*(?P<words>[^\n]*)\n(?P<code>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL)
 
@@ -38,6 +40,7 @@ def test_a_block_of_python_runs_as_it_stands(place: str, tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     for name in ("SAGAGRAPH_STORE", "SAGAGRAPH_PROVIDER_URL", "SAGAGRAPH_LOG", "SAGAGRAPH_MODEL"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SAGAGRAPH_TODAY", str(TODAY))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setattr("sys.argv", ["example"])
     code = compile(BLOCKS[place], place, "exec", dont_inherit=True)

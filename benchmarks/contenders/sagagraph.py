@@ -15,8 +15,8 @@ from benchmarks.contender import Commands
 from benchmarks.fold import Row, measure
 from benchmarks.work import TO, result_of
 from sagagraph import Call, Engine, Guarantees, action
-from sagagraph.saga.action import Action
-from sagagraph.saga.codec import encode
+from sagagraph.saga.core.codec import encode
+from sagagraph.saga.engine.actions import Action
 
 Request = dict[str, Any]
 

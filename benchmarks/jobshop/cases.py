@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sagagraph.domains.job_shop.generator import generate, strikes
+from benchmarks.jobshop.generator import generate, strikes
 from sagagraph.domains.job_shop.instances import parse_problem
-from sagagraph.domains.job_shop.problem import JobShop
+from sagagraph.domains.job_shop.request import JobShop
 
 _DMU: Final = ("03", "04", "08", "09", "13", "14", "18", "19", "23", "24", "28", "29", "33", "34", "38", "39")
 _TA: Final = ("01", "02", "51", "52", "61", "71", "72")

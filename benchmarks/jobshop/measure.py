@@ -9,11 +9,11 @@ from benchmarks.jobshop.cases import Instance
 from sagagraph.domains.job_shop.events import Event
 from sagagraph.domains.job_shop.parsing import parse_events
 from sagagraph.domains.job_shop.plan import Schedule, makespan
-from sagagraph.domains.job_shop.planner import plan
-from sagagraph.domains.job_shop.problem import JobShop
-from sagagraph.domains.job_shop.repair import EditRadius, Repaired, edit_radius, recompute, repair
-from sagagraph.domains.job_shop.validator import validate_schedule
-from sagagraph.domains.job_shop.workload import schedule_of, workload_of
+from sagagraph.domains.job_shop.planning.planner import plan
+from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, recompute, repair
+from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
+from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
 
 Case = dict[str, Any]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.repair.disruptions import pairs, singles
-from sagagraph.testing.trips import REQUEST
+from tests.support.trips import REQUEST
 
 if TYPE_CHECKING:
     from benchmarks.repair.disruptions import Disruption

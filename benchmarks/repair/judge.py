@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from benchmarks.repair.oracle import limit_of
-from sagagraph.domains.travel.problem import TripRequest
-from sagagraph.saga.events import PlanJudged
+from sagagraph.domains.travel.request import TripRequest
+from sagagraph.saga.core.events import PlanJudged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from sagagraph.domains.travel.offers import Offer, Transport
-    from sagagraph.domains.travel.problem import Hours, TripRequest
-    from sagagraph.domains.travel.provider import ReservationProvider
+    from sagagraph.domains.travel.provider.provider import ReservationProvider
     from sagagraph.domains.travel.rates import Rates
+    from sagagraph.domains.travel.request import Hours, TripRequest
 
 AFTER_A_FLIGHT = timedelta(minutes=90)
 FROM_TRAIN_TO_FLIGHT = timedelta(minutes=60)

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,21 +16,21 @@ import httpx2
 from pydantic import TypeAdapter
 
 from benchmarks.repair.oracle import Best, Held, Wreck, best_repair
-from sagagraph.domains.travel.actions import travel_actions
+from sagagraph.domains.travel.actions.actions import travel_actions
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.domain import Travel, account_of
 from sagagraph.domains.travel.offers import Offer
-from sagagraph.domains.travel.problem import TripRequest
-from sagagraph.domains.travel.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.request import TripRequest
 from sagagraph.errors import SagaGraphError
-from sagagraph.graph.planning import planning_graph
+from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.planning.domain import Infeasible
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.evolve import fold
-from sagagraph.saga.stores.opening import open_store
-from sagagraph.sandbox import inventory
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.urls import open_store
+from sagagraph.sandbox.books import stock
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.sandbox.world import find_offer
+from sagagraph.sandbox.world.questions import find_offer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,13 +38,14 @@ if TYPE_CHECKING:
 
     from benchmarks.repair.disruptions import Disruption
     from sagagraph.domains.travel.cities import City
+    from sagagraph.domains.travel.provider.receipts import Ledger
     from sagagraph.domains.travel.rates import Rates
-    from sagagraph.domains.travel.receipts import Ledger
     from sagagraph.planning.domain import Proposal
-    from sagagraph.saga.events import Entry
-    from sagagraph.saga.model import Operation, Saga
+    from sagagraph.saga.core.events import Entry
+    from sagagraph.saga.core.state import Operation, Saga
 
 SAGA = "trip"
+_TODAY = date(2025, 3, 1)
 MOST_STARTS = 4
 OFFER: TypeAdapter[Offer] = TypeAdapter(Offer)
 
@@ -146,8 +147,8 @@ def sell_out(saga: Saga, database: Path) -> None:
             offer = find_offer(each.spec.inputs["offer_id"])
             with closing(sqlite3.connect(database, timeout=10)) as connection, connection:
                 connection.row_factory = sqlite3.Row
-                if offer is not None and (left := inventory.left_of(connection, offer)):
-                    inventory.take(connection, offer.for_quantity(left))
+                if offer is not None and (left := stock.left_of(connection, offer)):
+                    stock.take(connection, offer.for_quantity(left))
 
 
 def bookings(saga: Saga) -> list[Operation]:
@@ -253,7 +254,7 @@ def _gazetteer(cities: tuple[City, ...]) -> Gazetteer:
 async def _opened(folder: Path, disruption: Disruption | None) -> AsyncIterator[tuple[WatchedTravel, Engine]]:
     faults = _file_of(folder, disruption)
     meter = Meter()
-    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", faults)) as service:
+    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", faults, _TODAY)) as service:
         async with (
             HttpReservationProvider(service.url, transport=_Counting(Meter())) as witness,
             HttpReservationProvider(service.url, transport=_Counting(meter)) as provider,

@@ -5,16 +5,16 @@ from __future__ import annotations
 from time import monotonic
 from typing import Any
 
+from benchmarks.reunions.generator import generate
 from sagagraph.domains.reunion.events import Event
-from sagagraph.domains.reunion.generator import generate
 from sagagraph.domains.reunion.parsing import parse_events
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.planner import plan
-from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.repair import Repaired, recompute, repair
-from sagagraph.domains.reunion.solving import Solved, Unsolved
+from sagagraph.domains.reunion.planning.planner import plan
+from sagagraph.domains.reunion.planning.repair import Repaired, recompute, repair
+from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
-from sagagraph.domains.reunion.validator import validate_plan
 from sagagraph.planning.budget import Budget
 
 Case = dict[str, Any]

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
-from sagagraph.domains.travel.provider import ReservationProvider
-from sagagraph.domains.travel.receipts import Ledger, Reservation, ReservationRow
+from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.provider.receipts import Ledger, Reservation, ReservationRow
 
 
 async def faults(provider: ReservationProvider, saga_id: str, plan: Mapping[str, Any] | None) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from time import perf_counter
@@ -21,16 +22,17 @@ from benchmarks.trips.stopwatch import CountedTransport, Noted, TimedTravel
 from benchmarks.trips.supply import fetch
 from benchmarks.trips.trip import Trip
 from sagagraph.domains.travel.domain import Travel, account_of
-from sagagraph.domains.travel.problem import parse_request
-from sagagraph.domains.travel.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.request import parse_request
 from sagagraph.errors import SagaGraphError
-from sagagraph.graph.planning import PlanningGraph, planning_graph
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 
 APPROVED_BY = "benchmark"
+_TODAY = date(2025, 3, 1)
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ async def _world(bench: _Bench) -> World:
 async def _bench(folder: Path) -> AsyncIterator[_Bench]:
     transport = CountedTransport()
     async with AsyncExitStack() as stack:
-        service = stack.enter_context(EmbeddedSandbox(SandboxSettings(folder / "sandbox.db")))
+        service = stack.enter_context(EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", today=_TODAY)))
         provider = await stack.enter_async_context(HttpReservationProvider(service.url, transport=transport))
         onlooker = await stack.enter_async_context(HttpReservationProvider(service.url))
         travel = await Travel.connect(provider, folder / "outbox")

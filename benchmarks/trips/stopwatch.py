@@ -10,9 +10,9 @@ import httpx2
 
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
-from sagagraph.saga.action import Action
-from sagagraph.saga.model import Saga
-from sagagraph.saga.view import Account
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.views.view import Account
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.trips import rules
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
-from sagagraph.domains.travel.provider import ReservationProvider
+from sagagraph.domains.travel.provider.provider import ReservationProvider
 
 Ride = FlightOffer | TrainOffer
 _CALLS_AT_ONCE = 8

@@ -1,11 +1,11 @@
-"""What a new operation comes after by default: everything that had finished before its step began (PROTOCOL, door 2, point 8)."""
+"""Frontier: what a new operation comes after by default: all that had finished before its step (PROTOCOL, door 2, point 8)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sagagraph.saga.model import Saga
+from sagagraph.saga.core.state import Saga
 
 RECORD = "sagagraph."
 """Begins the names of actions that only write something down: nothing comes after them."""

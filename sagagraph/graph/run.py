@@ -1,4 +1,4 @@
-"""One invocation of a graph: the body of a saga, whose operations are the graph's nodes (ADR-0012)."""
+"""Run of a graph: the body of a saga, whose operations are the graph's nodes (ADR-0012)."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from sagagraph.errors import (
     words_of,
 )
 from sagagraph.graph.frontier import RECORD, Level, Levels, parent_of
-from sagagraph.graph.items import Items
-from sagagraph.graph.outputs import asked_by
-from sagagraph.graph.values import encode
-from sagagraph.saga import commands as c
-from sagagraph.saga.action import Action, Guarantees
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.body import failure_of, is_over, open_end_of
-from sagagraph.saga.call import Call
-from sagagraph.saga.coordinator import Coordinator
-from sagagraph.saga.dependency import is_done_with
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import Fault
-from sagagraph.saga.model import Operation, Saga, Stage
-from sagagraph.saga.settle import waits_for_answer
-from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.graph.state.items import Items
+from sagagraph.graph.state.outputs import asked_by
+from sagagraph.graph.state.values import encode
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.dependencies import is_done_with
+from sagagraph.saga.core.events import Fault
+from sagagraph.saga.core.in_doubt import waits_for_answer
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Operation, Saga, Stage
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.engine.actions import Action, Guarantees
+from sagagraph.saga.engine.body import failure_of, is_over, open_end_of
+from sagagraph.saga.engine.coordinator import Coordinator
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
 
@@ -113,7 +113,9 @@ class GraphRun:
 
     # -- operations ----------------------------------------------------------------------------------------------------
 
-    async def perform(self, name: str, action: Action, request: Any, after: Iterable[str] | None, step: int | None) -> Operation:
+    async def perform(
+        self, name: str, action: Action, request: object, after: Iterable[str] | None, step: int | None
+    ) -> Operation:
         """Run `action` as operation `name`, or find it in the journal; its outcome is durable when this returns.
 
         A cancellation waits until the outcome of an effect is journalled, for as long as its policy allows.
@@ -129,7 +131,9 @@ class GraphRun:
                 await asyncio.wait({performing}, timeout=action.policy.timeout_s)
             raise
 
-    async def _perform(self, name: str, action: Action, request: Any, after: Iterable[str] | None, step: int | None) -> Operation:
+    async def _perform(
+        self, name: str, action: Action, request: object, after: Iterable[str] | None, step: int | None
+    ) -> Operation:
         parent = parent_of(self.saga, name, self.root)
         prerequisites = self.before(name, step) if after is None else tuple(after)
         self.asked.add(name)
@@ -150,7 +154,7 @@ class GraphRun:
     def operations_of(self, nodes: Iterable[str], scope: Scope) -> tuple[str, ...]:
         return self.levels.at(self.saga, scope.operation).of_nodes(nodes)
 
-    async def record(self, name: str, value: Any, *, what: str) -> None:
+    async def record(self, name: str, value: object, *, what: str) -> None:
         """Journal a fact as an operation without effect; one that is there already stands."""
         known = self.saga.operations.get(name)
         if known is None or not known.succeeded:
@@ -285,7 +289,7 @@ async def remove(coordinator: Coordinator, names: Iterable[str]) -> None:
         await coordinator.tell(c.AcceptPlan((), removed))
 
 
-async def write_down(coordinator: Coordinator, name: str, value: Any, *, what: str) -> None:
+async def write_down(coordinator: Coordinator, name: str, value: object, *, what: str) -> None:
     """`value`, JSON, as the output of an operation without effect; durable when this returns."""
     action = _recording(what, value)
     coordinator.give(name, action)
@@ -293,8 +297,8 @@ async def write_down(coordinator: Coordinator, name: str, value: Any, *, what: s
     await coordinator.flush()
 
 
-def _recording(what: str, value: Any) -> Action:
-    async def execute(_request: Any, _call: Call) -> Any:
+def _recording(what: str, value: object) -> Action:
+    async def execute(_request: object, _call: Call) -> Any:
         return value
 
     return Action(

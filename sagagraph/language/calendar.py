@@ -58,6 +58,7 @@ _BETWEEN_TWO: Final = form(
 )
 _WEEKDAY: Final = form(r"\b(?P<day>mon|tues|wednes|thurs|fri|satur|sun)days?\b")
 _WEEKDAY_OF_A_DATE: Final = form(r"{weekday:_} ?,? ?(?:the )?{date}")
+_ONE_WEEKDAY: Final = form(r"\w+day\b")
 _RELATIVE: Final = form(
     r"\b(?:the )?(?P<after>day after tomorrow)\b|\b(?P<tomorrow>tomorrow)\b|\b(?P<today>today)\b"
     r"|\b(?P<next_month>next month)\b|\b(?P<this_month>this month)\b|\b(?P<next_week>next week)\b"
@@ -151,7 +152,7 @@ def tag_dates(passage: Passage, today: date) -> None:
         passage.tag("date", words, lambda found: _dated(found, today))
     passage.tag("date", _NTH_ALONE, _day_alone, group="day")
     passage.tag("date", _BETWEEN_TWO, _range)
-    passage.tag("date", _WEEKDAY_OF_A_DATE, lambda found: found.get("date", Expression))
+    passage.tag("date", _WEEKDAY_OF_A_DATE, _day_with_weekday)
 
 
 def upcoming(weekday: Weekday, today: date) -> date:
@@ -235,6 +236,13 @@ def _day_number(found: Found, group: str) -> int | None:
     for number in found.values(Number, group):
         return number.count if number.count is not None and not number.is_thousands and number.count <= 31 else None
     return next((nth.place for nth in found.values(Nth, group)), None)
+
+
+def _day_with_weekday(found: Found) -> Expression | None:
+    """`Friday 9 May`, but neither `Fridays in May` nor `on Friday, tomorrow`."""
+    expression = found.get("date", Expression)
+    is_said_of = _ONE_WEEKDAY.match(found.said) and any(character.isdigit() for character in found.said)
+    return expression if is_said_of and expression and not (expression.is_range or expression.is_month) else None
 
 
 def _day_alone(found: Found) -> Expression | None:

@@ -55,7 +55,7 @@ _CODE: Final = r"(?-i:[A-Z]{3})(?![^\W\d_])"
 """In capitals: `try` and `all` are words."""
 _SIGN: Final = rf"(?:{'|'.join(_WRITTEN.values())}|{_CODE})"
 _BEFORE: Final = rf"(?P<minus>(?<!\w)- ?)?(?:(?<![^\W\d_])(?P<sign>{_SIGN}) ?)?(?P<negative>(?<!\w)-)?"
-_AFTER: Final = rf"(?: ?(?P<after>{_SIGN}))?"
+_AFTER: Final = rf"(?: ?(?P<after>{_SIGN})(?! ?{{n:_}}))?"
 _MORE: Final = (
     r"(?: (?P<change>more|extra|less|on top|cheaper)\b(?! (?:or|of|per|each|a)\b)(?: than (?:that|now|before)\b|(?! than\b)))?"
 )

@@ -79,7 +79,7 @@ def _company(found: Found) -> Company | None:
     if any(each.change for each in people):
         return None
     units = [each.unit for each in people]
-    if any(each.count is None for each in people) or (units in (["child"], ["other"]) and not found["me"]):
+    if any(each.count is None for each in people) or (units == ["child"] and not found["me"]):
         return Company(None)
     if found["children"] and units != ["person", "child"]:
         return None

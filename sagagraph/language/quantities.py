@@ -88,7 +88,7 @@ def tag_quantities(passage: Passage, units: Units) -> None:
         numbers = rf"{_N}(?:(?:\s*,\s*{_N})*{_AND}{_N}|(?P<or>(?:[ -]*(?:{unit}))?{_OR}){_N})?"
         grammar = form(
             rf"(?:{_VERB})?(?:\b(?P<least>{_LEAST})\s*)?(?:\b(?P<most>{_MOST})\s*)?(?:\bbetween )?"
-            rf"(?P<amounts>{numbers})(?P<plus>\+)?[- ]*(?:(?P<before>{_MORE}|{_LESS}) )?"
+            rf"(?<![$€£¥₹])(?P<amounts>{numbers})(?P<plus>\+)?[- ]*(?:(?P<before>{_MORE}|{_LESS}) )?"
             rf"(?P<unit>{unit})(?: (?:or|to) (?P<second>{{n:_}})(?!\s*[^\W\d]))?"
             rf"(?P<up> ?\+|,? (?:or|and) (?:more|better|above|higher|up(?:wards?)?)\b| minimum\b| min\b| at least\b(?! {{n:_}}))?"
             rf"(?P<down>,? (?:or|and) (?:less|fewer|lower|below|under)\b| (?:max(?:imum)?|at most)\b(?! ?(?:of )?{{n:_}}))?"

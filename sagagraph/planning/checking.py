@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from sagagraph.context.slice import content_hash, tokens_of
 from sagagraph.errors import InvalidInputError, ProviderError
-from sagagraph.saga.action import Action
+from sagagraph.saga.engine.actions import Action
 from sagagraph.validators.verdict import Certificate, Verdict, VerdictStatus, Violation
 from sagagraph.workflow.operation import OperationSpec, references
 from sagagraph.workflow.wellformed import workflow_faults

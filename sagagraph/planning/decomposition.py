@@ -22,7 +22,7 @@ from sagagraph.errors import ContextBudgetError, ModelError, UnusableAnswerError
 from sagagraph.planning.checking import over_budget, structural_faults
 from sagagraph.planning.rounds import Round
 from sagagraph.planning.templates import TemplateLibrary
-from sagagraph.saga.action import Action
+from sagagraph.saga.engine.actions import Action
 from sagagraph.validators.document import PLAN
 from sagagraph.validators.registry import facts_of, generic_validators, judge_by
 from sagagraph.validators.verdict import Verdict, VerdictStatus

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from sagagraph.saga import events as e
+from sagagraph.saga.core import events as e
 from sagagraph.validators.verdict import VerdictStatus
 
 MOST_LESSONS: Final = 8

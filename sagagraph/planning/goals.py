@@ -10,9 +10,9 @@ from sagagraph.context.slice import content_hash
 from sagagraph.planning.decomposition import Decomposer
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.planning.templates import TemplateLibrary
-from sagagraph.saga.action import Action, to_json
-from sagagraph.saga.model import Saga
-from sagagraph.saga.view import Account, Cost
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.actions import Action, to_json
+from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.document import PLAN
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec

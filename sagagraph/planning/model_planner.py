@@ -19,7 +19,7 @@ from sagagraph.errors import ModelError, UnusableAnswerError
 from sagagraph.planning.assignment import Assigning, Assignment
 from sagagraph.planning.domain import Infeasible, Proposal
 from sagagraph.planning.rounds import Round, reasoning_line, rounds_in
-from sagagraph.saga.model import Saga
+from sagagraph.saga.core.state import Saga
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 
 ROUNDS: Final = 3

@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime, time, timedelta
 
 YEARS = range(2000, 2100)
 """The clock stays within them and nothing is on offer outside, which keeps every computed time within what a datetime holds."""
-DEFAULT_TODAY = date(2025, 3, 1)
 _OPENING = time(9, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -29,10 +28,15 @@ class Clock:
         self.real = real
         """Real time, which waits and never jumps."""
 
-    def start(self, tx: sqlite3.Connection, today: date) -> None:
-        """At 09:00 UTC of `today`; without effect on a database whose clock has been started."""
-        offset = datetime.combine(today, _OPENING) - self.real()
+    def start(self, tx: sqlite3.Connection, today: date | None, *, moves: bool) -> None:
+        """At 09:00 UTC of `today`, or at the real time; a clock that has been started goes on.
+
+        `moves`: it is set to 09:00 of `today` all the same, where it shows another day.
+        """
+        offset = datetime.combine(today, _OPENING) - self.real() if today else timedelta(0)
         tx.execute("INSERT OR IGNORE INTO clock (only, offset_us) VALUES (1, ?)", (offset // _MICROSECOND,))
+        if moves and today and self.now(tx).date() != today:
+            tx.execute("UPDATE clock SET offset_us = ?", (offset // _MICROSECOND,))
 
     def now(self, tx: sqlite3.Connection) -> datetime:
         offset_us: int = tx.execute("SELECT offset_us FROM clock").fetchone()["offset_us"]

@@ -1,4 +1,4 @@
-"""How a sandbox is to be run."""
+"""Settings: how a sandbox is to be run."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ class SandboxSettings:
     """Its SQLite file; made where it does not exist."""
     faults: Path | None = None
     today: date | None = None
-    """The day on which the clock of a *new* database starts; an existing one goes on."""
+    """The day on which the clock of a new database starts, by default now; the clock of an existing one goes on."""
     withheld: frozenset[str] = frozenset()
     """Guarantees that it does not keep to."""
     key_retention_s: float | None = None
     """By the service's clock; None: keys are remembered for good."""
     market: str = "static"
     """`moving`: other customers book too, and prices move. `static`: only this service's callers change anything."""
+    moves_clock: bool = False
+    """Whether the clock of an existing database is set to `today` as well, if it shows another day."""
 
     def __post_init__(self) -> None:
         if unknown := self.withheld - GUARANTEES:

@@ -1,4 +1,4 @@
-"""`python -m sagagraph.testing`: harm a saga at every boundary and print the matrix of what became of it."""
+"""Command of the crash sweep: `python -m sagagraph.testing` harms a saga at every boundary and prints what became of it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import importlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from functools import partial
 from multiprocessing import get_context
@@ -17,37 +18,46 @@ from typing import Annotated
 import typer
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
-from sagagraph.testing.databases import Databases, databases
+from sagagraph.testing.databases import Databases
+from sagagraph.testing.databases import databases as databases_at
 from sagagraph.testing.scenario import Scenario
 from sagagraph.testing.sweep import Case, Harm, boundaries_of, check_harm, harm_at
-from sagagraph.testing.trips import SCENARIOS
+
+OpenDatabases = Callable[[str], AbstractContextManager[Databases]]
 
 
-def sweep(
-    scenario: Annotated[str | None, typer.Argument(metavar="[MODULE:NAME]", help="Your own; by default the sample trip.")] = None,
-    store: Annotated[str, typer.Option(help="sqlite, postgresql, or the URL of a PostgreSQL server.")] = "sqlite",
-    harm: Annotated[Harm, typer.Option(help="What is done to the worker, or to its connection.")] = Harm.KILL,
-    sample: Annotated[int, typer.Option(min=0, help="Only so many boundaries of each scenario, drawn by --seed; 0: all.")] = 0,
-    seed: Annotated[int, typer.Option()] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Cases at once.")] = 2,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
-) -> None:
-    """Run a saga once for every durable write and every call, harm it there, resume it, and ask the outside world."""
-    scenarios = _scenarios(scenario)
-    cases: list[Case] = []
-    if sample:
-        sys.stderr.write(
-            f"{harm.value} on {store.partition(':')[0]}: {sample} boundaries of each scenario, drawn by --seed {seed}\n"
-        )
-    with databases(store) as made:
-        check_harm(harm, made)
-        for each in scenarios:
-            cases += _swept(each, harm, made, random=Random(f"{seed} {each.name}"), sample=sample, jobs=jobs)  # noqa: S311
-    if as_json:
-        sys.stdout.write(json.dumps([asdict(case) for case in cases], indent=2) + "\n")
-    else:
-        sys.stdout.writelines(f"{line}\n" for line in matrix(cases))
-    raise typer.Exit(1 if any(case.judgement.faults for case in cases) else 0)
+def sweep_command(databases: OpenDatabases = databases_at, default: tuple[Scenario, ...] = ()) -> Callable[..., None]:
+    """The command as a function for typer. `default`: what is swept where no scenario is named."""
+
+    def sweep(
+        scenario: Annotated[str | None, typer.Argument(metavar="[MODULE:NAME]", help="Your own.")] = None,
+        store: Annotated[str, typer.Option(help="sqlite, or the URL of a PostgreSQL server.")] = "sqlite",
+        harm: Annotated[Harm, typer.Option(help="What is done to the worker, or to its connection.")] = Harm.KILL,
+        sample: Annotated[int, typer.Option(min=0, help="So many boundaries of each scenario, drawn by --seed; 0: all.")] = 0,
+        seed: Annotated[int, typer.Option()] = 0,
+        jobs: Annotated[int, typer.Option(min=1, help="Cases at once.")] = 2,
+        as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+    ) -> None:
+        """Run a saga once for every durable write and every call, harm it there, resume it, and ask the outside world."""
+        scenarios = _scenarios(scenario) if scenario is not None else default
+        cases: list[Case] = []
+        if sample:
+            sys.stderr.write(
+                f"{harm.value} on {store.partition(':')[0]}: {sample} boundaries of each scenario, drawn by --seed {seed}\n"
+            )
+        if not scenarios:
+            raise InvalidInputError("name a scenario as package.module:NAME", field="MODULE:NAME")
+        with databases(store) as made:
+            check_harm(harm, made)
+            for each in scenarios:
+                cases += _swept(each, harm, made, random=Random(f"{seed} {each.name}"), sample=sample, jobs=jobs)  # noqa: S311
+        if as_json:
+            sys.stdout.write(json.dumps([asdict(case) for case in cases], indent=2) + "\n")
+        else:
+            sys.stdout.writelines(f"{line}\n" for line in matrix(cases))
+        raise typer.Exit(1 if any(case.judgement.faults for case in cases) else 0)
+
+    return sweep
 
 
 def _swept(scenario: Scenario, harm: Harm, made: Databases, *, random: Random, sample: int, jobs: int) -> list[Case]:
@@ -64,9 +74,7 @@ def _harmed(scenario: Scenario, harm: Harm, made: Databases, boundary: int) -> C
     return harm_at(scenario, boundary, harm, made)
 
 
-def _scenarios(named: str | None) -> tuple[Scenario, ...]:
-    if named is None:
-        return SCENARIOS
+def _scenarios(named: str) -> tuple[Scenario, ...]:
     module, _, attribute = named.partition(":")
     if not module or not attribute:
         raise InvalidInputError(f"{named!r} names no scenario; write it as package.module:NAME", field="MODULE:NAME")
@@ -119,9 +127,14 @@ def _counted(cases: list[Case]) -> str:
     return ", ".join(f"{times} {outcome}" for outcome, times in ends.most_common())
 
 
-if __name__ == "__main__":
+def main(command: Callable[..., None], name: str) -> None:
+    """Runs the command; an error of our family is one line on standard error and its exit code."""
     try:
-        typer.run(sweep)
+        typer.run(command)
     except SagaGraphError as exc:
-        sys.stderr.write(f"sagagraph.testing: {exc}\n")
+        sys.stderr.write(f"{name}: {exc}\n")
         sys.exit(exc.exit_code)
+
+
+if __name__ == "__main__":
+    main(sweep_command(), "sagagraph.testing")

@@ -6,33 +6,49 @@ import os
 import shutil
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 from uuid import uuid4
 
 from sagagraph.errors import InvalidInputError, StoreError
 from sagagraph.saga.stores.migration import upgrade
-from sagagraph.saga.stores.opening import is_postgres
-from sagagraph.testing.postgres import postgres_server
+from sagagraph.saga.stores.urls import is_postgres
+
+
+class Proxy(Protocol):
+    """Stands before a database server and loses connections when it is told to."""
+
+    def url(self, database_url: str) -> str:
+        """The same database, behind the proxy."""
+        ...
+
+    def cut(self) -> None:
+        """Resets all connections."""
+        ...
+
+    def cut_after_next_request(self) -> None:
+        """Lets the server carry out the next statement, and loses its acknowledgement."""
+        ...
 
 
 class Databases(ABC):
     """Makes them of one kind; may be used from forked processes at once."""
 
-    @property
-    @abstractmethod
-    def server_url(self) -> str | None:
-        """Of the server whose connections can be cut; None where there is none."""
+    locks_whole_file = False
+    """A worker that is stopped within a transaction keeps all others from writing."""
+
+    proxy: Callable[[], AbstractContextManager[Proxy]] | None = None
+    """Opens a proxy whose connections can be cut; None where there is none."""
 
     @abstractmethod
-    def fresh(self, folder: Path) -> Any:
-        """A context manager with the URL of an empty store, gone at its end."""
+    def fresh(self, folder: Path) -> AbstractContextManager[str]:
+        """The URL of an empty store, gone at the end."""
 
 
 class _SqliteDatabases(Databases):
-    server_url = None
+    locks_whole_file = True
 
     def __init__(self, template: Path) -> None:
         self._template = template
@@ -43,16 +59,14 @@ class _SqliteDatabases(Databases):
         yield f"sqlite:///{shutil.copy(self._template, folder / 'saga.db')}"
 
 
-class _PostgresDatabases(Databases):
+class PostgresDatabases(Databases):
+    """On the server at a URL, whose user may create databases."""
+
     def __init__(self, server_url: str) -> None:
         self._url = server_url
         self._template = _name()
         self._execute(f'CREATE DATABASE "{self._template}"')
         upgrade(self._of(self._template))
-
-    @property
-    def server_url(self) -> str:
-        return self._url
 
     @contextmanager
     def fresh(self, folder: Path) -> Iterator[str]:  # noqa: ARG002 - it needs none
@@ -85,21 +99,18 @@ class _PostgresDatabases(Databases):
 
 @contextmanager
 def databases(store: str) -> Iterator[Databases]:
-    """`sqlite`, `postgresql` (a server of our own), or the URL of a PostgreSQL server where databases may be made."""
+    """`sqlite`, or the URL of a PostgreSQL server where databases may be made."""
     if store == "sqlite":
         with tempfile.TemporaryDirectory(prefix="sagagraph-", dir=memory_folder()) as folder:
             yield _SqliteDatabases(Path(folder) / "template.db")
-    elif store == "postgresql":
-        with postgres_server(fsync=False) as server:
-            yield _PostgresDatabases(server.url())
     elif is_postgres(store) and store.count("/") > 2:
-        made = _PostgresDatabases(store)
+        made = PostgresDatabases(store)
         try:
             yield made
         finally:
             made.close()
     else:
-        raise InvalidInputError("sqlite, postgresql, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE", field="--store")
+        raise InvalidInputError("sqlite, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE", field="--store")
 
 
 def memory_folder() -> Path | None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Protocol
 
 from sagagraph.errors import SagaGraphError
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
 
 

@@ -22,14 +22,13 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.engine import LEASE_TTL_S
-from sagagraph.saga.evolve import fold
-from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.holder import LEASE_TTL_S
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint, die, freeze
 from sagagraph.testing.databases import Databases, memory_folder
-from sagagraph.testing.proxy import postgres_proxy
 from sagagraph.testing.scenario import STORE, Judgement, Scenario, store_of
 
 SHORT_LEASE_S = 1.0
@@ -80,8 +79,8 @@ def boundaries_of(scenario: Scenario, databases: Databases) -> int:
 
 def check_harm(harm: Harm, databases: Databases) -> None:
     """Raises `InvalidInputError` where there is no connection that could be cut."""
-    if harm in (Harm.CUT, Harm.LOSE) and databases.server_url is None:
-        raise InvalidInputError(f"{harm.value} needs a database with a connection: --store postgresql", field="--harm")
+    if harm in (Harm.CUT, Harm.LOSE) and databases.proxy is None:
+        raise InvalidInputError(f"{harm.value} needs a database behind a proxy", field="--harm")
 
 
 def harm_at(scenario: Scenario, boundary: int, harm: Harm, databases: Databases) -> Case:
@@ -123,9 +122,9 @@ class _HarmedCase:
         return child.ended.what, [*faults, *self._resume_and_judge(), *self._resume_once_more()]
 
     async def _run_behind_proxy(self) -> None:
-        if self._databases.server_url is None:
+        if self._databases.proxy is None:
             raise AssertionError("checked before")
-        with postgres_proxy(self._databases.server_url) as proxy:
+        with self._databases.proxy() as proxy:
             store = self._folder / STORE
             store.write_text(proxy.url(store.read_text()))
             harm = proxy.cut if self._harm is Harm.CUT else proxy.cut_after_next_request
@@ -161,7 +160,7 @@ class _HarmedCase:
 
     def _harm_blocks_others(self, faults: list[str]) -> bool:
         """It was stopped within a transaction on a file that has one lock: nobody can take over before it goes on or dies."""
-        return self._databases.server_url is None and any("database is locked" in each for each in faults)
+        return self._databases.locks_whole_file and any("database is locked" in each for each in faults)
 
     # -- steps -------------------------------------------------------------------------------------------------------
 

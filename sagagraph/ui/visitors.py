@@ -1,12 +1,14 @@
-"""Who owns which saga. A saga's id begins with its visitor's tag, so that ownership needs no table and survives a restart.
+"""Visitors, and who owns which saga.
 
-A visitor's token is a secret of their browser; the tag is a hash of it, and tells nobody the token.
+A saga's id begins with its visitor's tag, so that ownership needs no table and survives a restart. A visitor's token is a secret
+of their browser; the tag is a hash of it, and tells nobody the token.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from sagagraph.errors import UnknownSagaError
 
@@ -42,6 +44,19 @@ def guest(token: str) -> Visitor:
 def user(name: str) -> Visitor:
     """Somebody who has logged in, from whatever browser."""
     return Visitor(f"u{_digest('user', name)}", f"user {name}")
+
+
+class Asked(Protocol):
+    """A request of Starlette or of Gradio."""
+
+    @property
+    def user(self) -> Any: ...
+
+
+def visitor_of(request: Asked) -> Visitor:
+    """Who `Auth` has found that it is."""
+    visitor: Visitor = request.user
+    return visitor
 
 
 def _digest(kind: str, secret: str) -> str:

@@ -1,13 +1,23 @@
-"""What a validator answers: a verdict, its violations, and a certificate that lets it be replayed."""
+"""Verdicts: what a validator answers, with its violations and a certificate that lets the verdict be replayed. Pure.
+
+They are plain dataclasses, so that the core of the saga can read them. Their `model_…` methods are named as those of pydantic
+models, which they were in release 0.2: programs of users call them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Any
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+import msgspec
 
 from sagagraph.context.slice import ContextSlice, content_hash
+from sagagraph.workflow.values import Json
+
+_ADDED_LATER = ("additions", "notes")
+"""Left out where they are empty: verdicts without them are written as before there were such."""
 
 
 class VerdictStatus(StrEnum):
@@ -17,24 +27,46 @@ class VerdictStatus(StrEnum):
     """The validator could not judge: an outage is never a violation."""
 
 
-class Violation(BaseModel):
-    """One rule broken once, at one place."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A part of a verdict, and its JSON form."""
 
-    model_config = ConfigDict(frozen=True)
+    def model_dump(self, *, mode: str = "json", exclude_defaults: bool = False) -> dict[str, Json]:  # noqa: ARG002 - as pydantic's
+        """As JSON, in either mode. Raises `TypeError` for a value that JSON cannot hold."""
+        return _document(self, omits_defaults=exclude_defaults)
+
+    def model_dump_json(self) -> str:
+        return msgspec.json.encode(self.model_dump()).decode()
+
+    @classmethod
+    def model_validate(cls, document: object) -> Self:
+        """Read from its JSON form. Raises `ValueError` for anything else."""
+        return document if isinstance(document, cls) else msgspec.convert(document, cls)
+
+    @classmethod
+    def model_validate_json(cls, text: str | bytes) -> Self:
+        return cls.model_validate(msgspec.json.decode(text))
+
+    def model_copy(self, *, update: Mapping[str, object]) -> Self:
+        return replace(self, **update)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation(_Part):
+    """One rule broken once, at one place."""
 
     code: str
     """What rule, in capitals: `BUDGET_EXCEEDED`."""
     message: str
-    scope: dict[str, Any] = Field(default_factory=dict)
+    scope: dict[str, Json] = field(default_factory=dict)
     """Who, where, which leg or operation."""
-    evidence: dict[str, Any] = Field(default_factory=dict)
+    evidence: dict[str, Json] = field(default_factory=dict)
     """The numbers that show it: what was found, what was allowed."""
 
 
-class Certificate(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate(_Part):
     """What a verdict was based on, so that it can be replayed: the same slice and validator give the same verdict."""
-
-    model_config = ConfigDict(frozen=True)
 
     validator: str
     version: int
@@ -42,40 +74,68 @@ class Certificate(BaseModel):
     slice_hash: str
     slice_tokens: int
 
-    def covers(self, artifact: Any, context: ContextSlice) -> bool:
+    def covers(self, artifact: object, context: ContextSlice) -> bool:
         """Whether it was made for exactly these: of a changed plan, or a changed slice, it says nothing."""
         return (self.artifact_hash, self.slice_hash) == (content_hash(artifact), context.hash)
 
 
-class Verdict(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict(_Part):
     verdict: VerdictStatus
     violations: tuple[Violation, ...] = ()
     reason: str = ""
     """Why it is UNKNOWN; empty otherwise."""
-    additions: dict[str, Any] = Field(default_factory=dict)
+    additions: dict[str, Json] = field(default_factory=dict)
     """What the artifact lacks and can be filled in (augmentation); nothing that is there is ever overridden by it."""
     notes: tuple[str, ...] = ()
     """What whoever made it should know the next time (feedback), also of a VALID artifact."""
     certificate: Certificate | None = None
 
-    @model_serializer(mode="wrap")
-    def _without_what_is_not_said(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Verdicts without additions and notes are written as before there were such."""
-        fields: dict[str, Any] = serialise(self)
-        return {name: value for name, value in fields.items() if name not in ("additions", "notes") or value}
+    def __post_init__(self) -> None:
+        """Lists and plain strings are taken as well."""
+        object.__setattr__(self, "verdict", VerdictStatus(self.verdict))
+        object.__setattr__(self, "violations", tuple(self.violations))
+        object.__setattr__(self, "notes", tuple(self.notes))
 
     @property
     def is_valid(self) -> bool:
         return self.verdict is VerdictStatus.VALID
 
     @classmethod
-    def of(cls, violations: tuple[Violation, ...] | list[Violation]) -> Verdict:
+    def of(cls, violations: Iterable[Violation]) -> Verdict:
         """INVALID when there is a violation, VALID otherwise."""
-        status = VerdictStatus.INVALID if violations else VerdictStatus.VALID
-        return cls(verdict=status, violations=tuple(violations))
+        found = tuple(violations)
+        return cls(verdict=VerdictStatus.INVALID if found else VerdictStatus.VALID, violations=found)
 
     @classmethod
     def unknown(cls, reason: str) -> Verdict:
         return cls(verdict=VerdictStatus.UNKNOWN, reason=reason)
+
+
+def _document(part: _Part, *, omits_defaults: bool) -> dict[str, Json]:
+    document: dict[str, Json] = {}
+    for each in fields(part):
+        value = getattr(part, each.name)
+        may_be_empty = each.default is not MISSING or each.default_factory is not MISSING
+        if may_be_empty and not value and (omits_defaults or each.name in _ADDED_LATER):
+            continue
+        document[each.name] = _written(value, omits_defaults=omits_defaults)
+    return document
+
+
+def _written(value: object, *, omits_defaults: bool) -> Json:
+    if isinstance(value, _Part):
+        return _document(value, omits_defaults=omits_defaults)
+    if isinstance(value, tuple):
+        return [_written(each, omits_defaults=omits_defaults) for each in value]
+    return msgspec.json.decode(msgspec.json.encode(value, enc_hook=_plain))
+
+
+def _plain(value: object) -> object:
+    """A pydantic model in somebody's evidence, or a number or text of a class of its own (NumPy's, for example)."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    raise TypeError(f"a {type(value).__name__} cannot be written as JSON")

@@ -13,8 +13,8 @@ import pytest
 from benchmarks.trips import books
 from benchmarks.trips.audit import World, faults
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.problem import TripRequest
-from sagagraph.domains.travel.receipts import Found, Ledger
+from sagagraph.domains.travel.provider.receipts import Found, Ledger
+from sagagraph.domains.travel.request import TripRequest
 from tests.domains.travel.world import CITIES, NOW, RATES, flight, hotel, train
 
 Json = dict[str, Any]

@@ -16,7 +16,7 @@ from benchmarks.trips.rules import most_cents
 from benchmarks.trips.supply import Ride, Supply, fetch
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.planning.domain import Infeasible, Proposal
-from sagagraph.saga.view import Cost
+from sagagraph.saga.engine.views.view import Cost
 from tests.domains.travel.world import NOW, flight, hotel, train
 
 Json = dict[str, Any]

@@ -10,9 +10,10 @@ import pytest
 from benchmarks.trips.places import CONTINENTS, Places, continent_of
 from benchmarks.trips.requests import Asked, requests
 from sagagraph.domains.travel.cities import City, Gazetteer
-from sagagraph.domains.travel.problem import parse_request
-from sagagraph.sandbox.cities import all_cities
-from sagagraph.sandbox.rates import BASE, RATES
+from sagagraph.domains.travel.request import parse_request
+from sagagraph.sandbox.exchange_rates import BASE
+from sagagraph.sandbox.exchange_rates import rates as exchange_rates
+from sagagraph.sandbox.world.cities import all_cities
 
 TODAY = date(2025, 3, 1)
 
@@ -22,8 +23,8 @@ def cities() -> tuple[City, ...]:
     return tuple(
         City(
             name=city.name,
-            country=city.country,
-            airport=city.airport,
+            country=city.country.name,
+            airport=city.airport.code,
             timezone=city.timezone,
             latitude=city.latitude,
             longitude=city.longitude,
@@ -34,7 +35,7 @@ def cities() -> tuple[City, ...]:
 
 
 def drawn(cities: tuple[City, ...], seed: int, count: int = 200) -> list[Asked]:
-    rates = {BASE: Decimal(1), **{currency: Decimal(str(rate)) for currency, rate in RATES.items()}}
+    rates = {BASE: Decimal(1), **{currency: Decimal(str(rate)) for currency, rate in exchange_rates().items()}}
     return list(requests(seed, count, Places.of(cities), TODAY, rates))
 
 

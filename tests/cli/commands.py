@@ -17,8 +17,9 @@ import pytest
 
 from sagagraph import cli
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.testing.trips import REQUEST
 from tests.cli.processes import Running
+from tests.support.today import TODAY
+from tests.support.trips import REQUEST
 
 BOOKINGS = ("T1", "T2", "T3", "T4", "T5")
 
@@ -153,5 +154,5 @@ def ended(process: subprocess.Popen[str], timeout_s: float = 60.0) -> Ended:
 def sandbox_at(database: Path, faults: list[dict[str, Any]], **settings: Any) -> Iterator[EmbeddedSandbox]:
     file = database.with_suffix(".faults.json")
     file.write_text(json.dumps(faults))
-    with EmbeddedSandbox(SandboxSettings(database, file, **settings)) as running:
+    with EmbeddedSandbox(SandboxSettings(database, file, **{"today": TODAY, **settings})) as running:
         yield running

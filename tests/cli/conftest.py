@@ -11,7 +11,8 @@ import pytest
 
 from sagagraph.sandbox.server import EmbeddedSandbox
 from tests.cli.commands import CommandLine, sandbox_at
-from tests.replaying import check_file
+from tests.support.replaying import check_file
+from tests.support.today import TODAY
 
 OpenService = Callable[..., AbstractContextManager[EmbeddedSandbox]]
 
@@ -21,6 +22,7 @@ def _nothing_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     """Neither its settings nor its user's data folder."""
     for name in ("SAGAGRAPH_STORE", "SAGAGRAPH_PROVIDER_URL", "SAGAGRAPH_LOG", "SAGAGRAPH_MODEL"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SAGAGRAPH_TODAY", str(TODAY))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from tests.cli.commands import Ended
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["pytest", __name__, "sagagraph.cli.app", "sagagraph.graph.planning", "sagagraph.sandbox.server"])
+_FORKS.set_forkserver_preload(
+    ["pytest", __name__, "sagagraph.cli.app", "sagagraph.graph.planning_graph", "sagagraph.sandbox.server"]
+)
 PATIENCE_S = 60.0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.job_shop.generator import in_standard_format, in_taillards_format
+from benchmarks.jobshop.generator import in_standard_format, in_taillards_format
 from tests.cli.commands import CommandLine
 from tests.domains.job_shop.shops import THREE
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.sandbox.server import EmbeddedSandbox
-from sagagraph.testing.postgres import PostgresServer
 from tests.cli.commands import CommandLine
 from tests.cli.conftest import OpenService
 from tests.cli.test_resume import HANGS, assert_booked_once, wait_for_booking
+from tests.support.postgres import PostgresServer
 
 
 @pytest.fixture

@@ -14,14 +14,14 @@ import pytest
 from sagagraph import __version__
 from sagagraph.domains.travel import domain
 from sagagraph.errors import JournalError
-from sagagraph.saga.events import BodyCompleted, Driver, Entry, SagaBegun
-from sagagraph.saga.model import Stage
+from sagagraph.saga.core.events import BodyCompleted, Driver, Entry, SagaBegun
+from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.validators.verdict import Verdict, Violation
 from tests.cli.commands import BOOKINGS, CommandLine
 from tests.cli.conftest import OpenService
 from tests.cli.contract import Saga
-from tests.replaying import check_file
+from tests.support.replaying import check_file
 
 
 @pytest.fixture

@@ -60,7 +60,17 @@ def test_a_budget_in_another_currency_is_booked_in_the_one_of_the_offers(command
 
 def test_people_are_told_what_happens_and_how_it_ended(command: CommandLine) -> None:
     told = command("trip", "--request", command.request_file(), "--saga-id", "told", "--yes")
-    assert told.code == 0
+    understood, plan, *_, outcome = told.out.splitlines()
+    assert (told.code, told.err) == (0, "")
+    assert understood.startswith("understood: from San Francisco; 4 nights in Berlin;")
+    assert "$5,000" in understood
+    assert plan.startswith("plan 1 (")
+    assert "USD" in plan
+    assert outcome.startswith("saga told: committed")
+
+
+def test_the_journal_is_told_as_it_grows_to_whoever_asks_for_it(command: CommandLine) -> None:
+    told = command("trip", "--request", command.request_file(), "--saga-id", "told", "--yes", "--verbose")
     assert told.out.splitlines()[-1].startswith("saga told: committed")
     assert "AttemptStarted operation=T1" in told.err
     assert "Traceback" not in told.err
@@ -71,6 +81,17 @@ def test_a_trip_is_booked_at_a_service_that_runs_elsewhere(command: CommandLine,
     assert command.trip("far", "--yes")["status"] == "committed"
     assert command.ledger().standing == (5, 1)
     assert not command.store_file.with_name("saga.db.sandbox").exists()
+
+
+def test_the_clock_of_the_service_inside_the_command_is_set_to_the_day_that_is_said(
+    command: CommandLine, service: EmbeddedSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SAGAGRAPH_TODAY")
+    past = command("trip", SENTENCE, "--plan-only", "--json")
+    assert past.complaint.endswith("4 June 2025 is in the past.")
+    assert command("trip", SENTENCE, "--today", "2025-03-01", "--plan-only", "--json").json["plans"]
+    elsewhere = command("trip", SENTENCE, "--today", "2025-03-01", "--plan-only", "--provider", service.url)
+    assert (elsewhere.code, elsewhere.complaint.partition(":")[0]) == (2, "--today")
 
 
 def test_settings_come_from_the_environment_and_options_go_before_them(

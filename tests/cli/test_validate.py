@@ -255,4 +255,4 @@ def test_where_can_not_be_asked_of_what_is_no_plan_or_no_time(command: CommandLi
     told = command("reunion", "where", wedding, folder("plan", plan_of()), "--at", "1pm")
     assert (told.code, told.complaint.startswith("--at:")) == (2, True)
     told = command("reunion", "where", wedding, folder("plan", {"actions": [{}]}), "--at", "13:00")
-    assert (told.code, told.err) == (0, "action 0 is left out: it can not be read\n")
+    assert (told.code, told.err) == (0, "action 0 is left out: it cannot be read\n")

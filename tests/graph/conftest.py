@@ -10,18 +10,19 @@ from typing import Any
 
 import pytest
 
-from sagagraph.bootstrap import account
 from sagagraph.context.model import Model
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.provider import HttpReservationProvider
-from sagagraph.domains.travel.receipts import Ledger
-from sagagraph.graph.checkpointer import open_checkpointer
-from sagagraph.graph.planning import PlanningGraph, planning_graph
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.receipts import Ledger
+from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.domain import Domain
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.registry import account
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from tests.replaying import Witness, check_replays
+from tests.support.replaying import Witness, check_replays
+from tests.support.today import TODAY
 
 
 @dataclass
@@ -41,7 +42,7 @@ OpenWorker = Callable[..., AbstractAsyncContextManager[Worker]]
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db")) as service:
+    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db", today=TODAY)) as service:
         yield service.url
 
 

@@ -1,6 +1,6 @@
 """A graph with an interrupt, a `Send`, a loop and a subgraph, for the crash sweep.
 
-`python -m sagagraph.testing tests.graph.crash_scenarios:SCENARIOS` kills it everywhere; docs/langgraph.md.
+`python -m tests.support.sweep tests.graph.crash_scenarios:SCENARIOS` kills it everywhere; docs/langgraph.md.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from langgraph.types import Command, Send, interrupt
 
 from sagagraph import Engine, Refused, SagaGraph, current_saga
 from sagagraph.errors import OperationFailedError, SagaClosedError, UnknownSagaError
-from sagagraph.graph.checkpointer import Saver, open_checkpointer
-from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.graph.checkpoints.checkpointer import Saver, open_checkpointer
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
 from sagagraph.testing.scenario import BodyScenario, Judgement, store_of
 from tests.graph.world import effect, thread

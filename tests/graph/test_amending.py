@@ -12,12 +12,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from sagagraph.domains.travel.receipts import Ledger
+from sagagraph.domains.travel.provider.receipts import Ledger
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, UnknownOperationError
-from sagagraph.saga.view import SagaView
+from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.testing.trips import REQUEST
 from tests.graph.conftest import OpenWorker, Worker
+from tests.support.today import TODAY
+from tests.support.trips import REQUEST
 
 LEGS = ("T1", "T2", "T3", "T4", "T5")
 CHANGE = "trip~amendment-1"
@@ -52,7 +53,7 @@ def faults() -> list[dict[str, Any]]:
 def url(tmp_path: Path, faults: list[dict[str, Any]]) -> Iterator[str]:
     file = tmp_path / "faults.json"
     file.write_text(json.dumps(faults))
-    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db", file)) as service:
+    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db", file, TODAY)) as service:
         yield service.url
 
 

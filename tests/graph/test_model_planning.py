@@ -16,12 +16,12 @@ from sagagraph.errors import ModelError
 from sagagraph.planning.llm import Prices, init_model
 from sagagraph.planning.model_planner import ROUNDS
 from sagagraph.planning.rounds import rounds_in
-from sagagraph.saga import events as e
-from sagagraph.saga.projections.decisions import Decision
-from sagagraph.testing.models import Asked, Hang, ModelServer, Refuse, Say, Status, Text
-from sagagraph.testing.models.script import Step
-from sagagraph.testing.trips import REQUEST
+from sagagraph.saga.core import events as e
+from sagagraph.saga.stores.projections.decisions import Decision
 from tests.graph.conftest import OpenWorker, Worker
+from tests.support.models import Asked, Hang, ModelServer, Refuse, Say, Status, Text
+from tests.support.models.script import Step
+from tests.support.trips import REQUEST
 
 pytestmark = pytest.mark.skipif(find_spec("langchain_openai") is None, reason="the optional extra 'llm' is not installed")
 

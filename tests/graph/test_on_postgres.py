@@ -10,13 +10,13 @@ import psycopg
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 
-from sagagraph.domains.travel.receipts import Ledger
+from sagagraph.domains.travel.provider.receipts import Ledger
 from sagagraph.errors import StoreError
-from sagagraph.graph import postgres_checkpointer
-from sagagraph.graph.checkpointer import open_checkpointer
-from sagagraph.testing.proxy import PostgresProxy, postgres_proxy
-from sagagraph.testing.trips import REQUEST
+from sagagraph.graph.checkpoints import postgres_checkpointer
+from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
 from tests.graph.conftest import OpenWorker
+from tests.support.proxy import PostgresProxy, postgres_proxy
+from tests.support.trips import REQUEST
 
 ReadLedger = Callable[[], Any]
 

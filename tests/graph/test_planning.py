@@ -12,19 +12,20 @@ from typing import Any
 import httpx2
 import pytest
 
-from sagagraph.domains.travel.receipts import Ledger
+from sagagraph.domains.travel.provider.receipts import Ledger
 from sagagraph.errors import BusyError, ConflictError, NotAllowedError, ProviderError, StoreError, UnknownSagaError
-from sagagraph.graph.planning import MAX_PROPOSALS, PlanningGraph
+from sagagraph.graph.planning_graph import MAX_PROPOSALS, PlanningGraph
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
-from sagagraph.saga import commands as c
-from sagagraph.saga.action import Action
-from sagagraph.saga.coordinator import Coordinator
-from sagagraph.saga.model import Saga
-from sagagraph.saga.view import Account, Cost
-from sagagraph.testing.trips import REQUEST
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.coordinator import Coordinator
+from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.operation import OperationSpec
 from tests.graph.conftest import OpenWorker
+from tests.support.today import TODAY
+from tests.support.trips import REQUEST
 
 ReadLedger = Callable[[], Any]
 
@@ -369,7 +370,7 @@ def raise_price(database: Path, offer: dict[str, Any], url: str) -> None:
     faults = database.with_name("faults.json")
     faults.write_text(json.dumps([{"kind": "hotel", "call": "search", "fault": "price_up"}]))
     question = {"city": offer["city"], "check_in": offer["check_in"], "check_out": offer["check_out"], "rooms": offer["rooms"]}
-    with EmbeddedSandbox(SandboxSettings(database, faults)) as other:
+    with EmbeddedSandbox(SandboxSettings(database, faults, TODAY)) as other:
         httpx2.get(f"{other.url}/offers/hotels", params=question).raise_for_status()
     assert httpx2.get(f"{url}/offers/{offer['offer_id']}").json()["price"] > offer["price"]
 
@@ -395,7 +396,7 @@ async def test_an_offer_that_is_sold_out_since_the_approval_is_replaced_once_tha
 
 
 def test_the_graph_can_be_drawn() -> None:
-    from sagagraph.graph.planning import _build
+    from sagagraph.graph.planning_graph import _build
 
     drawn = _build().compile().get_graph()
     assert {"intake", "plan", "repair", "validate", "approve", "execute", "compensate", "finish"} <= set(drawn.nodes)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sagagraph.graph.planning import planning_graph
+from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
-from sagagraph.saga.engine import Engine
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.saga.stores.memory import MemorySagaStore
-from sagagraph.saga.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 from tests.saga.telemetry.conftest import Recorded

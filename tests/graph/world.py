@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 from sagagraph import Backoff, Call, Guarantees, Policy, current_call
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.evolve import fold
-from sagagraph.saga.model import Saga
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.engine import Engine
 from tests.saga.ledger import Ledger
 
 QUICK = Policy(backoff=Backoff(base_s=0.005, cap_s=0.01), timeout_s=10.0)

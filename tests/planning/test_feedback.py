@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sagagraph.planning.feedback import MOST_LESSONS, lessons_of
-from sagagraph.saga import events as e
+from sagagraph.saga.core import events as e
 from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec

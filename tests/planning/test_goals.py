@@ -11,14 +11,14 @@ from pydantic import BaseModel
 
 from sagagraph import Call, Engine, Refused, action
 from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
-from sagagraph.graph.planning import planning_graph
+from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.planning.decomposition import ROUNDS, Decomposer, interfaces_of
 from sagagraph.planning.goals import Goals
 from sagagraph.planning.rounds import rounds_in
 from sagagraph.planning.templates import Template, TemplateLibrary
 from sagagraph.validators.verdict import VerdictStatus
 from sagagraph.workflow.operation import reference
-from tests.models import Scripted
+from tests.support.scripted_model import Scripted
 
 done: list[str] = []
 

@@ -17,8 +17,8 @@ from sagagraph.context.model import Answer, Question
 from sagagraph.context.quoting import Quoted
 from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
 from sagagraph.planning.llm import Prices, init_model
-from sagagraph.testing.models import Asked, Drop, Hang, ModelServer, Refuse, Say, Status, StopShort, Text
-from sagagraph.testing.models.script import Step
+from tests.support.models import Asked, Drop, Hang, ModelServer, Refuse, Say, Status, StopShort, Text
+from tests.support.models.script import Step
 
 pytestmark = pytest.mark.skipif(find_spec("langchain_openai") is None, reason="the optional extra 'llm' is not installed")
 

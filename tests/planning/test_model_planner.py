@@ -16,12 +16,12 @@ from sagagraph.planning.assignment import Assignment
 from sagagraph.planning.domain import Infeasible, Proposal
 from sagagraph.planning.model_planner import ROUNDS, ModelPlanner
 from sagagraph.planning.rounds import Round, reasoning_in, reasoning_line, rounds_in
-from sagagraph.saga import events as e
-from sagagraph.saga.evolve import fold
-from sagagraph.saga.model import Saga
-from sagagraph.saga.view import Cost
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.views.view import Cost
 from sagagraph.validators.verdict import Verdict, Violation
-from tests.models import Scripted
+from tests.support.scripted_model import Scripted
 
 SOLVED = tuple(Proposal({"pick": name}, f"hash-{name}", name, Cost(1), (f"{name} is fine",)) for name in ("a", "b"))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sagagraph.saga.events import Driver
+from sagagraph.saga.core.events import Driver
 from sagagraph.workflow.condition import Failed
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import GuaranteeTerms, OperationSpec

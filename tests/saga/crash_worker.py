@@ -11,15 +11,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sagagraph.errors import SagaClosedError, SagaGraphError, UnknownSagaError
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
-from sagagraph.testing.databases import databases
 from sagagraph.testing.scenario import Judgement, store_of
 from sagagraph.testing.sweep import Case, Harm, boundaries_of, harm_at
-from tests.replaying import check_replays
+from tests.support.databases import databases
+from tests.support.replaying import check_replays
 
 from .ledger import Ledger
 

@@ -18,11 +18,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sagagraph.errors import JournalError, SagaGraphError
-from sagagraph.saga import agenda, commands, decide, evolve
-from sagagraph.saga import events as e
-from sagagraph.saga.model import Operation, Saga, Stage, UndoCall, operation_key, undo_key
-from sagagraph.saga.status import OperationStatus, SagaStatus
-from sagagraph.saga.step import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Step, Verify, Wait
+from sagagraph.saga.core import commands, next_steps
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.decide import decide
+from sagagraph.saga.core.evolve import evolve
+from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Step, Verify, Wait
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 from tests.saga.cases import TIMEOUT_S, Case
 from tests.saga.invariants import GONE, NAMED, names_somebody, violations
@@ -68,7 +70,7 @@ class Core:
 
     def __init__(self, saga: Saga, now: float, frame: Key, parts: tuple[int, ...]) -> None:
         self.saga, self.now, self.frame, self.parts = saga, now, frame, parts
-        steps = agenda.next_steps(saga, now)
+        steps = next_steps.next_steps(saga, now)
         self.records = tuple(step for step in steps if isinstance(step, Record))
         self.steps: tuple[Step, ...] = () if self.records else steps
         self.operations = tuple(saga.in_order())
@@ -364,7 +366,7 @@ class Explorer:
             yield Move("cancel", self._tell(_spend(state), commands.Cancel("anna")))
         if self._may(state, "replan") and self.case.alternative_of is not None and saga.stage is Stage.RUNNING:
             yield from self._replan_moves(state)
-        if agenda.is_ready_for_repair(saga):
+        if next_steps.is_ready_for_repair(saga):
             yield from self._repair_moves(state)
         if self._may(state, "resolve"):
             for operation in state.core.operations:
@@ -665,11 +667,11 @@ def _with_new_epoch(core: Core) -> Saga:
 def _with_records(saga: Saga, now: float) -> Saga:
     """What the coordinator appends at once, without any effect outside."""
     for _ in range(100):
-        events = tuple(step.event for step in agenda.next_steps(saga, now) if isinstance(step, Record))
+        events = tuple(step.event for step in next_steps.next_steps(saga, now) if isinstance(step, Record))
         if not events:
             return saga
         saga = _appended(saga, events, now)
-    raise AssertionError(f"the agenda never settles: {events}")
+    raise AssertionError(f"the next steps never end: {events}")
 
 
 def _accepted(saga: Saga, entry: e.Entry) -> Saga | None:

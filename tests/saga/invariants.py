@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sagagraph.saga.dependency import comes_after_pivot, descendants
-from sagagraph.saga.model import Operation, Saga, Stage
-from sagagraph.saga.status import OperationStatus
+from sagagraph.saga.core.dependencies import comes_after_pivot, descendants
+from sagagraph.saga.core.state import Operation, Saga, Stage
+from sagagraph.saga.core.status import OperationStatus
 from tests.saga.world import Provider
 
 GONE = frozenset({OperationStatus.FAILED, OperationStatus.VOIDED, OperationStatus.COMPENSATED, OperationStatus.SKIPPED})

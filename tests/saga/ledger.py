@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sagagraph import Backoff, Call, Guarantees, Policy, Probe, action
-from sagagraph.saga.action import Action
+from sagagraph.saga.engine.actions import Action
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS calls (number INTEGER PRIMARY KEY, what TEXT, key TEXT);

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from sagagraph import Backoff, Call, Guarantees, Policy, Probe, Refused, Retry, action
-from sagagraph.saga.action import Action
+from sagagraph.saga.engine.actions import Action
 from sagagraph.workflow.policy import CompensationPolicy
 
 Land = Callable[[], Any]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sagagraph.saga import commands as c
-from sagagraph.saga import events as e
-from sagagraph.saga.agenda import next_steps
-from sagagraph.saga.decide import decide, intent
-from sagagraph.saga.evolve import begin, evolve
-from sagagraph.saga.model import Operation, Saga
-from sagagraph.saga.step import CallAction, CallCompensation, CallVoid, Record, Step
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.decide.decide import decide, intent
+from sagagraph.saga.core.evolve.evolve import begin, evolve
+from sagagraph.saga.core.next_steps import next_steps
+from sagagraph.saga.core.state import Operation, Saga
+from sagagraph.saga.core.steps import CallAction, CallCompensation, CallVoid, Record, Step
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import GuaranteeTerms, OperationSpec
 from sagagraph.workflow.policy import Backoff, Policy, Retry

@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import ConflictError, NotAllowedError, SagaGraphError
-from sagagraph.saga import commands as c
-from sagagraph.saga import events as e
-from sagagraph.saga.action import REVERSING, action
-from sagagraph.saga.amendment import amendment_of, amendment_request, next_amendment_id, outcome_for_parent, undoing_specs
-from sagagraph.saga.decide import decide
-from sagagraph.saga.evolve import begin, evolve, fold
-from sagagraph.saga.index import index_of
-from sagagraph.saga.model import Saga, Stage, operation_key
-from sagagraph.saga.reversal import Undone, plan_reversal
-from sagagraph.saga.status import OperationStatus
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.amendments import amendment_of, amendment_request, next_amendment_id, outcome_for_parent
+from sagagraph.saga.core.decide.decide import decide
+from sagagraph.saga.core.evolve.evolve import begin, evolve, fold
+from sagagraph.saga.core.evolve.index import index_of
+from sagagraph.saga.core.reversals import REVERSING
+from sagagraph.saga.core.state import Saga, Stage, operation_key
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.saga.engine.actions import action
+from sagagraph.saga.engine.reversal import plan_reversal, undoing_specs
 from sagagraph.workflow.kind import ActionKind
 
 from .story import spec
@@ -145,7 +146,7 @@ def test_rule_4_what_stays_comes_after_what_came_instead() -> None:
 
 def test_rule_4_a_reversal_undoes_what_stands_now_by_its_own_keys_and_nothing_else() -> None:
     plan = plan_reversal(amended(paid()).saga, lambda name, _version: ACTIONS[name])
-    keys = {each.id: Undone.model_validate(each.inputs).key for each in plan.operations if not each.id.endswith("send")}
+    keys = {each.id: each.inputs["key"] for each in plan.operations if not each.id.endswith("send")}
     assert keys == {
         "undo hotel": "trip/hotel/1",
         "undo flight.2": "trip~amendment-1/flight.2/1",
@@ -158,7 +159,7 @@ def test_rule_4_an_amendment_undoes_dependents_first_by_the_keys_of_whoever_book
     trip.tell(beginning(trip.saga))
     child = another_flight(trip, 3).saga
     undoing = {each.id: each.spec for each in child.in_order() if each.spec.action.endswith(REVERSING)}
-    assert Undone.model_validate(undoing["undo.3 flight.2"].inputs).key == "trip~amendment-1/flight.2/1"
+    assert undoing["undo.3 flight.2"].inputs["key"] == "trip~amendment-1/flight.2/1"
     assert "undo.3 pay.2" in undoing["undo.3 flight.2"].depends_on
     assert all("pay.3" in each.depends_on for each in undoing.values()), "nothing is undone before the new payment (rule 5)"
 

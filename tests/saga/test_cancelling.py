@@ -17,10 +17,10 @@ from sagagraph.errors import (
     UnknownOperationError,
     UnknownSagaError,
 )
-from sagagraph.saga import events as e
-from sagagraph.saga.action import UndoCost
-from sagagraph.saga.preview import CancelPreview, UndoneOperation
-from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.engine.actions import UndoCost
+from sagagraph.saga.engine.views.preview import CancelPreview, UndoneOperation
 
 from .service import Gate, Service, is_lost, refuses
 from .workers import EVERY_STORE, OpenEngine, until

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import JournalError
-from sagagraph.saga import events as e
-from sagagraph.saga.codec import Record, decode, encode
-from sagagraph.saga.document import entry_json
-from sagagraph.saga.evolve import fold
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.codec import Record, decode, encode
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.engine.views.document import entry_json
 from tests.saga.journals import EXAMPLES, JOURNALS, Journal
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from sagagraph import Engine
 from sagagraph.errors import StoreError
-from sagagraph.saga import events as e
-from sagagraph.saga.ports import Lease, SagaStore
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.stores.port import Lease, SagaStore
 
 from .service import A_DAY, Gate, Service
 from .workers import EVERY_STORE, NewStore, OpenEngine

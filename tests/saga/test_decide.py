@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.errors import ConflictError, NotAllowedError, SagaClosedError, WorkflowError
-from sagagraph.saga import commands as c
-from sagagraph.saga import events as e
-from sagagraph.saga.agenda import next_steps
-from sagagraph.saga.decide import decide, intent
-from sagagraph.saga.model import Stage
-from sagagraph.saga.status import OperationStatus
-from sagagraph.saga.step import CallAction, CallCompensation, CallVoid
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.decide.decide import decide, intent
+from sagagraph.saga.core.next_steps import next_steps
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.saga.core.steps import CallAction, CallCompensation, CallVoid
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import reference

@@ -20,8 +20,8 @@ from sagagraph.errors import (
     SagaGraphError,
     UnknownOperationError,
 )
-from sagagraph.saga.model import Stage
-from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
 
 from .service import Gate, Service, refuses
 from .workers import EVERY_STORE, OpenEngine
@@ -254,7 +254,7 @@ async def test_rule_2_an_id_with_other_content_is_a_conflict_and_leaves_the_saga
 
 
 async def test_a_saga_of_another_kind_with_this_id_is_a_conflict(engine: Engine) -> None:
-    from sagagraph.saga.events import Driver, SagaBegun
+    from sagagraph.saga.core.events import Driver, SagaBegun
 
     async with engine.hold("trip", begin=SagaBegun(Driver.WORKFLOW, "travel", "Oslo")):
         pass

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import DrainedError
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import Entry
-from sagagraph.saga.ports import Lease
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.events import Entry
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.memory import MemorySagaStore
+from sagagraph.saga.stores.port import Lease
 
 from .service import Gate, Service, hangs
 from .workers import OpenEngine, until

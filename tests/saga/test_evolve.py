@@ -8,11 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from sagagraph.errors import JournalError
-from sagagraph.saga import commands as c
-from sagagraph.saga import events as e
-from sagagraph.saga.evolve import evolve, fold
-from sagagraph.saga.status import OperationStatus
-from sagagraph.saga.step import CallCompensation
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.evolve.evolve import evolve, fold
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.saga.core.steps import CallCompensation
 from sagagraph.workflow.condition import Not, Succeeded
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec

@@ -12,8 +12,8 @@ from collections import defaultdict
 
 import pytest
 
-from sagagraph.saga.events import Driver
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.events import Driver
+from sagagraph.saga.core.status import SagaStatus
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.cases import (
     COMPENSATABLE,
@@ -35,8 +35,6 @@ from tests.saga.conftest import Explore
 from tests.saga.explorer import TROUBLES, Explorer
 from tests.saga.statekey import full_key
 from tests.saga.world import Profile
-
-pytestmark = pytest.mark.exploration
 
 FULL = os.environ.get("SAGAGRAPH_EXPLORE") == "full"
 BOTH_ENDS = {SagaStatus.COMMITTED, SagaStatus.COMPENSATED}

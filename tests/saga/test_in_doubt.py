@@ -11,7 +11,7 @@ import pytest
 
 from sagagraph import Call, Engine, Probe, Retry, action
 from sagagraph.errors import OperationFailedError, OperationHeldError
-from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
 
 from .service import A_DAY, ONCE, Gate, Landing, Service, answers, hangs, is_lost, is_too_busy, lands_but_is_lost, quick, refuses
 from .workers import EVERY_STORE, OpenEngine

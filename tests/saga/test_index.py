@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sagagraph.saga import commands as c
-from sagagraph.saga import events as e
-from sagagraph.saga.dependency import descendants, is_closed, is_done_with, is_free, is_settled
-from sagagraph.saga.index import index_of
-from sagagraph.saga.model import Operation, Saga, Stage
-from sagagraph.saga.status import OperationStatus
-from sagagraph.saga.step import CallAction, CallCompensation
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.dependencies import descendants, is_closed, is_done_with, is_free, is_settled
+from sagagraph.saga.core.evolve.index import index_of
+from sagagraph.saga.core.state import Operation, Saga, Stage
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.saga.core.steps import CallAction, CallCompensation
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.cases import COMPENSATABLE, PIVOT, READ_ONLY, RETRIABLE, Case
 from tests.saga.explorer import Explorer
@@ -70,7 +70,7 @@ def all_cases(draw: st.DrawFn) -> Case:
             return case
 
 
-@pytest.mark.exploration
+@pytest.mark.thorough
 @settings(randomly, max_examples=300)
 @given(all_cases(), choices, st.booleans())
 def test_it_is_what_a_look_at_all_operations_says_wherever_a_saga_gets(case: Case, picks: list[int], eager: bool) -> None:

@@ -10,14 +10,14 @@ import pytest
 
 from sagagraph import Engine, Retry
 from sagagraph.errors import NotAllowedError, OperationFailedError, OperationHeldError, SagaClosedError, WorkflowError
-from sagagraph.saga.action import Action
-from sagagraph.saga.events import CancelRequested, Entry
-from sagagraph.saga.evolve import evolve
-from sagagraph.saga.model import FINAL, Stage
-from sagagraph.saga.ports import Lease, RequestKind
-from sagagraph.saga.preview import CancelPreview
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.events import CancelRequested, Entry
+from sagagraph.saga.core.evolve.evolve import evolve
+from sagagraph.saga.core.state import FINAL, Stage
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.stores.memory import MemorySagaStore
+from sagagraph.saga.stores.port import Lease, RequestKind
 
 from .service import A_DAY, Gate, Service, is_lost, lands_but_is_lost, quick, refuses
 from .workers import EVERY_STORE, OpenEngine

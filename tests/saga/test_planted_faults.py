@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sagagraph.saga import agenda, answers, commands, decide, dependency, evolve, index, plan_decisions, settle
-from sagagraph.saga import events as e
-from sagagraph.saga.model import Operation, Saga, Stage
-from sagagraph.saga.status import OperationStatus, SagaStatus
-from sagagraph.saga.step import Record, Step
+from sagagraph.saga.core import commands, dependencies, in_doubt, next_steps
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.decide import calls, decide, plans
+from sagagraph.saga.core.evolve import evolve, index, sagas
+from sagagraph.saga.core.state import Operation, Saga, Stage
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.core.steps import Record, Step
 from tests.saga.cases import COMPENSATABLE, PIVOT, RETRIABLE, Case
 from tests.saga.explorer import Explorer, Report
 from tests.saga.world import Profile
-
-pytestmark = pytest.mark.exploration
 
 Patch = pytest.MonkeyPatch
 PROBE, KEYED, VOID, DEADLINE = Profile(), Profile(dedup=True), Profile(void=True), Profile(deadline=True)
@@ -70,30 +70,30 @@ def lost_is_failed(patch: Patch) -> None:
 
 
 def absent_allows_an_attempt(patch: Patch) -> None:
-    real = settle._settle_by_probe
+    real = in_doubt._settle_by_probe
 
     def careless(operation: Operation, now: float, *, after_pivot: bool) -> Step:
         if operation.probe is e.ProbeAnswer.ABSENT:
-            return settle._repeat(operation, now, after_pivot=after_pivot)
+            return in_doubt._repeat(operation, now, after_pivot=after_pivot)
         return real(operation, now, after_pivot=after_pivot)
 
-    patch.setattr(settle, "_settle_by_probe", careless)
+    patch.setattr(in_doubt, "_settle_by_probe", careless)
 
 
 def absent_closes_when_going_back(patch: Patch) -> None:
-    real = agenda.seal
+    real = next_steps.seal
 
     def careless(operation: Operation, now: float, *, may_claim: bool) -> Step:
         if operation.probe is e.ProbeAnswer.ABSENT:
             return Record(e.OperationFailed(operation.id, e.Fault("absent", "absent")))
         return real(operation, now, may_claim=may_claim)
 
-    patch.setattr(agenda, "seal", careless)
+    patch.setattr(next_steps, "seal", careless)
 
 
 def giving_up_does_not_seal(patch: Patch) -> None:
     failed = e.Fault("exhausted", "exhausted")
-    patch.setattr(settle, "_exhausted", lambda operation, **_: Record(e.OperationFailed(operation.id, failed)))
+    patch.setattr(in_doubt, "_exhausted", lambda operation, **_: Record(e.OperationFailed(operation.id, failed)))
 
 
 def a_later_refusal_is_definite(patch: Patch) -> None:
@@ -119,16 +119,16 @@ def a_refusal_for_now_is_definite(patch: Patch) -> None:
 
 
 def retention_is_eternal(patch: Patch) -> None:
-    for module in (settle, answers):
+    for module in (in_doubt, calls):
         patch.setattr(module, "remembers_key", lambda operation, _now: operation.spec.guarantees.dedup_s is not None)
 
 
 def clocks_are_one(patch: Patch) -> None:
-    patch.setattr(settle, "CLOCK_MARGIN_S", 0.0)
+    patch.setattr(in_doubt, "CLOCK_MARGIN_S", 0.0)
 
 
 def a_probe_before_the_deadline_seals(patch: Patch) -> None:
-    patch.setattr(settle, "deadline_is_over", lambda _operation, _now: True)
+    patch.setattr(in_doubt, "deadline_is_over", lambda _operation, _now: True)
 
 
 def a_claim_is_not_undone(patch: Patch) -> None:
@@ -143,7 +143,7 @@ def a_claim_is_not_undone(patch: Patch) -> None:
 
 
 def a_claim_rests_on_what_is_undone(patch: Patch) -> None:
-    patch.setattr(agenda, "rests_on_undone", lambda _saga, _operation: False)
+    patch.setattr(next_steps, "rests_on_undone", lambda _saga, _operation: False)
 
 
 def keys_stay_after_a_final_refusal(patch: Patch) -> None:
@@ -159,15 +159,15 @@ def keys_stay_after_a_final_refusal(patch: Patch) -> None:
 
 
 def undone_when(patch: Patch, may_be_undone: Callable[[Saga, Operation], bool]) -> None:
-    real = agenda._due
+    real = next_steps._due
 
     def careless(saga: Saga) -> list[Operation]:
         if saga.stage is not Stage.COMPENSATING:
             return real(saga)
-        live = [each for each in saga.in_order() if not each.in_flight and not dependency.is_closed(each)]
+        live = [each for each in saga.in_order() if not each.in_flight and not dependencies.is_closed(each)]
         return [each for each in live if may_be_undone(saga, each)]
 
-    patch.setattr(agenda, "_due", careless)
+    patch.setattr(next_steps, "_due", careless)
 
 
 def any_order(patch: Patch) -> None:
@@ -176,13 +176,13 @@ def any_order(patch: Patch) -> None:
 
 def ancestors_first(patch: Patch) -> None:
     def after_what_it_needs(saga: Saga, operation: Operation) -> bool:
-        return all(dependency.is_closed(saga.operations[each]) for each in operation.spec.depends_on)
+        return all(dependencies.is_closed(saga.operations[each]) for each in operation.spec.depends_on)
 
     undone_when(patch, after_what_it_needs)
 
 
 def any_undo_may_be_repeated(patch: Patch) -> None:
-    patch.setattr(settle, "_remembers_undo_key", lambda _operation, _undo, _now: True)
+    patch.setattr(in_doubt, "_remembers_undo_key", lambda _operation, _undo, _now: True)
 
 
 def absent_proves_an_undo(patch: Patch) -> None:
@@ -211,14 +211,14 @@ def a_contradicted_undo_is_repeated(patch: Patch) -> None:
 
 
 def a_rejected_operation_counts_as_settled(patch: Patch) -> None:
-    patch.setattr(index, "is_settled", lambda operation: operation.status in dependency._SETTLED)
+    patch.setattr(index, "is_settled", lambda operation: operation.status in dependencies._SETTLED)
 
 
 # -- rule 5: the pivot -------------------------------------------------------------------------------------------------
 
 
 def no_gate(patch: Patch) -> None:
-    patch.setattr(agenda, "is_past_pivot_gate", lambda _saga: True)
+    patch.setattr(next_steps, "is_past_pivot_gate", lambda _saga: True)
 
 
 def an_open_pivot_is_ignored(patch: Patch) -> None:
@@ -226,12 +226,12 @@ def an_open_pivot_is_ignored(patch: Patch) -> None:
 
 
 def a_cancel_is_not_queued(patch: Patch) -> None:
-    real = agenda._turn
-    patch.setattr(agenda, "_turn", lambda saga: e.SagaTurnedBack("cancelled") if saga.cancel_by else real(saga))
+    real = next_steps._turn
+    patch.setattr(next_steps, "_turn", lambda saga: e.SagaTurnedBack("cancelled") if saga.cancel_by else real(saga))
 
 
 def a_pivot_gives_way_to_what_comes_after_it(patch: Patch) -> None:
-    patch.setattr(agenda, "_has_no_way_back", lambda saga, operation: dependency.comes_after_pivot(saga, operation.id))
+    patch.setattr(next_steps, "_has_no_way_back", lambda saga, operation: dependencies.comes_after_pivot(saga, operation.id))
 
 
 def what_a_person_undid_is_forgotten(patch: Patch) -> None:
@@ -252,43 +252,43 @@ def epochs_are_not_checked(patch: Patch) -> None:
 
 
 def a_takeover_forgets_what_was_under_way(patch: Patch) -> None:
-    real = evolve.taken_over
+    real = sagas.taken_over
 
     def careless(operation: Operation) -> Operation:
         if operation.status is OperationStatus.STARTED:
             return replace(operation, status=OperationStatus.PLANNED, in_flight=False)
         return real(operation)
 
-    patch.setattr(evolve, "taken_over", careless)
+    patch.setattr(sagas, "taken_over", careless)
 
 
 def removed_operations_stay(patch: Patch) -> None:
-    done, backward = index.is_done_with, agenda._backward_step
+    done, backward = index.is_done_with, next_steps._backward_step
 
     def only_going_back(saga: Saga, operation: Operation, now: float) -> Step | None:
         return None if saga.stage is Stage.RUNNING else backward(saga, operation, now)
 
     patch.setattr(index, "is_done_with", lambda operation: operation.removed or done(operation))
-    patch.setattr(agenda, "_backward_step", only_going_back)
+    patch.setattr(next_steps, "_backward_step", only_going_back)
 
 
 def what_is_in_doubt_may_be_removed(patch: Patch) -> None:
-    real = plan_decisions._check_removable
+    real = plans._check_removable
 
     def careless(saga: Saga, name: str, removed: set[str], replaced: Mapping[str, str]) -> None:
         if saga.operations[name].status is not OperationStatus.IN_DOUBT:
             real(saga, name, removed, replaced)
 
-    patch.setattr(plan_decisions, "_check_removable", careless)
+    patch.setattr(plans, "_check_removable", careless)
     a_plan_changes_although_the_pivot_has_landed(patch)
 
 
 def a_plan_changes_although_the_pivot_has_landed(patch: Patch) -> None:
-    patch.setattr(plan_decisions, "_check_pivot_allows", lambda _saga, _command: None)
+    patch.setattr(plans, "_check_pivot_allows", lambda _saga, _command: None)
 
 
 def what_is_kept_rests_on_what_went(patch: Patch) -> None:
-    patch.setattr(evolve, "with_replaced", lambda saga, _replaced: saga)
+    patch.setattr(sagas, "with_replaced", lambda saga, _replaced: saga)
 
 
 def what_becomes_ready_is_not_noticed(patch: Patch) -> None:
@@ -403,5 +403,5 @@ def test_without_the_last_check_such_a_saga_ends_as_compensated(monkeypatch: pyt
     def unchecked(_saga: Saga, *, committing: bool) -> Step:
         return Record(e.SagaCommitted() if committing else e.SagaCompensated())
 
-    monkeypatch.setattr(agenda, "_verification", unchecked)
+    monkeypatch.setattr(next_steps, "_verification", unchecked)
     assert [name for name in _explored_with_a_liar().violations if name.startswith("I2")]

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from unittest.mock import patch
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sagagraph.saga import agenda, codec, evolve
-from sagagraph.saga import events as e
-from sagagraph.saga.model import Saga
+from sagagraph.saga.core import codec, next_steps
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.evolve import evolve
+from sagagraph.saga.core.state import Saga
 from tests.saga.cases import COMPENSATABLE, PIVOT, READ_ONLY, RETRIABLE, Case, Edges, Kinds, descendants, is_well_formed
 from tests.saga.explorer import Explorer, Move, State
 from tests.saga.invariants import violations
 from tests.saga.statekey import Key
 from tests.saga.world import Profile
-
-pytestmark = pytest.mark.exploration
 
 TROUBLES = 8
 randomly = settings(max_examples=250, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
@@ -116,6 +114,6 @@ def test_rule_10_any_journal_replays_to_the_same_state_at_any_version(case: Case
 def test_rule_10_what_is_due_depends_on_the_state_and_the_clock_alone(case: Case, picks: list[int]) -> None:
     state = walk(Explorer(case, TROUBLES, symmetric=False), picks)
     before = repr(state.saga)
-    due = agenda.next_steps(state.saga, state.core.now)
-    assert agenda.next_steps(state.saga, state.core.now) == due
+    due = next_steps.next_steps(state.saga, state.core.now)
+    assert next_steps.next_steps(state.saga, state.core.now) == due
     assert repr(state.saga) == before

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import OperationHeldError
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import OperationSucceeded, Via
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.events import OperationSucceeded, Via
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 
 from .crash_worker import BOOKED, LEASE_TTL_S, SAGA, SCENARIOS, body
@@ -58,7 +58,7 @@ def sweeps() -> Iterator[dict[str, subprocess.Popen[str]]]:
 def test_a_saga_killed_anywhere_goes_on_and_does_nothing_twice(
     sweeps: dict[str, subprocess.Popen[str]], name: str, outcomes: set[str], stuck_at_most: int
 ) -> None:
-    told, problems = sweeps[name].communicate(timeout=60)
+    told, problems = sweeps[name].communicate(timeout=240)
     cases: list[dict[str, Any]] = [json.loads(line) for line in told.splitlines()]
     assert sweeps[name].returncode == 0, problems
     assert [each for each in cases if each["judgement"]["faults"]] == []

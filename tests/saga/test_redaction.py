@@ -11,13 +11,13 @@ import pytest
 
 from sagagraph import Call, ContextSlice, Engine, Verdict
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, StoreError
-from sagagraph.saga import events as e
-from sagagraph.saga.codec import encode
-from sagagraph.saga.commands import CallKind
-from sagagraph.saga.evolve import fold
-from sagagraph.saga.model import operation_key
-from sagagraph.saga.ports import Note, RequestKind
-from sagagraph.saga.redaction import REDACTED, Redaction, checked_fields, redaction_of
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.codec import encode
+from sagagraph.saga.core.commands import CallKind
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.redaction import REDACTED, Redaction, checked_fields, redaction_of
+from sagagraph.saga.core.state import operation_key
+from sagagraph.saga.stores.port import Note, RequestKind
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.validators.verdict import Violation
 from sagagraph.workflow.operation import OperationSpec, reference

@@ -10,9 +10,9 @@ import pytest
 
 from sagagraph import Call, action
 from sagagraph.errors import ConflictError, InvalidInputError, UnknownActionError
-from sagagraph.saga.action import DECLARED, Action, ActionRegistry
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.actions import DECLARED, Action, ActionRegistry
+from sagagraph.saga.engine.engine import Engine
 
 from .service import A_DAY, Gate, Service, lands_but_is_lost
 from .workers import OpenEngine

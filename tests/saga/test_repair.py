@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.errors import NotAllowedError
-from sagagraph.saga import commands as c
-from sagagraph.saga import events as e
-from sagagraph.saga.agenda import is_quiet, is_ready_for_repair, status_of
-from sagagraph.saga.decide import decide
-from sagagraph.saga.model import Stage
-from sagagraph.saga.status import OperationStatus, SagaStatus
-from sagagraph.saga.step import CallAction, CallCompensation, CallProbe
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.decide.decide import decide
+from sagagraph.saga.core.next_steps import is_quiet, is_ready_for_repair, status_of
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.story import NO, Story, spec
 

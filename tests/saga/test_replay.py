@@ -13,13 +13,13 @@ import pytest
 
 from sagagraph import ContextSlice, Engine, Verdict, Violation
 from sagagraph.errors import InvalidInputError, JournalError, OperationFailedError, OperationHeldError, UnknownSagaError
-from sagagraph.saga import events as e
-from sagagraph.saga.codec import decode, encode
-from sagagraph.saga.events import Entry
-from sagagraph.saga.model import Stage
-from sagagraph.saga.replay import Difference, refold, replay, turns
-from sagagraph.saga.status import OperationStatus, SagaStatus
-from tests.replaying import Witness, check_replays
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.codec import decode, encode
+from sagagraph.saga.core.events import Entry
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.engine.maintenance.replay import Difference, refold, replay, turns
+from tests.support.replaying import Witness, check_replays
 
 from .service import A_DAY, Service, is_lost, lands_but_is_lost
 from .workers import OpenEngine, on_every_store

@@ -10,8 +10,8 @@ import pytest
 
 from sagagraph import Engine, action
 from sagagraph.errors import BusyError, ConflictError, OperationHeldError, SagaClosedError
-from sagagraph.saga.action import DECLARED
-from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.engine.actions import DECLARED
 
 from .service import A_DAY, Gate, Service
 from .workers import EVERY_STORE, OpenEngine

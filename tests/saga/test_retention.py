@@ -11,10 +11,10 @@ import pytest
 
 from sagagraph import Call, Engine
 from sagagraph.errors import ConflictError, InvalidInputError, RetiredError, StoreError
-from sagagraph.saga import retention
-from sagagraph.saga.ports import RequestKind, SagaStore
-from sagagraph.saga.retention import append_to_archive
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.maintenance import retention
+from sagagraph.saga.engine.maintenance.retention import append_to_archive
+from sagagraph.saga.stores.port import RequestKind, SagaStore
 from sagagraph.saga.stores.rows import checksum
 
 from .service import Service, is_lost, lands_but_is_lost, quick

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import StoreError, SupersededError
-from sagagraph.saga import events as e
-from sagagraph.saga.action import Action
-from sagagraph.saga.body import BodySaga
-from sagagraph.saga.ports import Lease
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.stores.memory import MemorySagaStore
+from sagagraph.saga.stores.port import Lease
 
 from .service import A_DAY, Service
 from .workers import OpenEngine, a_minute_ahead, until

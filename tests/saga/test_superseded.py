@@ -13,10 +13,10 @@ import pytest
 
 from sagagraph import Call, Engine
 from sagagraph.errors import OperationHeldError, SupersededError
-from sagagraph.saga.commands import CallKind
-from sagagraph.saga.events import LeaseTaken, OperationSucceeded, Via
-from sagagraph.saga.ports import Note
-from sagagraph.saga.status import SagaStatus
+from sagagraph.saga.core.commands import CallKind
+from sagagraph.saga.core.events import LeaseTaken, OperationSucceeded, Via
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.stores.port import Note
 
 from .service import A_DAY, Gate, Service, StubbornGate, quick
 from .workers import NewStore, OpenEngine, a_minute_ahead
@@ -225,7 +225,7 @@ async def test_rule_6_a_worker_that_was_frozen_after_its_intent_does_not_call_on
     ):
         running = asyncio.create_task(body(one))
         await frozen.wait()
-        one._heart.stop()
+        one._keeper.stop()
         frozen_s = 4.5
         await body(another)
         woken.set()

@@ -12,10 +12,10 @@ import pytest
 
 from sagagraph import Call, Engine, action
 from sagagraph.errors import InvalidInputError, OperationFailedError, OperationHeldError, SagaClosedError, StoreError
-from sagagraph.saga.action import DECLARED
-from sagagraph.saga.preview import CancelPreview
-from sagagraph.saga.status import SagaStatus
-from sagagraph.saga.synchronous import SyncEngine
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.actions import DECLARED
+from sagagraph.saga.engine.engine import SyncEngine
+from sagagraph.saga.engine.views.preview import CancelPreview
 
 from .service import Service, is_lost, refuses
 

@@ -10,23 +10,24 @@ from typing import Any
 import pytest
 
 from sagagraph import Engine, Verdict
-from sagagraph.bootstrap import account
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.errors import JournalError
-from sagagraph.graph.planning import planning_graph
-from sagagraph.saga import codec, upcasting
-from sagagraph.saga import events as e
-from sagagraph.saga.codec import Record, decode
-from sagagraph.saga.model import operation_key
-from sagagraph.saga.ports import SagaStore
-from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.graph.planning_graph import planning_graph
+from sagagraph.registry import account
+from sagagraph.saga.core import codec, upcasting
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.codec import Record, decode
+from sagagraph.saga.core.state import operation_key
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.stores.memory import MemorySagaStore
+from sagagraph.saga.stores.port import SagaStore
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.saga.journals import BY_ID, JOURNALS, Journal, into_file, into_memory
 from tests.saga.service import A_DAY, ONCE, Landing, Service
 from tests.saga.workers import OpenEngine
+from tests.support.today import TODAY
 
 OpenStore = Callable[[str], Any]
 
@@ -171,7 +172,7 @@ async def test_rule_10_a_stuck_saga_waits_for_a_person(left_open: OpenStore, ope
 async def test_rule_10_a_plan_that_waits_for_its_approval_is_booked_once_it_is_approved(
     left_open: OpenStore, tmp_path: Path
 ) -> None:
-    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db")) as sandbox:
+    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db", today=TODAY)) as sandbox:
         async with left_open("waits") as store, HttpReservationProvider(sandbox.url) as provider:
             travel = await Travel.connect(provider, tmp_path / "outbox")
             engine = Engine(store, actions=travel.actions, account=account)

@@ -10,9 +10,9 @@ import pytest
 
 from sagagraph import ContextSlice, Engine, Verdict, Violation
 from sagagraph.errors import OperationFailedError, OperationHeldError
-from sagagraph.saga import events as e
-from sagagraph.saga.events import OperationSucceeded
-from sagagraph.saga.status import OperationStatus, SagaStatus
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.events import OperationSucceeded
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
 
 from .service import A_DAY, Service, answers, is_lost, lands_but_is_lost
 

@@ -13,14 +13,14 @@ from typing import Any, cast
 
 import pytest
 
-from sagagraph.saga.action import DECLARED
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.ports import SagaStore
+from sagagraph.saga.engine.actions import DECLARED
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.saga.stores.migration import upgrade
+from sagagraph.saga.stores.port import SagaStore
 from sagagraph.saga.stores.postgres import PostgresSagaStore
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
-from tests.replaying import Witness, check_file, check_replays
+from tests.support.replaying import Witness, check_file, check_replays
 
 from .service import Service
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sagagraph.saga.events import ProbeAnswer
+from sagagraph.saga.core.events import ProbeAnswer
 
 GUARANTEES = ("dedup", "void", "deadline", "refusals_final", "probe")
 

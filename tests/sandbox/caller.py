@@ -13,8 +13,9 @@ from typing import Any
 
 from httpx2 import ASGITransport, AsyncClient, Response
 
-from sagagraph.sandbox.app import create_app
+from sagagraph.sandbox.api.app import create_app
 from sagagraph.sandbox.settings import SandboxSettings
+from tests.support.today import TODAY
 
 JUNE = {"check_in": "2025-06-10", "check_out": "2025-06-14"}
 
@@ -133,7 +134,7 @@ class Caller:
 @asynccontextmanager
 async def calling(database: Path, real_time: RealTime, **settings: Any) -> AsyncIterator[Caller]:
     """Starts the service on the file, and stops it again."""
-    app = create_app(SandboxSettings(database, **settings), real_now=real_time)
+    app = create_app(SandboxSettings(database, **{"today": TODAY, **settings}), real_now=real_time)
     async with (
         app.router.lifespan_context(app),
         AsyncClient(transport=ASGITransport(app), base_url="http://sandbox") as client,

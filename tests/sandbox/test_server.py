@@ -186,7 +186,7 @@ def test_the_service_behind_the_interface_needs_no_web_server() -> None:
 def test_the_service_uses_nothing_of_the_rest_but_its_errors_and_how_a_server_listens() -> None:
     loaded = loaded_after("import sagagraph.sandbox.server")
     rest = {name for name in loaded if name.startswith("sagagraph.") and not name.startswith("sagagraph.sandbox")}
-    assert rest == {"sagagraph.errors", "sagagraph.listening"}
+    assert rest == {"sagagraph.errors", "sagagraph.sockets"}
     assert "httpx" not in loaded
 
 

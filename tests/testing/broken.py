@@ -15,15 +15,17 @@ from typing import Any
 from unittest.mock import AsyncMock, patch
 
 from sagagraph.errors import SagaGraphError
-from sagagraph.saga.action import Action, Guarantees, action
-from sagagraph.saga.call import Call
-from sagagraph.saga.codec import Record, decode
-from sagagraph.saga.coordinator import Coordinator
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import Entry
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.codec import Record, decode
+from sagagraph.saga.core.events import Entry
+from sagagraph.saga.engine.actions import Action, Guarantees, action
+from sagagraph.saga.engine.coordinator import Coordinator
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.commits import Fenced
 from sagagraph.saga.stores.rows import row_of
-from sagagraph.saga.stores.sql import INSERT_EVENT, Append, SqlSagaStore
+from sagagraph.saga.stores.sql_store import Append, SqlSagaStore
+from sagagraph.saga.stores.statements import INSERT_EVENT
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
 from sagagraph.testing.scenario import Judgement, store_of
 
@@ -100,19 +102,25 @@ class UnfencedScenario(ParcelScenario):
 
     async def run(self, folder: Path, crash: CrashPoint) -> None:
         with (
-            patch.object(SqlSagaStore, "_append", append_anyway),
+            patch.object(SqlSagaStore, "_fenced", append_anyway),
             patch.object(Coordinator, "check_still_held", AsyncMock()),
         ):
             await super().run(folder, crash)
 
 
-def append_anyway(self: SqlSagaStore, append: Append) -> None:
-    saga_id = append.lease.saga_id
+_fenced = SqlSagaStore._fenced
+
+
+def append_anyway(self: SqlSagaStore, write: Fenced) -> bool:
+    if not isinstance(write, Append):
+        return _fenced(self, write)
+    saga_id = write.saga_id
     head = self._execute("SELECT version, epoch FROM sagas WHERE saga_id = ?", (saga_id,)).fetchone()
-    for version, row in enumerate(append.rows, head[0] + 1):
+    for version, row in enumerate(write.rows, head[0] + 1):
         event = decode(Record(row.type, row.schema_version, row.data), row.at)
         self._execute(INSERT_EVENT, (saga_id, *row_of(saga_id, Entry(version, head[1], row.at, event))))
-    self._execute("UPDATE sagas SET version = ? WHERE saga_id = ?", (head[0] + len(append.rows), saga_id))
+    self._execute("UPDATE sagas SET version = ? WHERE saga_id = ?", (head[0] + len(write.rows), saga_id))
+    return True
 
 
 CARELESS = ParcelScenario("careless", Guarantees(dedup=timedelta(days=1)))

@@ -8,15 +8,15 @@ from unittest.mock import patch
 
 import typer
 
-from sagagraph.saga import agenda, settle
-from sagagraph.saga.coordinator import Coordinator
-from sagagraph.saga.events import Fault, OperationFailed, ProbeAnswer, Via
-from sagagraph.saga.model import Operation
-from sagagraph.saga.step import Record, Step
-from sagagraph.saga.stores.sql import INSERT_EVENT, Append, SqlSagaStore
-from sagagraph.testing.storm.__main__ import storm
+from sagagraph.saga.core import in_doubt, next_steps
+from sagagraph.saga.core.events import Fault, OperationFailed, ProbeAnswer, Via
+from sagagraph.saga.core.state import Operation
+from sagagraph.saga.core.steps import Record, Step
+from sagagraph.saga.engine.coordinator import Coordinator
+from sagagraph.saga.stores.sql_store import Append
+from tests.support.storm.__main__ import storm
 
-_seal = settle.seal
+_seal = in_doubt.seal
 
 
 def believes_in_absence(operation: Operation, now: float, *, may_claim: bool) -> Step:
@@ -26,15 +26,8 @@ def believes_in_absence(operation: Operation, now: float, *, may_claim: bool) ->
     return _seal(operation, now, may_claim=may_claim)
 
 
-def appends_without_a_fence(self: SqlSagaStore, append: Append) -> None:
+def believes_that_it_was_appended(_self: Append, _held: bool) -> None:
     """Rule 6 forgotten: whoever was superseded is not told."""
-    lease, last = append.lease, append.rows[-1]
-    moved = self._execute(
-        "UPDATE sagas SET version = ?, stage = ?, updated_at = ? WHERE saga_id = ? AND epoch = ? AND version = ?",
-        (last.version, append.stage.value, last.at, lease.saga_id, lease.epoch, append.version),
-    )
-    for parameters in append.parameters if moved.rowcount == 1 else ():
-        self._execute(INSERT_EVENT, parameters)
 
 
 async def is_sure(_self: Coordinator) -> None:
@@ -42,14 +35,14 @@ async def is_sure(_self: Coordinator) -> None:
 
 
 def forget_the_fence() -> None:
-    patch.object(SqlSagaStore, "_append", appends_without_a_fence).start()
+    patch.object(Append, "answer", believes_that_it_was_appended).start()
     patch.object(Coordinator, "check_still_held", is_sure).start()
 
 
 FAULTS: dict[str, Callable[[], object]] = {
-    "keys": lambda: patch.object(settle, "remembers_key", lambda _operation, _now: True).start(),
-    "undo keys": lambda: patch.object(settle, "_remembers_undo_key", lambda _operation, _undo, _now: True).start(),
-    "absence": lambda: patch.object(agenda, "seal", believes_in_absence).start(),
+    "keys": lambda: patch.object(in_doubt, "remembers_key", lambda _operation, _now: True).start(),
+    "undo keys": lambda: patch.object(in_doubt, "_remembers_undo_key", lambda _operation, _undo, _now: True).start(),
+    "absence": lambda: patch.object(next_steps, "seal", believes_in_absence).start(),
     "fence": forget_the_fence,
 }
 

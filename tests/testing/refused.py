@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from sagagraph.testing.trips import SCENARIOS
+from tests.support.trips import SCENARIOS
 
 TRIP = next(each for each in SCENARIOS if each.name == "refused")

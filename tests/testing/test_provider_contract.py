@@ -13,14 +13,15 @@ from typing import Any
 import pytest
 
 import sagagraph
-from sagagraph.domains.travel.provider import HttpReservationProvider
-from sagagraph.domains.travel.receipts import ProviderGuarantees
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.receipts import ProviderGuarantees
 from sagagraph.sandbox.server import EmbeddedSandbox
 from sagagraph.sandbox.settings import SandboxSettings
 from sagagraph.testing.providers import Bench, Journey, Stay
 from sagagraph.testing.providers.check import Check, Promise, carry_out
 from sagagraph.testing.providers.contract import CHECKS, Connect, ProviderContract
 from sagagraph.testing.providers.trial import ContractBrokenError
+from tests.support.today import TODAY
 from tests.testing.lossy import LossyWire
 
 pytest_plugins = ["pytester"]
@@ -52,7 +53,7 @@ def connect_to(url: str) -> Connect:
 
 @contextmanager
 def sandbox(folder: Path, *withheld: str) -> Iterator[str]:
-    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", withheld=frozenset(withheld))) as service:
+    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", today=TODAY, withheld=frozenset(withheld))) as service:
         yield service.url
 
 
@@ -174,7 +175,7 @@ def test_a_failure_names_the_check_and_says_what_is_wrong(pytester: pytest.Pytes
         from datetime import date
         from contextlib import asynccontextmanager
         import pytest
-        from sagagraph.domains.travel.provider import HttpReservationProvider
+        from sagagraph.domains.travel.provider.provider import HttpReservationProvider
         from sagagraph.testing.providers import Bench, Journey
         from sagagraph.testing.providers.contract import ProviderContract
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.travel.provider import HttpReservationProvider, ProviderAnswerLostError
-from sagagraph.domains.travel.receipts import Found, ProviderGuarantees, VoidReceipt
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider, ProviderAnswerLostError
+from sagagraph.domains.travel.provider.receipts import Found, ProviderGuarantees, VoidReceipt
 from sagagraph.errors import ProviderError, Refused
 from sagagraph.sandbox.server import EmbeddedSandbox
 from sagagraph.sandbox.settings import SandboxSettings
@@ -25,6 +25,7 @@ from sagagraph.testing.providers import Bench, Journey, Stay
 from sagagraph.testing.providers.check import carry_out
 from sagagraph.testing.providers.contract import CHECKS
 from sagagraph.testing.providers.trial import ContractBrokenError
+from tests.support.today import TODAY
 from tests.testing.lossy import LossyWire
 
 Method = Callable[..., Any]
@@ -527,8 +528,8 @@ def urls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """By the guarantee that the service does not give."""
     folder: Path = tmp_path_factory.mktemp("sandbox")
     with (
-        EmbeddedSandbox(SandboxSettings(folder / "all.db")) as all_,
-        EmbeddedSandbox(SandboxSettings(folder / "forgetful.db", withheld=frozenset({"dedup"}))) as forgetful,
+        EmbeddedSandbox(SandboxSettings(folder / "all.db", today=TODAY)) as all_,
+        EmbeddedSandbox(SandboxSettings(folder / "forgetful.db", today=TODAY, withheld=frozenset({"dedup"}))) as forgetful,
     ):
         yield {"": all_.url, "dedup": forgetful.url}
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from sagagraph.testing.postgres import PostgresServer
-from sagagraph.testing.proxy import PostgresProxy, postgres_proxy
+from tests.support.postgres import PostgresServer
+from tests.support.proxy import PostgresProxy, postgres_proxy
 
 LOST = (psycopg.OperationalError, psycopg.InterfaceError)
 INSERT = "INSERT INTO kept VALUES (%s)"

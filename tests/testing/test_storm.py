@@ -23,7 +23,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("store", ["sqlite", "postgresql"])
 def test_random_sagas_in_a_storm_land_nothing_twice_and_leave_nothing_behind(store: str) -> None:
-    told = run("sagagraph.testing.storm", "--sagas", "60", "--seed", "7", "--store", store, "--json")
+    told = run("tests.support.storm", "--sagas", "60", "--seed", "7", "--store", store, "--json")
     assert told.returncode == 0, told.stderr
     total: dict[str, Any] = json.loads(told.stdout)
     assert total["faults"] == []
@@ -51,7 +51,7 @@ def test_the_ledger_finds_what_was_broken_on_purpose(fault: str, says: str) -> N
 
 @pytest.mark.parametrize("words", [("--sagas", "0"), ("--workers", "1"), ("--store", "oracle"), ("--store", "postgresql://")])
 def test_bad_input_is_answered_in_words(words: tuple[str, str]) -> None:
-    told = run("sagagraph.testing.storm", *words)
+    told = run("tests.support.storm", *words)
     assert (told.returncode, told.stdout) == (2, "")
     assert words[0] in told.stderr
     assert "Traceback" not in told.stderr

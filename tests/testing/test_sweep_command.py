@@ -1,4 +1,4 @@
-"""`python -m sagagraph.testing`: it finds nothing in the sample trip, and something where something is wrong."""
+"""`python -m tests.support.sweep`: it finds nothing in the sample trip, and something where something is wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.testing.__main__ import _scenarios, matrix
 from sagagraph.testing.scenario import Judgement
 from sagagraph.testing.sweep import Case
-from sagagraph.testing.trips import SCENARIOS
+from tests.support.trips import SCENARIOS
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,7 +35,7 @@ class Ended:
 
 def sweep(*words: str, path: Path = ROOT) -> Ended:
     environment = {**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{ROOT}"}
-    command = [sys.executable, "-m", "sagagraph.testing", *words]
+    command = [sys.executable, "-m", "tests.support.sweep", *words]
     told = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT, env=environment, check=False)
     return Ended(told.returncode, told.stdout, told.stderr)
 
@@ -121,7 +121,7 @@ def test_what_can_not_be_loaded_is_answered_in_one_line() -> None:
     told = sweep("nowhere:NAME")
     assert (told.code, told.out) == (2, "")
     assert len(told.err.splitlines()) == 1
-    assert told.err.startswith("sagagraph.testing: MODULE:NAME: ")
+    assert told.err.startswith("tests.support.sweep: MODULE:NAME: ")
     assert "nowhere" in told.err
 
 

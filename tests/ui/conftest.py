@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from sagagraph.bootstrap import Settings
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from sagagraph.settings import Settings
 from sagagraph.ui.service import Service, open_service
+from tests.support.today import TODAY
 from tests.ui.page import Visit
 from tests.ui.server import Server
 
@@ -36,7 +37,7 @@ def chromium() -> str | None:
 @pytest.fixture(scope="session")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedSandbox]:
     """The reservation service behind `server`; every test has sagas of its own on it, and orders faults for these alone."""
-    with EmbeddedSandbox(SandboxSettings(tmp_path_factory.mktemp("sandbox") / "sandbox.db")) as service:
+    with EmbeddedSandbox(SandboxSettings(tmp_path_factory.mktemp("sandbox") / "sandbox.db", today=TODAY)) as service:
         yield service
 
 
@@ -107,6 +108,6 @@ def store(tmp_path: Path) -> Path:
 async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     """The functions behind pages and REST, on a store and a reservation service that the tests of a module share."""
     folder = tmp_path_factory.mktemp("service")
-    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db")) as sandbox:
+    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", today=TODAY)) as sandbox:
         async with open_service(Settings(store=f"sqlite:///{folder / 'saga.db'}", provider_url=sandbox.url)) as opened:
             yield opened

@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+from tests.support.today import TODAY
+
 PATIENCE_S = 240.0
 
 
@@ -23,7 +25,9 @@ class Server:
         self._log = store.with_suffix(f".{time.monotonic_ns()}.log")
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SAGAGRAPH_")}
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env={**kept, **environment})
+            self._process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=log, env={**kept, "SAGAGRAPH_TODAY": str(TODAY), **environment}
+            )
         self.url = self._announced_url()
 
     def _announced_url(self) -> str:

@@ -10,9 +10,9 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from sagagraph.ui.api import PREFIX
-from sagagraph.ui.app import create_app
-from sagagraph.ui.door import Door
+from sagagraph.ui.server.api import PREFIX
+from sagagraph.ui.server.app import create_app
+from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -22,7 +22,7 @@ SENTENCE = "From Boston to Lisbon for 5 nights in May 2025, at most $4,000"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def app(service: Service) -> Any:
-    return create_app(service, Door())
+    return create_app(service, ServerOptions())
 
 
 def browser_on(app: Any) -> httpx2.AsyncClient:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,15 +10,15 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from sagagraph.bootstrap import Settings
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.model import Saga
-from sagagraph.testing.models.script import Say, Status, Step, Text
-from sagagraph.testing.models.server import ModelServer
-from sagagraph.ui.conversation import Conversation, Conversations, Talk, shown_messages
-from sagagraph.ui.scene import Scene, scene_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.settings import Settings
+from sagagraph.ui.chat.conversation import Conversation, Conversations, Talk, shown_messages
+from sagagraph.ui.chat.page_model import PageModel
 from sagagraph.ui.service import Service, open_service
-from sagagraph.ui.visitors import Visitor, guest
+from sagagraph.ui.visitors import guest
+from tests.support.models.script import Say, Status, Step, Text
+from tests.support.models.server import ModelServer
+from tests.ui.chat import Chat, all_said, key_of, last_said, plan_hash, status, wishes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -29,65 +28,6 @@ DAY = (
     "Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30"
 )
 DINNER = "Dinner at 6 pm at home in Boston"
-_numbers = itertools.count()
-
-
-class Chat:
-    """One visitor's page, as text."""
-
-    def __init__(self, service: Service, subject: str = "travel") -> None:
-        self.service = service
-        self.visitor: Visitor = guest(f"a token that nobody guesses {next(_numbers)}")
-        self.conversations = Conversations(subject)
-
-    async def say(self, text: str) -> Scene:
-        return await self._turn(lambda talk: talk.say(text))
-
-    async def remove(self, key: str) -> Scene:
-        return await self._turn(lambda talk: talk.remove(key))
-
-    async def reword(self, key: str, text: str) -> Scene:
-        return await self._turn(lambda talk: talk.reword(key, text))
-
-    async def _turn(self, turn) -> Scene:  # type: ignore[no-untyped-def]
-        shown = (await self.look()).shown
-        talk = Talk(self.service, self.visitor, self.conversations.of(self.visitor), shown and shown.plan.hash)
-        self.conversations.keep(self.visitor, await turn(talk))
-        return await self.quiet()
-
-    async def quiet(self) -> Scene:
-        while (scene := await self.look()).is_busy and scene.saga is not None:
-            await self.service.moved(scene.saga.id)
-        return scene
-
-    async def look(self) -> Scene:
-        return await scene_of(self.service, self.conversations, self.visitor)
-
-
-def status(scene: Scene) -> str:
-    assert scene.shown is not None
-    return status_of(scene.shown).value
-
-
-def last_said(scene: Scene) -> str:
-    return scene.conversation.messages[-1].text
-
-
-def all_said(scene: Scene) -> str:
-    return "\n".join(each.text for each in shown_messages(scene.conversation, scene.shown, scene.subject))
-
-
-def plan_hash(scene: Scene) -> str | None:
-    assert scene.shown is not None
-    return scene.shown.plan.hash
-
-
-def key_of(scene: Scene, text: str) -> str:
-    return next(wish.key for wish in scene.conversation.draft.wishes if wish.text == text)
-
-
-def wishes(scene: Scene) -> dict[str, str]:
-    return {wish.key: wish.text for wish in scene.conversation.draft.wishes}
 
 
 async def test_every_wish_of_a_trip_is_a_phrase_that_means_just_that(service: Service) -> None:
@@ -95,11 +35,11 @@ async def test_every_wish_of_a_trip_is_a_phrase_that_means_just_that(service: Se
         "Two of us from Boston to Lisbon for 3 nights and Porto for 2 nights between 5 May 2025 and 30 May 2025, at most $9,000, "
         "4-5 star hotels, direct flights only, no flights before 9:00, not on a Sunday, in any order"
     )
-    subject = service.subjects["travel"]
-    draft = await subject.read(said, None)
+    page = service.pages["travel"]
+    draft = await page.read(said, None)
     assert (draft.questions, draft.not_understood) == ((), ())
     for wish in draft.wishes:
-        again = await subject.reworded(draft.known, wish.key, wish.text)
+        again = await page.changed(draft.known, wish.key, wish.text)
         assert again.request == draft.request, wish
     assert len(draft.wishes) == 12
 
@@ -197,7 +137,7 @@ async def test_cancelling_in_words_points_to_the_preview_and_does_nothing(servic
     assert status(await chat.quiet()) == "awaiting_approval"
 
 
-async def told_day(chat: Chat) -> Scene:
+async def told_day(chat: Chat) -> PageModel:
     planned = await chat.say(DAY)
     assert status(planned) == "awaiting_approval"
     return await chat.say("yes")
@@ -211,12 +151,12 @@ async def test_a_day_is_planned_told_delayed_repaired_and_ended(service: Service
     assert status(delayed) == "awaiting_approval"
     assert delayed.saga is not None
     assert delayed.saga.request["events"] == [{"at": "13:00", "event": "delayed", "person": "James", "from": "14:00"}]
-    (known,) = delayed.subject.happened(delayed.saga.request)
+    (known,) = delayed.page.happened(delayed.saga.request)
     assert (known.text, known.removable) == ("Known at 13:00: James is delayed until 14:00", False)
-    changed = {line.key for line in delayed.subject.lines(delayed.saga.plan.content)} - {
+    changed = {line.key for line in delayed.page.view(delayed.saga.plan.content).lines} - {
         line.key
-        for line in delayed.subject.lines(delayed.plan_before)
-        if line in delayed.subject.lines(delayed.saga.plan.content)
+        for line in delayed.page.view(delayed.plan_before).lines
+        if line in delayed.page.view(delayed.saga.plan.content).lines
     }
     assert changed == {"James", "Grandma"}
     assert status(await chat.say("yes")) == "running"
@@ -250,7 +190,7 @@ async def test_a_reunion_that_was_told_goes_on_sentence_by_sentence_after_a_rest
     shown = await chat.say("add 1")
     chat.conversations = Conversations("travel")
     again = await chat.look()
-    assert (again.subject.name, wishes(again), plan_hash(again)) == ("reunion", wishes(shown), plan_hash(shown))
+    assert (again.page.name, wishes(again), plan_hash(again)) == ("reunion", wishes(shown), plan_hash(shown))
     assert again.conversation.messages[0].text.startswith("Dinner at 6 pm at home in Boston. Sarah is at home.")
     assert last_said(await chat.say("Sarah is at home")) == "That changes nothing."
     later = await chat.reword(key_of(again, DINNER), "Dinner at 7 pm at home in Boston")
@@ -285,14 +225,14 @@ async def test_what_is_said_later_takes_the_place_of_what_it_contradicts(service
 
 
 async def test_a_reunion_that_has_a_name_takes_changes_in_sentences(service: Service) -> None:
-    subject = service.subjects["reunion"]
-    named = await subject.read("wedding", None)
+    page = service.pages["reunion"]
+    named = await page.read("wedding", None)
     assert (named.wishes, "told" in named.request) == ((), False)
-    changed = await subject.read("Everybody must be at the wedding venue by 4 pm", named.known)
+    changed = await page.read("Everybody must be at the wedding venue by 4 pm", named.known)
     assert [goal["by"] for goal in changed.request["problem"]["goals"]] == ["16:00"]
-    again = subject.draft_of(changed.request)
+    again = page.draft_of(changed.request)
     assert [wish.text for wish in again.wishes] == ["Everybody must be at the wedding venue by 4 pm"]
-    assert subject.without(again.known, again.wishes[0].key).request == named.request
+    assert (await page.changed(again.known, again.wishes[0].key, None)).request == named.request
 
 
 async def test_nonsense_is_answered_and_not_listed(service: Service) -> None:
@@ -305,11 +245,11 @@ async def test_nonsense_is_answered_and_not_listed(service: Service) -> None:
 
 
 async def test_a_telling_that_is_read_otherwise_now_is_taken_up_as_the_problem_that_was_planned(service: Service) -> None:
-    subject = service.subjects["reunion"]
-    request = (await subject.read(DAY, None)).request
+    page = service.pages["reunion"]
+    request = (await page.read(DAY, None)).request
     other = {**request, "told": {"sentences": ["Dinner at 9 pm at home"]}}
-    assert subject.draft_of(other).request["problem"] == request["problem"]
-    assert subject.draft_of(other).wishes == ()
+    assert page.draft_of(other).request["problem"] == request["problem"]
+    assert page.draft_of(other).wishes == ()
 
 
 MUDDLE = "By the way, the plane that our dear James is on is now expected on the ground at 2 pm"
@@ -391,7 +331,7 @@ async def test_what_one_visitor_says_is_heard_one_after_another(service: Service
 )
 async def test_what_happens_is_understood_in_plain_words(service: Service, words: str, event: dict[str, object]) -> None:
     saga = await day_of(service)
-    told = service.subjects["reunion"].disruption_in(words, saga)
+    told = service.pages["reunion"].disruption_in(words, saga)
     assert told is not None
     assert {**told.request["events"][-1], **event} == told.request["events"][-1]
 
@@ -399,7 +339,7 @@ async def test_what_happens_is_understood_in_plain_words(service: Service, words
 async def test_what_is_no_news_is_taken_for_a_wish(service: Service) -> None:
     saga = await day_of(service)
     for words in ("Dinner at 7 pm", "Sarah cooks", "make it 4 stars"):
-        assert service.subjects["reunion"].disruption_in(words, saga) is None
+        assert service.pages["reunion"].disruption_in(words, saga) is None
 
 
 def with_alternatives(saga: Saga) -> Saga:
@@ -427,7 +367,7 @@ async def test_what_is_preferred_is_chosen_by_figures_and_what_it_costs_is_said(
     service: Service, words: str, meant: str | None, said: str
 ) -> None:
     saga = with_alternatives(await day_of(service))
-    found = await service.subjects["reunion"].preferred(words, saga)
+    found = await service.pages["reunion"].preferred(words, saga)
     assert found is not None
     assert found.plan_hash == meant
     assert said in found.said
@@ -435,23 +375,23 @@ async def test_what_is_preferred_is_chosen_by_figures_and_what_it_costs_is_said(
 
 async def test_the_best_that_there_is_is_said_to_be_that(service: Service) -> None:
     saga = with_alternatives(await day_of(service))
-    found = await service.subjects["reunion"].preferred("less waiting, please", saga)
+    found = await service.pages["reunion"].preferred("less waiting, please", saga)
     assert found is not None
     assert found.plan_hash is None
     assert "this one has the least waiting" in found.said
     alone = structs.replace(saga, plan=structs.replace(saga.plan, alternatives=()))
-    found = await service.subjects["reunion"].preferred("less waiting, please", alone)
+    found = await service.pages["reunion"].preferred("less waiting, please", alone)
     assert found is not None
     assert (found.plan_hash, found.said[:22]) == (None, "There is no other plan")
 
 
 async def test_a_preference_that_comes_with_a_wish_is_no_choice_among_plans(service: Service) -> None:
     saga = with_alternatives(await day_of(service))
-    assert await service.subjects["reunion"].preferred("make it cheaper, nobody should wait alone", saga) is None
+    assert await service.pages["reunion"].preferred("make it cheaper, nobody should wait alone", saga) is None
     chat = Chat(service)
     shown = await chat.say(TRIP)
     assert shown.saga is not None
-    travel = service.subjects["travel"]
+    travel = service.pages["travel"]
     for words in ("make it cheaper", "a nicer hotel, please", "can it be faster?"):
         assert await travel.preferred(words, shown.saga) is not None
     for words in (
@@ -467,7 +407,7 @@ async def test_an_open_question_comes_before_an_approval(service: Service) -> No
     shown = await chat.say(TRIP)
     asking = await chat.say("and Porto as well")
     assert last_said(asking).startswith("How many nights")
-    assert shown_messages(asking.conversation, asking.shown, asking.subject)[-1].text == last_said(asking)
+    assert shown_messages(asking.conversation, asking.shown, asking.page)[-1].text == last_said(asking)
     refused = await chat.say("book it")
     assert last_said(refused).startswith("First, because the plan does not keep all that you have said: How many nights")
     assert (status(refused), plan_hash(refused)) == ("awaiting_approval", plan_hash(shown))
@@ -500,7 +440,7 @@ async def test_a_reunion_that_was_told_is_not_thrown_away_for_one_that_has_a_nam
 async def test_what_names_a_time_or_a_person_is_no_choice_among_plans(service: Service) -> None:
     saga = with_alternatives(await day_of(service))
     for words in ("Dinner earlier, at 5 pm", "James comes earlier", "Emily should not wait alone", "the weather is nice"):
-        assert await service.subjects["reunion"].preferred(words, saga) is None
+        assert await service.pages["reunion"].preferred(words, saga) is None
 
 
 _days: dict[int, Saga] = {}
@@ -516,11 +456,11 @@ async def day_of(service: Service) -> Saga:
 
 async def test_every_disruption_that_is_offered_can_be_told_to_the_saga(service: Service) -> None:
     saga = await day_of(service)
-    offered = service.subjects["reunion"].disruptions(saga)
+    offered = service.pages["reunion"].disruptions(saga)
     assert len(offered) >= 3
     for each in offered:
-        assert await service.subjects["reunion"].checked(each.request) == each.request
-    told = [wish.text for each in offered for wish in service.subjects["reunion"].happened(each.request)]
+        assert await service.pages["reunion"].checked(each.request) == each.request
+    told = [wish.text for each in offered for wish in service.pages["reunion"].happened(each.request)]
     assert len(told) == len(offered) - 1  # that the day is over is no news
     assert "Known at 13:00: everything at BOS airport takes 3 times as long" in told
 

@@ -15,13 +15,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from sagagraph.saga.ports import RequestKind
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.port import RequestKind
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.testing.databases import databases
-from sagagraph.ui.api import PREFIX
-from sagagraph.ui.gate import COOKIE
+from sagagraph.ui.server.api import PREFIX
+from sagagraph.ui.server.auth import COOKIE
 from sagagraph.ui.visitors import guest
+from tests.support.databases import databases
+from tests.support.today import TODAY
 from tests.ui.crashing.nursery import Nursery, Victim
 from tests.ui.crashing.visitor import trip
 from tests.ui.crashing.weather import Forecast, weather
@@ -72,7 +73,7 @@ class Place:
 
 @pytest.fixture
 def place(nursery: Nursery, tmp_path: Path) -> Iterator[Place]:
-    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db")) as sandbox:
+    with EmbeddedSandbox(SandboxSettings(tmp_path / "sandbox.db", today=TODAY)) as sandbox:
         yield Place(nursery, tmp_path, sandbox.url)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import ConflictError, NotAllowedError, ProviderError
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.model import Saga
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor, guest
 
@@ -20,7 +20,7 @@ VISITOR: Visitor = guest("a token that nobody guesses")
 
 
 async def request_of(service: Service) -> Any:
-    return (await service.subjects["travel"].read("From Boston to Lisbon for 5 nights in May 2025", None)).request
+    return (await service.pages["travel"].read("From Boston to Lisbon for 5 nights in May 2025", None)).request
 
 
 async def quiet(service: Service, saga_id: str) -> Saga:
@@ -41,7 +41,7 @@ async def test_planning_that_is_cancelled_is_given_up_at_once(service: Service, 
     async def never(_request: Any) -> Any:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(service.subjects["travel"].domain, "propose", never)
+    monkeypatch.setattr(service.pages["travel"].domain, "propose", never)
     saga_id = await begun(service)
     assert service.is_busy(saga_id)
     await service.cancel(VISITOR, saga_id)
@@ -77,7 +77,7 @@ async def test_a_provider_that_fails_is_told_and_the_saga_can_go_on(service: Ser
         async def unreachable(_request: Any) -> Any:
             raise ProviderError("the reservation service can not be reached")
 
-        failing.setattr(service.subjects["travel"].domain, "propose", unreachable)
+        failing.setattr(service.pages["travel"].domain, "propose", unreachable)
         saga_id = await begun(service)
         await quiet(service, saga_id)
         assert service.problem(saga_id) == "the reservation service can not be reached"
@@ -92,7 +92,7 @@ async def test_a_fault_of_the_program_is_logged_and_its_words_are_not_shown(
     async def broken(_request: Any) -> Any:
         raise RuntimeError("inner workings")
 
-    monkeypatch.setattr(service.subjects["travel"].domain, "propose", broken)
+    monkeypatch.setattr(service.pages["travel"].domain, "propose", broken)
     with caplog.at_level(logging.ERROR):
         saga_id = await begun(service)
         await quiet(service, saga_id)

@@ -10,8 +10,8 @@ import httpx2
 import psutil
 import pytest
 
+from sagagraph.domains.reunion.planning.solver import PLAN_S
 from sagagraph.domains.reunion.shipped import shipped
-from sagagraph.domains.reunion.solver import PLAN_S
 from tests.ui.server import PATIENCE_S, Server
 
 API = "/api/v1"

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import httpx2
 
-from sagagraph.domains.reunion.generator import generate
+from benchmarks.reunions.generator import generate
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from tests.support.today import TODAY
 from tests.ui.books import Books, books_of, order
 from tests.ui.conftest import OpenVisit, Serve
 from tests.ui.page import SAMPLE
@@ -119,7 +120,7 @@ def test_a_booking_of_which_nobody_knows_is_held_until_a_person_says_what_they_f
     store: Path, serve: Serve, visit: OpenVisit
 ) -> None:
     promises = frozenset({"dedup", "void", "deadline", "refusals"})
-    with EmbeddedSandbox(SandboxSettings(store.with_name("sandbox.db"), withheld=promises)) as sandbox:
+    with EmbeddedSandbox(SandboxSettings(store.with_name("sandbox.db"), today=TODAY, withheld=promises)) as sandbox:
         server = serve("--provider", sandbox.url)
         person = visit(server.url)
         person.say(SAMPLE)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sagagraph.sandbox.server import EmbeddedSandbox
-from sagagraph.testing.models import Asked, ModelServer, Say, Status
+from tests.support.models import Asked, ModelServer, Say, Status
 from tests.ui.conftest import OpenVisit, Serve
 from tests.ui.page import Visit
 from tests.ui.server import Server

@@ -16,7 +16,7 @@ from sagagraph.validators.llm_judge import LlmJudge
 from sagagraph.validators.protocol import judge
 from sagagraph.validators.registry import facts_of, generic_validators, judge_by, slice_for
 from sagagraph.validators.verdict import Verdict, VerdictStatus
-from tests.models import Gullible, Scripted, opinion
+from tests.support.scripted_model import Gullible, Scripted, opinion
 
 from .plans import FACTS, PLAN, changed
 

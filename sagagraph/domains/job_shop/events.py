@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from sagagraph.domains.job_shop.plan import Moment, Number
-from sagagraph.domains.job_shop.problem import LONGEST
+from sagagraph.domains.job_shop.request import LONGEST
 
 
 class _Event(BaseModel):

@@ -10,7 +10,7 @@ from typing import Annotated, Final, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sagagraph.domains.job_shop.problem import LONGEST, MOST_STEPS, JobShop, Step
+from sagagraph.domains.job_shop.request import LONGEST, MOST_STEPS, JobShop, Step
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words, shown
 

@@ -12,7 +12,7 @@ from sagagraph.context.slice import content_hash
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_events, parse_problem
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.problem import Name, ReunionProblem
+from sagagraph.domains.reunion.request import Name, ReunionProblem
 from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
-from sagagraph.domains.reunion.problem import Name, Person
+from sagagraph.domains.reunion.request import Name, Person
 from sagagraph.domains.reunion.times import Minutes, Moment, text_of
 
 _FORBID: Final = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)

@@ -21,7 +21,7 @@ from sagagraph.domains.reunion.events import (
     VehicleDown,
 )
 from sagagraph.domains.reunion.plan import Act, Journey, Work
-from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.times import Moment, is_dated
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words, shown

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from sagagraph.domains.reunion.problem import Name
+from sagagraph.domains.reunion.request import Name
 from sagagraph.domains.reunion.times import Moment, text_of
 
 _LENIENT: Final = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, serialize_by_alias=True)

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Final
 
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.errors import InvalidInputError
 
 SHIPPED: Final = {

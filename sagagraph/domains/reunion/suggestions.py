@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.problem import Attention, Person, ReunionProblem, Task, Vehicle
+from sagagraph.domains.reunion.request import Attention, Person, ReunionProblem, Task, Vehicle
 from sagagraph.errors import InvalidInputError
 
 KERB_MINUTES: Final = 30

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.request import ReunionProblem
 
 MOST_SENTENCES: Final = 200
 LONGEST_TRANSCRIPT: Final = 20_000

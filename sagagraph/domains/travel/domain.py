@@ -6,33 +6,40 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel
 
-from sagagraph.domains.travel import planner
-from sagagraph.domains.travel.actions import travel_actions
-from sagagraph.domains.travel.amending import all_fees_paid, all_standing, amending_workflow, damage_of, itinerary_before, wish_of
-from sagagraph.domains.travel.choice import INSTRUCTIONS, TripChoice, chosen_trip, trip_facts
+from sagagraph.domains.travel.actions.actions import travel_actions
+from sagagraph.domains.travel.actions.workflow import itinerary_workflow, revised_workflow
 from sagagraph.domains.travel.cities import City, Gazetteer
-from sagagraph.domains.travel.evidence import Evidence, gather_evidence
-from sagagraph.domains.travel.market import pairs_of
 from sagagraph.domains.travel.money import as_json_number, money_text
 from sagagraph.domains.travel.plan import Itinerary, moments, plan_hash
-from sagagraph.domains.travel.problem import TripRequest
-from sagagraph.domains.travel.provider import ReservationProvider
-from sagagraph.domains.travel.repair import repair
-from sagagraph.domains.travel.standing import BOOKINGS, amount, fee_of
-from sagagraph.domains.travel.validator import parsed_itinerary, validate_itinerary
+from sagagraph.domains.travel.planning import planner
+from sagagraph.domains.travel.planning.amendment import (
+    all_fees_paid,
+    all_standing,
+    amending_workflow,
+    damage_of,
+    itinerary_before,
+    wish_of,
+)
+from sagagraph.domains.travel.planning.choice import INSTRUCTIONS, TripChoice, chosen_trip, trip_facts
+from sagagraph.domains.travel.planning.market import pairs_of
+from sagagraph.domains.travel.planning.repair import repair
+from sagagraph.domains.travel.progress import BOOKINGS, amount, fee_of
+from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.request import TripRequest
+from sagagraph.domains.travel.rules.evidence import Evidence, gather_evidence
+from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_itinerary
 from sagagraph.domains.travel.wording import headline
-from sagagraph.domains.travel.workflow import itinerary_workflow, revised_workflow
 from sagagraph.planning.assignment import Assignment
 from sagagraph.planning.background import apart
-from sagagraph.planning.domain import Infeasible, Proposal, Revision
-from sagagraph.saga.action import Action
-from sagagraph.saga.amendment import amended_by, is_undoing
-from sagagraph.saga.model import Operation, Saga, Stage
-from sagagraph.saga.view import Account, Cost
+from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision
+from sagagraph.saga.core.amendments import amended_by
+from sagagraph.saga.core.reversals import is_undoing
+from sagagraph.saga.core.state import Operation, Saga, Stage
+from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
@@ -59,21 +66,21 @@ class Travel:
     def actions(self) -> tuple[Action, ...]:
         return tuple(self._actions.values())
 
-    async def propose(self, request: Any) -> tuple[Proposal, ...] | Infeasible:
+    async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
         wanted = TripRequest.model_validate(request)
         proposed = await apart(planner.propose, wanted, self.provider, cities=self._cities_of(wanted))
         if isinstance(proposed, planner.Infeasible):
             return Infeasible(proposed.reasons, proposed.conflict, proposed.relaxations)
         return tuple(_proposal(itinerary) for itinerary in proposed)
 
-    async def assignment(self, request: Any) -> Assignment | Infeasible:
+    async def assignment(self, request: Json) -> Assignment | Infeasible:
         proposed = await self.propose(request)
         if isinstance(proposed, Infeasible):
             return proposed
         facts = trip_facts(TripRequest.model_validate(request), _itineraries(proposed))
         return Assignment(INSTRUCTIONS, facts, TripChoice, proposed)
 
-    async def chosen(self, request: Any, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
+    async def chosen(self, request: Json, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
         wanted, trips = TripRequest.model_validate(request), _itineraries(assignment.solved)
         found = await chosen_trip(wanted, TripChoice.model_validate(answer), trips, self.provider)
         return found if isinstance(found, Verdict) else _proposal(found)
@@ -87,13 +94,13 @@ class Travel:
         names = {name for journey in pairs_of(request) for name in journey}
         return tuple(city for name in sorted(names) if (city := self.cities.find_name(name)) is not None)
 
-    async def evidence(self, saga: Saga) -> Any:
+    async def evidence(self, saga: Saga) -> Json:
         proposed = Itinerary.model_validate(saga.plan.content)
         stands = await all_standing(saga, self.provider)
         shown = await gather_evidence(proposed, wish_of(saga.request), stands, all_fees_paid(saga), self.provider, self.cities)
         return shown.model_dump(mode="json")
 
-    async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
+    async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
         """By checks that share nothing with the planner, and by the evidence alone: nobody is asked again."""
         evidence = Evidence.model_validate(shown)
         itinerary = parsed_itinerary(plan)
@@ -115,10 +122,10 @@ class Travel:
         before, after = itinerary_before(saga), Itinerary.model_validate(saga.plan.content)
         return before is None or _what_matters(before) != _what_matters(after)
 
-    def title(self, plan: Any) -> str:
+    def title(self, plan: Json) -> str:
         return travel_title(plan)
 
-    def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
+    def workflow(self, plan: Json) -> tuple[OperationSpec, ...]:
         return itinerary_workflow(Itinerary.model_validate(plan), self._actions)
 
     def revision(self, saga: Saga) -> Revision:
@@ -150,7 +157,7 @@ def _proposal(itinerary: Itinerary) -> Proposal:
     )
 
 
-def travel_title(plan: Any) -> str:
+def travel_title(plan: Json) -> str:
     return _title(Itinerary.model_validate(plan))
 
 

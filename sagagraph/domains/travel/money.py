@@ -5,6 +5,8 @@ from typing import Annotated, Final
 
 from pydantic import Field, PlainSerializer
 
+from sagagraph.money import money_text as money_text
+
 PRICE_CURRENCY: Final = "USD"
 """What offers are priced and paid in; a budget may be in any currency that the provider knows a rate for."""
 
@@ -22,13 +24,6 @@ Money = Annotated[
 """An amount with at most two decimals; a JSON number is read by its digits, not as a binary fraction."""
 
 Price = Annotated[Money, Field(ge=0)]
-
-
-def money_text(amount: Decimal, currency: str = PRICE_CURRENCY) -> str:
-    """`$1,234.50`, and without decimals where there are none: `$5,000`, `5,000 EUR`."""
-    digits = f"{abs(amount):,.0f}" if amount == amount.to_integral_value() else f"{abs(amount):,.2f}"
-    sign = "-" if amount < 0 else ""
-    return f"{sign}${digits}" if currency == PRICE_CURRENCY else f"{sign}{digits} {currency}"
 
 
 def plain_amount(amount: Decimal) -> str:

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Price
 from sagagraph.domains.travel.offers import HotelOffer, Offer, TransportOffer
-from sagagraph.domains.travel.problem import TripRequest
 from sagagraph.domains.travel.rates import Converted
+from sagagraph.domains.travel.request import TripRequest
 
 HASH_DIGITS = 16
 _LABEL = re.compile(r"T[1-9]\d*(\.[1-9]\d*)?")

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from sagagraph.errors import JournalError, RetiredError, SupersededError
-from sagagraph.saga.codec import Record, decode, encode
-from sagagraph.saga.events import Entry
+from sagagraph.saga.core.codec import Record, decode, encode
+from sagagraph.saga.core.events import Entry
 
 
 class Row(NamedTuple):

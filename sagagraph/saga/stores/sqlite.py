@@ -9,14 +9,17 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sagagraph.errors import InvalidInputError, StoreError
-from sagagraph.saga.stores.sql import HEAD_REVISION, Job, Pace, SqlSagaStore
+from sagagraph.errors import InvalidInputError, SagaGraphError, StoreError
+from sagagraph.saga.stores import statements as sql
+from sagagraph.saga.stores.commits import EventParameters, Fenced, Job, Work
+from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore
 
 T = TypeVar("T")
 
@@ -69,6 +72,31 @@ class SqliteSagaStore(SqlSagaStore):
             job.settle(outcome)
         return True
 
+    def _outcomes(self, jobs: list[Job]) -> list[Any]:
+        """All in one transaction, which fails for all of them or for none."""
+        try:
+            with self._transaction():
+                return [self._outcome(job.work) for job in jobs]
+        except StoreError as exc:
+            return [self._after_failure(job.work, exc) for job in jobs]
+
+    def _outcome(self, work: Work) -> Any:
+        try:
+            return self._translated(lambda: work.told(self._fenced(work)) if isinstance(work, Fenced) else work.work())
+        except StoreError:
+            raise
+        except SagaGraphError as exc:
+            return exc
+
+    def _after_failure(self, work: Work, failure: StoreError) -> Any:
+        """The commit failed, or its acknowledgement was lost: what is there was committed (PROTOCOL rule 1)."""
+        try:
+            if isinstance(work, Fenced) and work.has_landed(self._execute):
+                return work.told(True)
+        except Exception:  # noqa: BLE001 - the first failure has more to tell
+            return failure
+        return failure
+
     def _wait_for_others(self, waits: bool) -> None:
         if waits is not self._waits:
             self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000 if waits else 0:.0f}")
@@ -93,7 +121,18 @@ class SqliteSagaStore(SqlSagaStore):
             raise
 
     def _execute(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        return self._connection.execute(statement, parameters)
+        return self._connection.execute(_without_locks(statement), parameters)
+
+    def _change(
+        self, change: sql.Change, given: Sequence[Mapping[str, Any]], events: Sequence[EventParameters] = ()
+    ) -> set[tuple[Any, ...]]:
+        changed: set[tuple[Any, ...]] = set()
+        for each in given:
+            changed.update(self._connection.execute(change.for_one, change.parameters(each)))
+        if events:
+            held = {row[0] for row in changed}
+            self._connection.executemany(sql.INSERT_EVENT, [each for each in events if each[0] in held])
+        return changed
 
     def _translated(self, work: Callable[[], T]) -> T:
         try:
@@ -122,8 +161,25 @@ class SqliteSagaStore(SqlSagaStore):
     def _now(self) -> float:
         return self._clock()
 
-    def _close(self) -> None:
+    def _disconnect(self) -> None:
         self._connection.close()
+
+
+class Pace:
+    """How long commits took lately, in seconds: a moving average that a single stall moves at once and that forgets slowly."""
+
+    def __init__(self) -> None:
+        self.average_s = 0.0
+
+    def ran(self, began: float) -> None:
+        """`began`: `time.perf_counter()` when it did."""
+        self.average_s += 0.1 * (time.perf_counter() - began - self.average_s)
+
+
+@cache
+def _without_locks(statement: str) -> str:
+    """A transaction that writes locks the whole database."""
+    return statement.replace(" FOR UPDATE", "")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

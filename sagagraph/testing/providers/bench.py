@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import date
 
-from sagagraph.domains.travel.provider import ReservationProvider
-from sagagraph.domains.travel.receipts import Ledger, ReservationKind
+from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.provider.receipts import Ledger, ReservationKind
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import asyncio
 from decimal import Decimal
 from typing import Final
 
-from sagagraph.domains.travel.receipts import Reservation
+from sagagraph.domains.travel.provider.receipts import Reservation
 from sagagraph.errors import ProviderError, Refused
 from sagagraph.testing.providers.check import Checks
 from sagagraph.testing.providers.trial import ContractBrokenError, Trial, expect, refusal_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from sagagraph.domains.travel.receipts import CancellationReceipt, Reservation
+from sagagraph.domains.travel.provider.receipts import CancellationReceipt, Reservation
 from sagagraph.testing.providers.check import Checks
 from sagagraph.testing.providers.trial import Trial, expect, refusal_of
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from sagagraph.domains.travel.receipts import ProviderGuarantees
+from sagagraph.domains.travel.provider.receipts import ProviderGuarantees
 from sagagraph.errors import SagaGraphError
 from sagagraph.testing.providers.bench import Bench
 from sagagraph.testing.providers.trial import ContractBrokenError, Trial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sagagraph.domains.travel.receipts import Payment, Reservation
+from sagagraph.domains.travel.provider.receipts import Payment, Reservation
 from sagagraph.errors import ProviderError, Refused
 from sagagraph.testing.providers.check import Checks
 from sagagraph.testing.providers.trial import ContractBrokenError, Trial, expect, refusal_of

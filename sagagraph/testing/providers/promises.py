@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from sagagraph.domains.travel.receipts import Reservation
+from sagagraph.domains.travel.provider.receipts import Reservation
 from sagagraph.testing.providers.check import Checks
 from sagagraph.testing.providers.trial import A_MINUTE, Trial, expect, refusal_of
 

@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Final
 
 from sagagraph.domains.travel.offers import Offer
-from sagagraph.domains.travel.provider import ReservationProvider
-from sagagraph.domains.travel.receipts import (
+from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.provider.receipts import (
     CancellationReceipt,
     EffectKind,
     Found,

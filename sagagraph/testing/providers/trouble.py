@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Final
 
-from sagagraph.domains.travel.provider import ProviderAnswerLostError
+from sagagraph.domains.travel.provider.provider import ProviderAnswerLostError
 from sagagraph.errors import ProviderError
 from sagagraph.testing.providers.check import Checks
 from sagagraph.testing.providers.trial import ContractBrokenError, Trial, expect

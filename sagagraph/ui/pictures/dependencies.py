@@ -1,4 +1,4 @@
-"""The dependency graph D, a row for each operation below what it waits for, each in the colour and shape of its state."""
+"""Dependencies: the graph D, a row for each operation below what it waits for, in the colour and shape of its state."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Final
 import networkx as nx
 import plotly.graph_objects as go
 
-from sagagraph.saga.model import Operation
-from sagagraph.saga.status import OperationStatus
-from sagagraph.ui.pictures.palette import INK, MARKS, STATUSES, figure, shown
+from sagagraph.saga.core.state import Operation
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.ui.pictures.palette import INK, STATUSES, figure, shown
 from sagagraph.workflow.wellformed import dependency_digraph
 
 _ROW_PX: Final = 34
@@ -74,14 +74,14 @@ def _graph_of(operations: Sequence[Operation]) -> nx.DiGraph[str]:
 
 
 def _trace(status: OperationStatus, nodes: Sequence[Node], step: float) -> go.Scatter:
-    name, colour = STATUSES[status]
+    look = STATUSES[status]
     return go.Scatter(
         x=[node.lane * step for node in nodes],
         y=[-node.row for node in nodes],
         mode="markers",
-        name=name,
-        marker={"size": 15, "color": colour, "symbol": MARKS[status], "line": {"width": 1.5, "color": colour}},
-        hovertext=[shown(_told(node.operation, name)) for node in nodes],
+        name=look.name,
+        marker={"size": 15, "color": look.colour, "symbol": look.mark, "line": {"width": 1.5, "color": look.colour}},
+        hovertext=[shown(_told(node.operation, look.name)) for node in nodes],
         hoverinfo="text",
     )
 

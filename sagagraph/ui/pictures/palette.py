@@ -1,58 +1,53 @@
-"""Colours and layout that read well on a bright and on a dark page, and on a phone."""
+"""The palette: colours and a layout that read well on a bright and on a dark page, and on a phone."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from sagagraph.saga.status import OperationStatus
+from sagagraph.planning.page import PlanView
+from sagagraph.saga.core.status import OperationStatus
 
 INK: Final = "#7d8590"
 """For lines, on white and on nearly black. The page's style gives texts its own colour, bright or dark."""
 GRID: Final = "rgba(125, 133, 144, 0.22)"
-ROW_PX: Final = 52
+FAINT: Final = "rgba(125, 133, 144, 0.45)"
 _BUTTONS: Final = ("zoom", "pan", "select", "lasso", "zoomIn", "zoomOut", "autoScale", "resetScale", "toImage")
 """Of Plotly's own bar: on a phone they would cover the picture."""
 
-KINDS: Final = {
-    "flight": "#4c8dff",
-    "train": "#2aa889",
-    "hotel": "#c08a2e",
-    "journey": "#4c8dff",
-    "task": "#2aa889",
-    "watch": "#c08a2e",
-}
-OTHER_KIND: Final = "#8c78d8"
+_COLOURS: Final = ("#4c8dff", "#c08a2e", "#2aa889", "#8c78d8")
+ACCENT: Final = _COLOURS[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Shapes say the same as colours, for those who do not see these."""
+
+    name: str
+    colour: str
+    mark: str
+
 
 STATUSES: Final = {
-    OperationStatus.PLANNED: ("planned", "#8b949e"),
-    OperationStatus.STARTED: ("running", "#4c8dff"),
-    OperationStatus.SUCCEEDED: ("committed", "#2ea043"),
-    OperationStatus.FAILED: ("failed", "#e5534b"),
-    OperationStatus.IN_DOUBT: ("in doubt", "#d4a72c"),
-    OperationStatus.HELD: ("held", "#e8743b"),
-    OperationStatus.COMPENSATING: ("compensating", "#a371f7"),
-    OperationStatus.COMPENSATED: ("compensated", "#6e7bb8"),
-    OperationStatus.COMPENSATION_FAILED: ("not undone", "#e5534b"),
-    OperationStatus.VOIDED: ("voided", "#6e7bb8"),
-    OperationStatus.SKIPPED: ("skipped", "#b0b8c1"),
+    OperationStatus.PLANNED: Look("planned", "#8b949e", "circle-open"),
+    OperationStatus.STARTED: Look("running", "#4c8dff", "circle-dot"),
+    OperationStatus.SUCCEEDED: Look("committed", "#2ea043", "circle"),
+    OperationStatus.FAILED: Look("failed", "#e5534b", "x"),
+    OperationStatus.IN_DOUBT: Look("in doubt", "#d4a72c", "diamond"),
+    OperationStatus.HELD: Look("held", "#e8743b", "square"),
+    OperationStatus.COMPENSATING: Look("compensating", "#a371f7", "triangle-up-open"),
+    OperationStatus.COMPENSATED: Look("compensated", "#6e7bb8", "triangle-up"),
+    OperationStatus.COMPENSATION_FAILED: Look("not undone", "#e5534b", "square-x-open"),
+    OperationStatus.VOIDED: Look("voided", "#6e7bb8", "triangle-down"),
+    OperationStatus.SKIPPED: Look("skipped", "#b0b8c1", "line-ew-open"),
 }
 
-MARKS: Final = {
-    OperationStatus.PLANNED: "circle-open",
-    OperationStatus.STARTED: "circle-dot",
-    OperationStatus.SUCCEEDED: "circle",
-    OperationStatus.FAILED: "x",
-    OperationStatus.IN_DOUBT: "diamond",
-    OperationStatus.HELD: "square",
-    OperationStatus.COMPENSATING: "triangle-up-open",
-    OperationStatus.COMPENSATED: "triangle-up",
-    OperationStatus.COMPENSATION_FAILED: "square-x-open",
-    OperationStatus.VOIDED: "triangle-down",
-    OperationStatus.SKIPPED: "line-ew-open",
-}
-"""Shapes say the same as colours, for those who do not see these."""
+
+def colours_of(plan: PlanView) -> dict[str, str]:
+    """A colour for each kind of thing in a plan; where there are many, some share one."""
+    return {kind: _COLOURS[place % len(_COLOURS)] for place, kind in enumerate(plan.kinds)}
 
 
 def figure(traces: list[Any], *, height_px: int, **layout: Any) -> go.Figure:
@@ -73,5 +68,5 @@ def figure(traces: list[Any], *, height_px: int, **layout: Any) -> go.Figure:
 
 
 def shown(text: str) -> str:
-    """Plotly reads a few HTML tags in texts: names of people and hotels are not meant to be any."""
+    """Plotly reads a few HTML tags in texts: names in plans are not meant to be any."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,41 +1,40 @@
-"""Where a plan goes: great circles on Mercator's projection over the lights of known cities, or a schematic of a network."""
+"""The route of a plan: great circles on Mercator's projection over the lights of known cities, or a schematic of a network."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from sagagraph.ui.pictures.palette import GRID, INK, KINDS, OTHER_KIND, figure, shown
-from sagagraph.ui.subject import Connection, Place, Route
+from sagagraph.planning.page import Connection, Place, PlanView, Route
+from sagagraph.ui.pictures.palette import GRID, INK, colours_of, figure, shown
 
 _POINTS: Final = 40
 _HIGHEST_LATITUDE: Final = 84.0
 _MARGIN: Final = 0.15
 _HEIGHT_PX: Final = 380
 Point = tuple[float, float]
+Drawn = tuple[Connection, list[Point]]
+"""A connection, and the points that it goes through."""
 
 
-def route_map(route: Route) -> go.Figure:
-    paths = [(each, _path(each, is_map=route.is_map)) for each in route.connections]
-    joined = _unwrapped([path for _each, path in paths]) if route.is_map else [path for _each, path in paths]
-    view = _view([point for path in joined for point in path])
-    traces: list[Any] = [_backdrop(route, view)] if route.is_map else []
-    drawn = sorted(zip((each for each, _path in paths), joined, strict=True), key=lambda pair: pair[0].kind)
-    for kind, group in groupby(drawn, key=lambda pair: pair[0].kind):
-        traces.append(_lines(kind, list(group)))
-    traces.append(_places(route.connections, joined))
+def route_map(plan: PlanView) -> go.Figure:
+    route = plan.route
+    paths = [_path(each, is_map=route.is_map) for each in route.connections]
+    if route.is_map:
+        paths = _unwrapped(paths)
+    drawn = list(zip(route.connections, paths, strict=True))
+    xs, ys = _view([point for path in paths for point in path])
+    traces: list[Any] = [_backdrop(route, xs, ys)] if route.is_map else []
+    for kind, colour in colours_of(plan).items():
+        if own := [each for each in drawn if each[0].kind == kind]:
+            traces.append(_lines(kind, colour, own))
+    traces.append(_places(drawn))
     axis = {"showticklabels": False, "showgrid": route.is_map, "gridcolor": GRID, "zeroline": False, "fixedrange": True}
-    xs, ys = view
-    return figure(
-        traces,
-        height_px=_HEIGHT_PX,
-        xaxis={**axis, "range": xs},
-        yaxis={**axis, "range": ys, **({"scaleanchor": "x", "constrain": "domain"} if not route.is_map else {})},
-    )
+    same_scale = {} if route.is_map else {"scaleanchor": "x", "constrain": "domain"}
+    return figure(traces, height_px=_HEIGHT_PX, xaxis={**axis, "range": xs}, yaxis={**axis, "range": ys, **same_scale})
 
 
 def _path(connection: Connection, *, is_map: bool) -> list[Point]:
@@ -103,8 +102,8 @@ def _view(points: Sequence[Point]) -> tuple[list[float], list[float]]:
     return sides[0], sides[1]
 
 
-def _backdrop(route: Route, view: tuple[list[float], list[float]]) -> go.Scatter:
-    (west, east), (south, north) = view
+def _backdrop(route: Route, xs: list[float], ys: list[float]) -> go.Scatter:
+    (west, east), (south, north) = xs, ys
     dots = [(_nearest(x, (west + east) / 2), mercator(y)) for x, y in route.lights]
     seen = [(round(x, 2), round(y, 2)) for x, y in dots if west <= x <= east and south <= y <= north]
     return go.Scatter(
@@ -117,7 +116,7 @@ def _backdrop(route: Route, view: tuple[list[float], list[float]]) -> go.Scatter
     )
 
 
-def _lines(kind: str, drawn: Sequence[tuple[Connection, list[Point]]]) -> go.Scatter:
+def _lines(kind: str, colour: str, drawn: Sequence[Drawn]) -> go.Scatter:
     x: list[float | None] = []
     y: list[float | None] = []
     hover: list[str] = []
@@ -125,15 +124,14 @@ def _lines(kind: str, drawn: Sequence[tuple[Connection, list[Point]]]) -> go.Sca
         x += [*(point[0] for point in path), None]
         y += [*(point[1] for point in path), None]
         hover += [shown(f"{connection.label}: {connection.origin.name} → {connection.destination.name}")] * (len(path) + 1)
-    colour = KINDS.get(kind, OTHER_KIND)
     return go.Scatter(
         x=x, y=y, mode="lines", name=shown(kind), line={"width": 2.5, "color": colour}, hovertext=hover, hoverinfo="text"
     )
 
 
-def _places(connections: Sequence[Connection], paths: Sequence[list[Point]]) -> go.Scatter:
+def _places(drawn: Sequence[Drawn]) -> go.Scatter:
     spots: dict[str, Point] = {}
-    for connection, path in zip(connections, paths, strict=True):
+    for connection, path in drawn:
         spots.setdefault(connection.origin.name, path[0])
         spots.setdefault(connection.destination.name, path[-1])
     middle = sum(x for x, _ in spots.values()) / max(len(spots), 1)

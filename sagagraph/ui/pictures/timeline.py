@@ -1,4 +1,4 @@
-"""A Gantt chart: one row for each person, vehicle or booking; times as the clocks of the place show them."""
+"""Timelines: a row for each person, vehicle or booking; times as the clocks of the place show them."""
 
 from __future__ import annotations
 
@@ -8,31 +8,44 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from sagagraph.ui.pictures.palette import GRID, KINDS, OTHER_KIND, ROW_PX, figure, shown
-from sagagraph.ui.subject import Bar
+from sagagraph.planning.page import Bar, PlanView
+from sagagraph.ui.pictures.palette import ACCENT, FAINT, GRID, INK, colours_of, figure, shown
 
 _SHORTEST_SHARE: Final = 0.012
 """Of the whole time: what takes less is still drawn so wide that it can be seen."""
-
 _AROUND_PX: Final = 90
 """Legend and dates."""
+_ROW_PX: Final = 52
+_NOT_FILLED: Final = "rgba(0,0,0,0)"
 
 
-def timeline(bars: Sequence[Bar]) -> go.Figure:
+def timeline(plan: PlanView) -> go.Figure:
+    least = _least(plan.bars)
+    traces = [
+        _trace(kind, [bar for bar in plan.bars if bar.kind == kind], {"color": colour}, least)
+        for kind, colour in colours_of(plan).items()
+    ]
+    return _drawn([trace for trace in traces if trace.y], plan.bars, bargap=0.62)
+
+
+def comparison(before: PlanView, after: PlanView) -> go.Figure:
+    """The same rows before and after: what was planned in outline, what is planned now in colour where it changed."""
+    kept = set(before.bars)
+    colours = [FAINT if bar in kept else ACCENT for bar in after.bars]
+    outlines = _trace("before", before.bars, {"color": _NOT_FILLED, "line": {"color": INK, "width": 1.6}})
+    filled = _trace("after (what changed in colour)", after.bars, {"color": colours}, width=0.3)
+    return _drawn([outlines, filled], (*after.bars, *before.bars), bargap=0.55)
+
+
+def _drawn(traces: list[go.Bar], bars: Sequence[Bar], *, bargap: float) -> go.Figure:
+    """One row below the other, the first on top, each with its name above it."""
     rows = list(dict.fromkeys(bar.row for bar in bars))
-    least = _least(bars)
-    traces = [_trace([bar for bar in bars if bar.kind == kind], kind, least) for kind in dict.fromkeys(bar.kind for bar in bars)]
-    return bars_over_time(traces, rows, bargap=0.62)
-
-
-def bars_over_time(traces: list[Any], rows: list[str], *, bargap: float) -> go.Figure:
-    """One below the other, the first row on top, each with its name above it."""
     return figure(
         traces,
-        height_px=_AROUND_PX + ROW_PX * len(rows),
+        height_px=_AROUND_PX + _ROW_PX * len(rows),
         barmode="overlay",
         bargap=bargap,
-        annotations=[row_name(row) for row in rows],
+        annotations=[_row_name(row) for row in rows],
         xaxis={"type": "date", "gridcolor": GRID, "fixedrange": True, "nticks": 6},
         yaxis={
             "categoryorder": "array",
@@ -50,26 +63,23 @@ def _least(bars: Sequence[Bar]) -> timedelta:
     return (max(bar.ends for bar in bars) - min(bar.begins for bar in bars)) * _SHORTEST_SHARE
 
 
-def _trace(bars: Sequence[Bar], kind: str, least: timedelta) -> go.Bar:
+def _trace(
+    name: str, bars: Sequence[Bar], look: dict[str, Any], least: timedelta = timedelta(), width: float | None = None
+) -> go.Bar:
     return go.Bar(
-        name=shown(kind),
+        name=shown(name),
         orientation="h",
         y=[bar.row for bar in bars],
         base=[bar.begins for bar in bars],
-        x=[_width_ms(bar, least) for bar in bars],
-        marker={"color": KINDS.get(kind, OTHER_KIND), "cornerradius": 4},
-        text=[shown(bar.label) for bar in bars],
-        textposition="none",
+        x=[max(bar.ends - bar.begins, least) / timedelta(milliseconds=1) for bar in bars],
+        width=width,
+        marker={**look, "cornerradius": 4},
         hovertext=[f"{shown(bar.label)}<br>{_moment(bar.begins)} to {_moment(bar.ends)}" for bar in bars],
         hoverinfo="text",
     )
 
 
-def _width_ms(bar: Bar, least: timedelta) -> float:
-    return max(bar.ends - bar.begins, least) / timedelta(milliseconds=1)
-
-
-def row_name(row: str) -> dict[str, Any]:
+def _row_name(row: str) -> dict[str, Any]:
     """Above its bar rather than beside it: a phone has no room for a column of names."""
     where = {"x": 0, "xref": "paper", "xanchor": "left", "y": row, "yref": "y", "yshift": 19}
     return {**where, "text": shown(row), "showarrow": False, "font": {"size": 12}}

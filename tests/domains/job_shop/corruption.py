@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from sagagraph.domains.job_shop.problem import JobShop, Step
+from sagagraph.domains.job_shop.request import JobShop, Step
 from tests.domains.job_shop.shops import Json
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sagagraph.domains.job_shop.dispatching import dispatched
 from sagagraph.domains.job_shop.plan import Schedule, Slot
-from sagagraph.domains.job_shop.problem import JobShop, Step
-from sagagraph.domains.job_shop.workload import schedule_of, workload_of
+from sagagraph.domains.job_shop.planning.dispatching import dispatched
+from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
+from sagagraph.domains.job_shop.request import JobShop, Step
 from sagagraph.planning.budget import Budget
 
 Json = dict[str, Any]

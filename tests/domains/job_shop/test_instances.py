@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from sagagraph.domains.job_shop.generator import as_realm, generate, in_standard_format, in_taillards_format
+from benchmarks.jobshop.generator import as_realm, generate, in_standard_format, in_taillards_format
 from sagagraph.domains.job_shop.instances import parse_problem
-from sagagraph.domains.job_shop.problem import JobShop
+from sagagraph.domains.job_shop.request import JobShop
 from sagagraph.errors import InvalidInputError
 from tests.domains.job_shop.shops import shops
 

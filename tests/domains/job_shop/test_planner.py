@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sagagraph.domains.job_shop.bound import interrupted, makespan_bound
-from sagagraph.domains.job_shop.dispatching import dispatched, first_schedule
-from sagagraph.domains.job_shop.generator import generate
+from benchmarks.jobshop.generator import generate
 from sagagraph.domains.job_shop.instances import parse_problem
-from sagagraph.domains.job_shop.planner import Planned, plan
-from sagagraph.domains.job_shop.problem import JobShop
-from sagagraph.domains.job_shop.tabu import improved
-from sagagraph.domains.job_shop.validator import validate_schedule
-from sagagraph.domains.job_shop.workload import schedule_of, workload_of
+from sagagraph.domains.job_shop.planning.bound import interrupted, makespan_bound
+from sagagraph.domains.job_shop.planning.dispatching import dispatched, first_schedule
+from sagagraph.domains.job_shop.planning.planner import Planned, plan
+from sagagraph.domains.job_shop.planning.tabu import improved
+from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
+from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
 from tests.domains.job_shop.shops import THREE, enough, rows, shops, shortest
 from tests.domains.job_shop.test_instances import NEEDS_DATA

@@ -7,13 +7,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sagagraph.domains.job_shop.generator import generate, strikes
+from benchmarks.jobshop.generator import generate, strikes
 from sagagraph.domains.job_shop.parsing import parse_events
 from sagagraph.domains.job_shop.plan import Schedule, Slot, makespan
-from sagagraph.domains.job_shop.problem import JobShop
-from sagagraph.domains.job_shop.repair import EditRadius, Repaired, edit_radius, recompute, repair
-from sagagraph.domains.job_shop.shifting import Stuck
-from sagagraph.domains.job_shop.validator import validate_schedule
+from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, recompute, repair
+from sagagraph.domains.job_shop.planning.shifting import Stuck
+from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
 from tests.domains.job_shop.shops import THREE, Json, enough, events_for, least_weight, quick, rows, shop, shops
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sagagraph.domains.job_shop.generator import generate
+from benchmarks.jobshop.generator import generate
 from sagagraph.domains.job_shop.parsing import parse_events, parse_schedule
-from sagagraph.domains.job_shop.validator import CHECKS, JobShopValidator, shown, validate_schedule
+from sagagraph.domains.job_shop.rules.validator import CHECKS, JobShopValidator, shown, validate_schedule
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.protocol import judge
 from sagagraph.validators.verdict import VerdictStatus

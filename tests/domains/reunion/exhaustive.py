@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
 
-from sagagraph.domains.reunion.problem import Attention, ReunionProblem
+from sagagraph.domains.reunion.request import Attention, ReunionProblem
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_problem
-from sagagraph.domains.reunion.validator import validate_plan
+from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.validators.verdict import Verdict
 
 Json = dict[str, Any]

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from sagagraph.context.slice import ContextSlice
+from sagagraph.domains.reunion.actions.outbox import Message, MessageKind, Outbox
 from sagagraph.domains.reunion.domain import Events, Reunion
-from sagagraph.domains.reunion.outbox import Message, MessageKind, Outbox
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.validator import ReunionValidator
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.rules.validator import ReunionValidator
 from sagagraph.planning.domain import Infeasible
+from sagagraph.saga.stores.port import Documents
+from sagagraph.saga.stores.sqlite_file import rows_in
 from sagagraph.validators.verdict import Verdict, Violation
 
 DAY = "2026-11-26"
@@ -94,13 +96,13 @@ def clock() -> datetime:
     return datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
 
 
-def outbox_in(folder: Path, now: Callable[[], datetime] = clock) -> Outbox:
-    return Outbox(folder / "outbox", now)
+def outbox_in(folder: Path, kept: Documents, now: Callable[[], datetime] = clock) -> Outbox:
+    return Outbox(kept, folder / "outbox", now, rows_in)
 
 
-def reunion(folder: Path, script: Script | None = None) -> Reunion:
+def reunion(folder: Path, kept: Documents, script: Script | None = None) -> Reunion:
     told = script or Script()
-    return Reunion(told, outbox_in(folder), told)
+    return Reunion(told, outbox_in(folder, kept), told)
 
 
 def standing(messages: tuple[Message, ...]) -> dict[str, str]:

@@ -7,10 +7,10 @@ from typing import Any
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_events, parse_plan, parse_problem
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.planner import plan
-from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.solving import Solved
-from sagagraph.domains.reunion.validator import validate_plan
+from sagagraph.domains.reunion.planning.planner import plan
+from sagagraph.domains.reunion.planning.solving import Solved
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.planning.budget import Budget
 from tests.domains.reunion.plans import shipped
 

@@ -9,18 +9,19 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.reunion.choices import MOST_DRIVING, NOTICEABLE, choices
+from benchmarks.reunions.generator import generate
+from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.domain import Reunion
-from sagagraph.domains.reunion.explanation import reasons
-from sagagraph.domains.reunion.generator import generate
-from sagagraph.domains.reunion.outbox import Outbox
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.solver import Solver
-from sagagraph.domains.reunion.tradeoffs import Tradeoffs, tradeoffs
+from sagagraph.domains.reunion.planning.choices import MOST_DRIVING, NOTICEABLE, choices
+from sagagraph.domains.reunion.planning.explanation import reasons
+from sagagraph.domains.reunion.planning.solver import Solver
+from sagagraph.domains.reunion.planning.tradeoffs import Tradeoffs, tradeoffs
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Infeasible
+from sagagraph.saga.stores.memory import MemorySagaStore
 from tests.domains.reunion.plans import Json, plan_of, travel
 from tests.domains.reunion.solving import budget, faults, problem_of, read_plan, solved
 
@@ -140,7 +141,7 @@ class Twice:
 
 
 def test_proposals_say_what_speaks_for_them(tmp_path: Path) -> None:
-    reunion = Reunion(Twice(), Outbox(tmp_path / "outbox.db", lambda: datetime(2025, 3, 1, tzinfo=UTC)))
+    reunion = Reunion(Twice(), Outbox(MemorySagaStore(), tmp_path / "outbox", lambda: datetime(2025, 3, 1, tzinfo=UTC)))
     proposed = asyncio.run(reunion.propose({"problem": DINNER, "day": "2025-03-01"}))
     assert not isinstance(proposed, Infeasible)
     assert [each.reasons[0][:22] for each in proposed] == ["90 minutes of driving", "80 minutes less waitin"]

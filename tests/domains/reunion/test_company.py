@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.reunion.conflict import Why, conflict_json
-from sagagraph.domains.reunion.generator import generate
+from benchmarks.reunions.generator import generate
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.planner import plan
-from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.repair import Repaired, repair
-from sagagraph.domains.reunion.solving import Solved, Status, Unsolved
+from sagagraph.domains.reunion.planning.conflict import Why, conflict_json
+from sagagraph.domains.reunion.planning.planner import plan
+from sagagraph.domains.reunion.planning.repair import Repaired, repair
+from sagagraph.domains.reunion.planning.solving import Solved, Status, Unsolved
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.suggestions import accept, suggestions
 from sagagraph.domains.reunion.text.partial import read_reunion
 from tests.domains.reunion.exhaustive import in_company, least_driving

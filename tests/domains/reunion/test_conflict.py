@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.reunion.conflict import Why, conflict_json
-from sagagraph.domains.reunion.generator import generate
+from benchmarks.reunions.generator import generate
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.planner import plan
-from sagagraph.domains.reunion.repair import After
-from sagagraph.domains.reunion.requirement import by_person, requirements_of
-from sagagraph.domains.reunion.solving import Solved
-from sagagraph.domains.reunion.standing import standing
+from sagagraph.domains.reunion.planning.conflict import Why, conflict_json
+from sagagraph.domains.reunion.planning.planner import plan
+from sagagraph.domains.reunion.planning.progress import standing
+from sagagraph.domains.reunion.planning.repair import After
+from sagagraph.domains.reunion.planning.requirement import by_person, requirements_of
+from sagagraph.domains.reunion.planning.solving import Solved
 from tests.domains.reunion.exhaustive import tiny
 from tests.domains.reunion.plans import shipped
 from tests.domains.reunion.solving import budget, events_of, problem_of, solved

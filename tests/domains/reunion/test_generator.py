@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.reunion.generator import generate
-from sagagraph.domains.reunion.planner import plan
-from sagagraph.domains.reunion.solving import Unsolved
+from benchmarks.reunions.generator import generate
+from sagagraph.domains.reunion.planning.planner import plan
+from sagagraph.domains.reunion.planning.solving import Unsolved
 from tests.domains.reunion.solving import budget, faults, solved
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.reunion.generator import generate
-from sagagraph.domains.reunion.measure import check_distances, measure
+from benchmarks.reunions.generator import generate
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.planner import alternatives, plan
-from sagagraph.domains.reunion.problem import Objective
-from sagagraph.domains.reunion.question import roles_of
-from sagagraph.domains.reunion.solving import Solved, Status, Unsolved
+from sagagraph.domains.reunion.planning.measure import check_distances, measure
+from sagagraph.domains.reunion.planning.model.question import roles_of
+from sagagraph.domains.reunion.planning.planner import alternatives, plan
+from sagagraph.domains.reunion.planning.solving import Solved, Status, Unsolved
+from sagagraph.domains.reunion.request import Objective
 from sagagraph.errors import InvalidInputError
 from tests.domains.reunion.exhaustive import least_driving, tiny
 from tests.domains.reunion.plans import shipped

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.reunions.generator import generate
 from sagagraph.domains.reunion.events import Event
-from sagagraph.domains.reunion.generator import generate
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.problem import ReunionProblem
-from sagagraph.domains.reunion.repair import Repaired, changes, edit_radius, recompute, repair
-from sagagraph.domains.reunion.solving import Unsolved
+from sagagraph.domains.reunion.planning.repair import Repaired, changes, edit_radius, recompute, repair
+from sagagraph.domains.reunion.planning.solving import Unsolved
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.times import text_of
 from tests.domains.reunion.published import ALAS_TABLE_21, BOTH_ERRANDS_BY_CHRIS
 from tests.domains.reunion.solving import budget, events_of, faults, problem_of, read_plan, solved

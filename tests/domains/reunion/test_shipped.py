@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.domains.reunion.parsing import parse_problem
+from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
-from sagagraph.domains.reunion.validator import validate_plan
 from sagagraph.errors import InvalidInputError
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.problem import Attention, ReunionProblem
+from sagagraph.domains.reunion.request import Attention, ReunionProblem
 from sagagraph.domains.reunion.shipped import shipped
 from sagagraph.domains.reunion.suggestions import accept, suggestions
 from sagagraph.errors import InvalidInputError

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sagagraph.domains.travel.offers import Offer
-    from sagagraph.domains.travel.problem import Stop, TripRequest
+    from sagagraph.domains.travel.request import Stop, TripRequest
 
     _Predicate = Callable[["Trip"], bool]
     _Measure = Callable[[TripRequest, "Trip"], tuple[float, ...]]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from sagagraph.domains.travel.market import Market, journeys_of
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
-from sagagraph.domains.travel.problem import Direct, Hours, JourneyHours, Order, Stop, Weekday, Window
+from sagagraph.domains.travel.planning.market import Market, journeys_of
+from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Order, Stop, Weekday, Window
 
 from .world import NOW, RATES, day, flight, hotel, train, trip
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sagagraph.domains.travel.offers import Offer
     from sagagraph.domains.travel.plan import Itinerary
-    from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.request import TripRequest
 
 
 def market_of(

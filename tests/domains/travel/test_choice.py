@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from sagagraph.context.slice import select
-from sagagraph.domains.travel.choice import TripChoice, chosen_trip, trip_facts
 from sagagraph.domains.travel.offers import Offer
 from sagagraph.domains.travel.plan import Alternative, Choice, Itinerary
+from sagagraph.domains.travel.planning.choice import TripChoice, chosen_trip, trip_facts
 from sagagraph.planning.model_planner import BUDGET_TOKENS
 from sagagraph.validators.verdict import Verdict
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
-from sagagraph.domains.travel.planner import Infeasible, choose, propose
-from sagagraph.domains.travel.problem import Direct, Hours, JourneyHours, TripRequest, Weekday, Window
+from sagagraph.domains.travel.planning.planner import Infeasible, choose, propose
+from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, TripRequest, Weekday, Window
 
 from .exhaustive import Trip, broken, every_trip, keeps_all, wishes
 from .markets import FIRST, LAST, connected, market_of, problems

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, event, given, settings
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer
-from sagagraph.domains.travel.search import best_path
+from sagagraph.domains.travel.planning.search import best_path
 
 from .markets import free_order_problems, market_of, problems
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from sagagraph.domains.travel.offers import Offer
-    from sagagraph.domains.travel.problem import Stop, TripRequest
+    from sagagraph.domains.travel.request import Stop, TripRequest
 
 MEASURES: dict[str, Callable[[Offer], int]] = {
     "price": lambda _: 0,

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from icalendar import Calendar
 
-from sagagraph.domains.travel.documents import itinerary_ics, itinerary_text
+from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
 from sagagraph.domains.travel.offers import Cancellation
 from sagagraph.domains.travel.plan import Itinerary
 

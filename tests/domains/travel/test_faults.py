@@ -19,19 +19,20 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
-from sagagraph.domains.travel import actions
+from sagagraph.domains.travel.actions import actions
 from sagagraph.domains.travel.domain import Travel, account_of
-from sagagraph.domains.travel.provider import HttpReservationProvider
-from sagagraph.domains.travel.receipts import Ledger
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.receipts import Ledger
 from sagagraph.errors import SagaGraphError
-from sagagraph.graph.planning import PlanningGraph, planning_graph
-from sagagraph.saga import events as e
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.stores.opening import open_store
-from sagagraph.saga.view import SagaView
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.saga.core import events as e
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.views.view import SagaView
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.testing.trips import REQUEST
 from sagagraph.workflow.policy import CompensationPolicy
+from tests.support.today import TODAY
+from tests.support.trips import REQUEST
 
 SAGA = "trip"
 ALL = frozenset({"dedup", "void", "deadline", "refusals"})
@@ -91,7 +92,7 @@ class Trip:
 async def a_trip(
     folder: Path, faults: Iterable[dict[str, Any]] = (), withheld: frozenset[str] = frozenset()
 ) -> AsyncIterator[Trip]:
-    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", _file_of(folder, faults), withheld=withheld)) as service:
+    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", _file_of(folder, faults), TODAY, withheld=withheld)) as service:
         async with HttpReservationProvider(service.url) as provider:
             travel = await Travel.connect(provider, folder / "outbox")
             engine = Engine(await open_store("memory:"), actions=travel.actions, account=account_of)

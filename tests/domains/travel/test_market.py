@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sagagraph.domains.travel.market import CALLS_AT_ONCE, MOST_DEPARTURE_DAYS, gather
-from sagagraph.domains.travel.problem import Stop, Window
+from sagagraph.domains.travel.planning.market import CALLS_AT_ONCE, MOST_DEPARTURE_DAYS, gather
+from sagagraph.domains.travel.request import Stop, Window
 from sagagraph.errors import ProviderError
 
 from .world import RATES, OfferBook, day, flight, hotel, sample_offers, train, trip

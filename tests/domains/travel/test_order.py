@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 
-from sagagraph.domains.travel.market import gather
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.planner import Infeasible, choose, propose
-from sagagraph.domains.travel.problem import Direct, Order, Stop
-from sagagraph.domains.travel.search import best_path
-from sagagraph.domains.travel.validator import validate_itinerary
+from sagagraph.domains.travel.planning.market import gather
+from sagagraph.domains.travel.planning.planner import Infeasible, choose, propose
+from sagagraph.domains.travel.planning.search import best_path
+from sagagraph.domains.travel.request import Direct, Order, Stop
+from sagagraph.domains.travel.rules.validator import validate_itinerary
 
 from .exhaustive import best_of, broken, every_trip, keeps_all, wishes
 from .markets import best_at, free_order_problems, market_of
@@ -21,7 +21,7 @@ from .world import GAZETTEER, NOW, RATES, OfferBook, day, flight, hotel, trip
 
 if TYPE_CHECKING:
     from sagagraph.domains.travel.offers import Offer
-    from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.request import TripRequest
 
 STOPS = (Stop(city="Paris", nights=2), Stop(city="Rome", nights=3))
 ANY: dict[str, Any] = {

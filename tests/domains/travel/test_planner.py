@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from sagagraph.domains.travel.market import gather
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.planner import Infeasible, choose, propose
-from sagagraph.domains.travel.problem import Direct, Hours, JourneyHours, Stop, Weekday, Window
+from sagagraph.domains.travel.planning.market import gather
+from sagagraph.domains.travel.planning.planner import Infeasible, choose, propose
 from sagagraph.domains.travel.rates import Converted
-from sagagraph.domains.travel.validator import validate_itinerary
+from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Stop, Weekday, Window
+from sagagraph.domains.travel.rules.validator import validate_itinerary
 
 from .exhaustive import Trip, best_of, every_trip, in_currency, keeps_all
 from .markets import best_at, market_of, problems
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sagagraph.domains.travel.offers import Offer
-    from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.request import TripRequest
 
 BERLIN: dict[str, Any] = {"stops": (Stop(city="Berlin", nights=4),)}
 

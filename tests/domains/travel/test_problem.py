@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.problem import (
+from sagagraph.domains.travel.request import (
     CURRENCIES,
     Direct,
     Hours,

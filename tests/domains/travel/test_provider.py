@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
-from sagagraph.domains.travel.provider import HttpReservationProvider, ProviderAnswerLostError
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider, ProviderAnswerLostError
 from sagagraph.errors import InvalidInputError, ProviderError, Refused
 
 from .world import CITIES, NOW, sample_offers

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.repair.oracle import Best, Held, Wreck, best_in, best_repair, look_around
-from sagagraph.domains.travel.bookings import Booking
+from sagagraph.domains.travel.actions.bookings import Booking
 from sagagraph.domains.travel.offers import Cancellation
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.planner import Infeasible, propose
-from sagagraph.domains.travel.problem import Direct, Stop, TripRequest, Window
-from sagagraph.domains.travel.repair import Damage, repair
-from sagagraph.domains.travel.standing import Standing
+from sagagraph.domains.travel.planning.planner import Infeasible, propose
+from sagagraph.domains.travel.planning.repair import Damage, repair
+from sagagraph.domains.travel.progress import Standing
+from sagagraph.domains.travel.request import Direct, Stop, TripRequest, Window
 
 from .world import NOW, OfferBook, day, flight, hotel, train, trip
 

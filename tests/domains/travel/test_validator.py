@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.problem import ANY_HOURS, Direct, Hours, JourneyHours, Stop, Weekday, Window
 from sagagraph.domains.travel.rates import Converted
-from sagagraph.domains.travel.validator import validate_itinerary, validate_raw
+from sagagraph.domains.travel.request import ANY_HOURS, Direct, Hours, JourneyHours, Stop, Weekday, Window
+from sagagraph.domains.travel.rules.validator import validate_itinerary, validate_raw
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.verdict import VerdictStatus
 
@@ -18,7 +18,7 @@ from .world import GAZETTEER, NOW, RATES, day, flight, hotel, sample_itinerary, 
 
 if TYPE_CHECKING:
     from sagagraph.domains.travel.offers import Offer
-    from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.request import TripRequest
     from sagagraph.validators.verdict import Verdict
 
 

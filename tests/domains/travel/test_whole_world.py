@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from sagagraph.domains.travel.text.passage import Passage
-from sagagraph.domains.travel.text.places import find_mentions
 
 from sagagraph.domains.travel.cities import City, Gazetteer
-from sagagraph.sandbox.cities import all_cities
+from sagagraph.language.passage import Passage
+from sagagraph.language.places import Place, tag_places
+from sagagraph.sandbox.world.cities import all_cities
 
 
 @pytest.fixture(scope="module")
@@ -15,8 +15,8 @@ def world() -> Gazetteer:
     return Gazetteer(
         City(
             name=city.name,
-            country=city.country,
-            airport=city.airport,
+            country=city.country.name,
+            airport=city.airport.code,
             timezone=city.timezone,
             latitude=city.latitude,
             longitude=city.longitude,
@@ -55,8 +55,9 @@ def test_a_code_means_the_biggest_city_of_its_airport(world: Gazetteer, code: st
     ],
 )
 def test_places_are_found_among_all_the_names_of_the_world(world: Gazetteer, text: str, names: list[str]) -> None:
-    mentions = find_mentions(Passage.of(text), world)
-    assert [mention.city or f"?{mention.said}" for mention in mentions] == names
+    passage = Passage.of(text)
+    tag_places(passage, world)
+    assert [place.city or f"?{place.said}" for place in passage.values(Place)] == names
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.planner import Infeasible, propose
-from sagagraph.domains.travel.provider import HttpReservationProvider
-from sagagraph.domains.travel.receipts import Payment, Reservation
+from sagagraph.domains.travel.planning.planner import Infeasible, propose
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.provider.receipts import Payment, Reservation
+from sagagraph.domains.travel.rules.validator import validate_itinerary
 from sagagraph.domains.travel.text import read_request
-from sagagraph.domains.travel.validator import validate_itinerary
 from sagagraph.errors import Refused
 from sagagraph.sandbox.server import EmbeddedSandbox
 from sagagraph.sandbox.settings import SandboxSettings
+from tests.support.today import TODAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ LONGEST_SEARCH_S = 6
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     database = tmp_path_factory.mktemp("sandbox") / "sandbox.db"
-    with EmbeddedSandbox(SandboxSettings(database=database)) as sandbox:
+    with EmbeddedSandbox(SandboxSettings(database, today=TODAY)) as sandbox:
         yield sandbox.url
 
 

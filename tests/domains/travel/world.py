@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.offers import Cancellation, FlightOffer, HotelOffer, Offer, TrainOffer
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.problem import Direct, Stop, TripRequest, Window
 from sagagraph.domains.travel.rates import Rates
+from sagagraph.domains.travel.request import Direct, Stop, TripRequest, Window
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

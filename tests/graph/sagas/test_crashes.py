@@ -1,6 +1,6 @@
 """A graph with an interrupt, a `Send`, a loop and a subgraph, killed for real; an outside ledger says what it did.
 
-Every boundary: `python -m sagagraph.testing tests.graph.crash_scenarios:SCENARIOS` (some 830 kills).
+Every boundary: `python -m tests.support.sweep tests.graph.crash_scenarios:SCENARIOS` (some 830 kills).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCENARIOS = "tests.graph.crash_scenarios:SCENARIOS"
 def test_a_graph_killed_anywhere_goes_on_and_does_nothing_twice() -> None:
     """A sample of the boundaries, each resumed twice; `--store postgresql` does the same on a server."""
     swept = subprocess.run(
-        [sys.executable, "-m", "sagagraph.testing", SCENARIOS, "--sample", "2", "--seed", "1"],
+        [sys.executable, "-m", "tests.support.sweep", SCENARIOS, "--sample", "2", "--seed", "1"],
         cwd=ROOT,
         env=os.environ,
         capture_output=True,

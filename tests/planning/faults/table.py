@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sagagraph.planning.checking import Judged, judged_plan
-from sagagraph.saga.action import Action
+from sagagraph.saga.engine.actions import Action
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 

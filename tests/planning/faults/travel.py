@@ -10,11 +10,11 @@ from typing import Any
 
 from msgspec import structs
 
-from sagagraph.domains.travel.actions import travel_actions
+from sagagraph.domains.travel.actions.actions import travel_actions
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.evidence import Evidence
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.receipts import ProviderGuarantees
+from sagagraph.domains.travel.provider.receipts import ProviderGuarantees
+from sagagraph.domains.travel.rules.evidence import Evidence
 from sagagraph.workflow.kind import ActionKind
 from tests.domains.travel.test_validator import valid_plans
 from tests.domains.travel.world import GAZETTEER, NOW, RATES, OfferBook

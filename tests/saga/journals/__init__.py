@@ -14,12 +14,12 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import create_engine
 
-from sagagraph.saga.codec import Record, decode
-from sagagraph.saga.events import Entry
-from sagagraph.saga.model import Stage
-from sagagraph.saga.ports import Headline
+from sagagraph.saga.core.codec import Record, decode
+from sagagraph.saga.core.events import Entry
+from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores import migration
 from sagagraph.saga.stores.memory import MemorySagaStore, _Saga
+from sagagraph.saga.stores.port import Headline
 from sagagraph.saga.stores.rows import Row, checksum
 
 _HERE = Path(__file__).parent

@@ -21,19 +21,19 @@ from pathlib import Path
 from typing import Any
 
 from sagagraph import Engine, Verdict
-from sagagraph.cli.output import entry_json
 from sagagraph.errors import OperationHeldError, SagaGraphError
-from sagagraph.saga.codec import encode
-from sagagraph.saga.events import Entry, Event, OperationPlanned, PlanAccepted
-from sagagraph.saga.owner import this_owner
+from sagagraph.saga.core.codec import encode
+from sagagraph.saga.core.events import Entry, Event, OperationPlanned, PlanAccepted
+from sagagraph.saga.engine.views.document import entry_json
+from sagagraph.saga.stores.owner import this_owner
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
-from sagagraph.testing.trips import REQUEST
 from sagagraph.workflow.condition import All, AnyOf, Comparison, Failed, Not, OutputIs, Succeeded
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import GuaranteeTerms, OperationSpec, reference
 from sagagraph.workflow.policy import Backoff, BackoffMode, Catch, CompensationPolicy, KeyFormat, LoopGuards, Policy, Retry
 from tests.saga.service import A_DAY, ONCE, Service, answers, is_lost, is_too_busy, lands_but_is_lost, refuses
 from tests.saga.stores.every_event import KINDS, examples_of
+from tests.support.trips import REQUEST
 
 HERE = Path(__file__).parent
 

@@ -13,15 +13,16 @@ import pytest
 from sqlalchemy import text
 
 from sagagraph.domains.travel.domain import Travel, account_of
-from sagagraph.domains.travel.provider import HttpReservationProvider
-from sagagraph.graph.planning import planning_graph
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.stores.alchemy import engine_of
-from sagagraph.saga.stores.opening import open_store
-from sagagraph.saga.stores.projecting import HasTables, Projector
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.graph.planning_graph import planning_graph
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.projections.projector import HasTables, Projector
+from sagagraph.saga.stores.tables import engine_of
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.testing.postgres import PostgresServer
-from sagagraph.testing.trips import REQUEST
+from tests.support.postgres import PostgresServer
+from tests.support.today import TODAY
+from tests.support.trips import REQUEST
 
 FAULTS = [
     {"kind": "payment", "call": "capture", "nth": 1, "fault": "refuse"},
@@ -67,7 +68,7 @@ def projected(home_of_trips: str, tmp_path_factory: pytest.TempPathFactory) -> P
 async def _projected(store_url: str, folder: Path) -> str:
     faults = folder / "faults.json"
     faults.write_text(json.dumps(FAULTS))
-    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", faults)) as service:
+    with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", faults, TODAY)) as service:
         async with HttpReservationProvider(service.url) as provider:
             travel = await Travel.connect(provider, folder / "outbox")
             engine = Engine(await open_store(store_url), actions=travel.actions, account=account_of)

@@ -6,14 +6,15 @@ from unittest.mock import patch
 
 from hypothesis import HealthCheck, given, settings
 
-from sagagraph.saga import codec, evolve
-from sagagraph.saga import events as e
-from sagagraph.saga.agenda import status_of
-from sagagraph.saga.dependency import is_closed, is_free
-from sagagraph.saga.evolve import fold
-from sagagraph.saga.model import Saga
-from sagagraph.saga.projections import Projection, project
-from sagagraph.saga.status import OperationStatus
+from sagagraph.saga.core import codec
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.dependencies import is_closed, is_free
+from sagagraph.saga.core.evolve import evolve
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.saga.stores.projections import Projection, project
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.cases import Case
 from tests.saga.explorer import Explorer

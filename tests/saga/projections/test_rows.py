@@ -8,9 +8,9 @@ import pytest
 
 from sagagraph import Engine, Refused
 from sagagraph.errors import OperationFailedError
-from sagagraph.saga import commands as c
-from sagagraph.saga import events as e
-from sagagraph.saga.projections import Projection, project
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.stores.projections import Projection, project
 from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.condition import All, AnyOf, Comparison, Failed, Not, OutputIs, Succeeded
 from sagagraph.workflow.kind import ActionKind

@@ -11,8 +11,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from sagagraph.saga.ports import SagaStore
 from sagagraph.saga.stores.memory import MemorySagaStore
+from sagagraph.saga.stores.port import SagaStore
 from sagagraph.saga.stores.postgres import PostgresSagaStore
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 

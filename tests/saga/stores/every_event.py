@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from sagagraph.saga.events import Event
+from sagagraph.saga.core.events import Event
 
 KINDS: tuple[type[Any], ...] = typing.get_args(Event)
 

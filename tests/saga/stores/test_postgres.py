@@ -13,17 +13,17 @@ import psycopg
 import pytest
 
 from sagagraph.errors import BusyError, InvalidInputError, StoreError, SupersededError
-from sagagraph.saga.commands import CallKind
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import BodyCompleted, LeaseTaken, SagaBegun, SagaCommitted
-from sagagraph.saga.owner import this_owner
-from sagagraph.saga.ports import Lease, Note, RequestKind, SagaStore
+from sagagraph.saga.core.commands import CallKind
+from sagagraph.saga.core.events import BodyCompleted, LeaseTaken, SagaBegun, SagaCommitted
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores import postgres_connection
 from sagagraph.saga.stores.migration import LOCK
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.owner import this_owner
+from sagagraph.saga.stores.port import Lease, Note, RequestKind, SagaStore
 from sagagraph.saga.stores.postgres import PostgresSagaStore
-from sagagraph.testing.postgres import PostgresServer
-from sagagraph.testing.proxy import PostgresProxy, postgres_proxy
+from sagagraph.saga.stores.urls import open_store
+from tests.support.postgres import PostgresServer
+from tests.support.proxy import PostgresProxy, postgres_proxy
 
 from .test_stores import ME, OTHER, append, begin
 
@@ -112,6 +112,7 @@ async def test_a_takeover_over_a_lost_connection_is_made_once(
     far: PostgresSagaStore, near: PostgresSagaStore, proxy: PostgresProxy, cut: Cut
 ) -> None:
     await begin(near, ttl_s=0)
+    far._clock = time.time  # so that the look at the head is the first request, and the takeover the second
     cut_at_second_request(far, proxy, cut)
     assert await far.take("trip", owner=OTHER, ttl_s=4) == Lease("trip", 2, OTHER)
     assert proxy.cuts == 1
@@ -292,7 +293,7 @@ async def test_a_saga_goes_on_over_a_lost_connection(far: PostgresSagaStore, pro
     async with engine.saga("trip"):
         cut(proxy)
     assert (await engine.status("trip")).status.value == "committed"
-    engine._heart.stop()
+    engine._keeper.stop()
 
 
 # -- leases go by the database's clock ---------------------------------------------------------------------------------
@@ -364,8 +365,8 @@ async def test_the_unix_socket_will_do_too(postgres: PostgresServer, database: s
 _OPENER = """
 import asyncio, sys
 from sagagraph.saga.stores.postgres import PostgresSagaStore
-from sagagraph.saga.events import Driver, SagaBegun
-from sagagraph.saga.model import Stage
+from sagagraph.saga.core.events import Driver, SagaBegun
+from sagagraph.saga.core.state import Stage
 
 async def main(url, name):
     store = await PostgresSagaStore.open(url)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import JournalError, StoreError
-from sagagraph.saga.commands import CallKind
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import BodyCompleted, Entry, RequestRefused
-from sagagraph.saga.ports import Note, RequestKind
+from sagagraph.saga.core.commands import CallKind
+from sagagraph.saga.core.events import BodyCompleted, Entry, RequestRefused
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.port import Note, RequestKind
 from sagagraph.saga.stores.rows import checksum, row_of
 
 from .conftest import Clock, SqlDatabase

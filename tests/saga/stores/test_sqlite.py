@@ -14,12 +14,11 @@ from typing import Any
 import pytest
 
 from sagagraph.errors import InvalidInputError, StoreError
-from sagagraph.saga.engine import Engine
-from sagagraph.saga.events import BodyCompleted, Entry, SagaBegun, SagaCommitted
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.core.events import BodyCompleted, Entry, SagaBegun, SagaCommitted
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.rows import row_of
-from sagagraph.saga.stores.sql import Pace
-from sagagraph.saga.stores.sqlite import QUICK_S, SqliteSagaStore
+from sagagraph.saga.stores.sqlite import QUICK_S, Pace, SqliteSagaStore
+from sagagraph.saga.stores.urls import open_store
 
 from .conftest import Clock, OpenSqlite
 from .test_stores import OTHER, append, begin
@@ -234,8 +233,8 @@ _OPENER = """
 import asyncio, sys
 from pathlib import Path
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
-from sagagraph.saga.events import Driver, SagaBegun
-from sagagraph.saga.model import Stage
+from sagagraph.saga.core.events import Driver, SagaBegun
+from sagagraph.saga.core.state import Stage
 
 async def main(path, name):
     store = await SqliteSagaStore.open(Path(path))

@@ -14,7 +14,7 @@ import structlog
 
 from sagagraph import Call, ContextSlice, Engine, Probe, Refused, Retry, Verdict, action
 from sagagraph.errors import OperationFailedError, StoreError, SupersededError
-from sagagraph.saga.events import Entry, Event, Fault
+from sagagraph.saga.core.events import Entry, Event, Fault
 from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.saga.telemetry.log import LINES, SagaLog

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random, SystemRandom
 
-from sagagraph.testing.databases import databases
+from tests.support.databases import databases
 from tests.ui.crashing.nursery import Nursery
 from tests.ui.crashing.weather import Forecast, Round, keep_beside, weather
 

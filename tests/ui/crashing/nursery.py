@@ -19,20 +19,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from sagagraph import bootstrap
-from sagagraph.bootstrap import Settings
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores import urls
+from sagagraph.saga.stores.urls import open_store
+from sagagraph.settings import Settings
 from sagagraph.testing.crash import CrashPoint, freeze
 from tests.ui.server import PATIENCE_S
 
 _NEEDED: Final = (
     "httpcore2",
     "ortools.sat.python.cp_model",
-    "sagagraph.domains.reunion.solver",
+    "sagagraph.domains.reunion.planning.solver",
     "sagagraph.saga.stores.migration",
     "sagagraph.saga.stores.postgres",
     "sagagraph.saga.stores.sqlite",
-    "sagagraph.ui.app",
+    "sagagraph.ui.server.app",
 )
 
 
@@ -71,8 +71,8 @@ def _be_server(asked: dict[str, Any]) -> None:
 
 async def _serve(asked: dict[str, Any]) -> None:
     """As `sagagraph ui` does; without its pages, which take a second to make, where nobody looks at them."""
-    from sagagraph.ui import app
-    from sagagraph.ui.door import Door
+    from sagagraph.ui.server import app
+    from sagagraph.ui.server.options import ServerOptions
 
     if not asked["has_pages"]:
         app.add_pages = lambda _api, _service: None
@@ -80,7 +80,7 @@ async def _serve(asked: dict[str, Any]) -> None:
         _harm_at(asked["harm_at"], Path(asked["log"]).with_suffix(".trace"), freezes=asked["freezes"])
 
     settings = Settings(store=asked["store"], provider_url=asked["provider"])
-    await app.serve(settings, Door(port=asked["port"]), lambda url: _tell(number=asked["number"], url=url))
+    await app.serve(settings, ServerOptions(port=asked["port"]), lambda url: _tell(number=asked["number"], url=url))
 
 
 def _harm_at(boundary: int, trace: Path, *, freezes: bool) -> None:
@@ -90,7 +90,7 @@ def _harm_at(boundary: int, trace: Path, *, freezes: bool) -> None:
     async def fragile(url: str) -> Any:
         return point.around_store(await open_store(url))
 
-    bootstrap.open_store = fragile
+    urls.open_store = fragile
 
 
 class Nursery:

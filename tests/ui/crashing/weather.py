@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import httpx2
 
-from sagagraph.bootstrap import files_beside
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.testing.databases import Databases, memory_folder
-from sagagraph.ui.api import PREFIX
+from sagagraph.ui.server.api import PREFIX
+from tests.support.today import TODAY
 from tests.ui.crashing.judge import AT_REST, Books, Family, judge
 from tests.ui.crashing.nursery import Nursery, Victim
 from tests.ui.crashing.visitor import Person
@@ -164,7 +164,7 @@ async def weather(nursery: Nursery, databases: Databases, forecast: Forecast) ->
     with (
         tempfile.TemporaryDirectory(prefix="sagagraph-ui-", dir=memory_folder()) as name,
         databases.fresh(Path(name)) as store,
-        EmbeddedSandbox(SandboxSettings(Path(name) / "sandbox.db", withheld=forecast.withheld)) as sandbox,
+        EmbeddedSandbox(SandboxSettings(Path(name) / "sandbox.db", today=TODAY, withheld=forecast.withheld)) as sandbox,
     ):
         fleet = Fleet(nursery, forecast, store, sandbox.url, Path(name))
         people = [_person(forecast, number, fleet) for number in range(forecast.visitors)]
@@ -176,7 +176,7 @@ async def weather(nursery: Nursery, databases: Databases, forecast: Forecast) ->
         finally:
             await fleet.end()
         done = Round(forecast, harms=fleet.harms)
-        await _judged(done, people, fleet, files_beside(store).outbox)
+        await _judged(done, people, fleet, store)
         done.faults += fleet.complaints()
     for each in people:
         done.answers += each.answers
@@ -199,12 +199,13 @@ async def _introduce(people: list[Person]) -> None:
         await asyncio.sleep(_TICK_S)
 
 
-async def _judged(done: Round, people: list[Person], fleet: Fleet, outbox: Path) -> None:
+async def _judged(done: Round, people: list[Person], fleet: Fleet, store: str) -> None:
     """After a last start, and when all is quiet: nobody asks for anything any more."""
     last = await fleet.steady()
     async with httpx2.AsyncClient(timeout=30, trust_env=False) as asking:
         families = {each.name: await _calm(each, last.url, done) for each in people}
-        books = Books.read((await asking.get(f"{fleet.sandbox}/ledger")).json(), outbox)
+        ledger = (await asking.get(f"{fleet.sandbox}/ledger")).json()
+        books = await Books.read(ledger, store, (family for found in families.values() for family in found))
     last.signal(signal.SIGTERM)
     if not await last.ends():
         done.faults.append("the last server does not end when it is told to")

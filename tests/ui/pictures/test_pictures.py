@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from sagagraph.saga.status import OperationStatus
-from sagagraph.ui.pictures.comparison import changes, comparison
+from sagagraph.planning.page import Bar, Connection, Line, Place, PlanView, Route
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.ui.html.cards import changes
 from sagagraph.ui.pictures.dependencies import dependency_graph, layout
-from sagagraph.ui.pictures.palette import MARKS, STATUSES
+from sagagraph.ui.pictures.palette import STATUSES
 from sagagraph.ui.pictures.route import great_circle, mercator, route_map
-from sagagraph.ui.pictures.timeline import timeline
-from sagagraph.ui.subject import Bar, Connection, Line, Place, Route
+from sagagraph.ui.pictures.timeline import comparison, timeline
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.story import Story, spec
 
@@ -31,12 +31,16 @@ def bar(row: str, hours: float, lasts: float = 1, kind: str = "flight") -> Bar:
     return Bar(row, f"{kind} {row}", kind, NOON + timedelta(hours=hours), NOON + timedelta(hours=hours + lasts))
 
 
+def plan(*bars: Bar) -> PlanView:
+    return PlanView(bars=bars)
+
+
 def as_json(figure: Any) -> Any:
     return json.loads(figure.to_json())
 
 
 def test_a_timeline_has_a_row_for_each_in_their_order_and_bars_where_they_begin_and_end() -> None:
-    drawn = as_json(timeline([bar("b", 0, 2), bar("a", 3), bar("b", 5, kind="hotel")]))
+    drawn = as_json(timeline(plan(bar("b", 0, 2), bar("a", 3), bar("b", 5, kind="hotel"))))
     assert [each["name"] for each in drawn["data"]] == ["flight", "hotel"]
     assert drawn["data"][0]["x"] == [7_200_000, 3_600_000]
     assert drawn["layout"]["yaxis"]["categoryarray"] == ["a", "b"]
@@ -44,23 +48,26 @@ def test_a_timeline_has_a_row_for_each_in_their_order_and_bars_where_they_begin_
 
 
 def test_what_takes_no_time_can_still_be_seen() -> None:
-    (trace,) = as_json(timeline([bar("a", 0, 0), bar("a", 10, 10)]))["data"]
+    (trace,) = as_json(timeline(plan(bar("a", 0, 0), bar("a", 10, 10))))["data"]
     assert trace["x"][0] > 0
 
 
 def test_an_empty_plan_has_a_picture_too() -> None:
-    assert as_json(timeline([]))["data"] == []
-    assert as_json(route_map(Route((), is_map=True)))["data"]
+    assert as_json(timeline(plan()))["data"] == []
+    assert as_json(route_map(PlanView(route=Route(is_map=True))))["data"]
 
 
-@pytest.mark.parametrize("figure", [timeline([bar("<b>a</b>", 0)]), comparison([bar("<b>a</b>", 0)], [])])
+@pytest.mark.parametrize("figure", [timeline(plan(bar("<b>a</b>", 0))), comparison(plan(bar("<b>a</b>", 0)), plan())])
 def test_names_are_text_in_figures(figure: Any) -> None:
     drawn = as_json(figure)
     assert drawn["layout"]["annotations"][0]["text"] == "&lt;b&gt;a&lt;/b&gt;"
     assert "<b>" not in "".join(drawn["data"][0]["hovertext"])
 
 
-@pytest.mark.parametrize("figure", [timeline([bar("a", 0)]), route_map(Route((), is_map=True)), comparison([bar("a", 0)], [])])
+@pytest.mark.parametrize(
+    "figure",
+    [timeline(plan(bar("a", 0))), route_map(PlanView(route=Route(is_map=True))), comparison(plan(bar("a", 0)), plan())],
+)
 def test_figures_are_clear_fit_any_width_and_name_no_address(figure: Any) -> None:
     layout_ = as_json(figure)["layout"]
     assert layout_["paper_bgcolor"] == layout_["plot_bgcolor"] == "rgba(0,0,0,0)"
@@ -80,7 +87,7 @@ def test_the_way_over_the_pacific_does_not_jump_at_the_date_line() -> None:
 
 def test_a_way_there_and_back_ends_where_it_began() -> None:
     route = Route((Connection(SFO, TOKYO, "flight", "A1"), Connection(TOKYO, SFO, "flight", "A2")), is_map=True)
-    places = as_json(route_map(route))["data"][-1]
+    places = as_json(route_map(PlanView(route=route)))["data"][-1]
     assert places["text"] == ["San Francisco", "Tokyo"]
 
 
@@ -91,9 +98,9 @@ def test_mercator_is_straight_at_the_equator_and_bounded_at_the_poles() -> None:
 
 
 def test_every_status_has_a_name_and_a_colour() -> None:
-    assert set(STATUSES) == set(MARKS) == set(OperationStatus)
-    assert len(set(MARKS.values())) == len(MARKS)
-    assert len({name for name, _ in STATUSES.values()}) == len(STATUSES)
+    assert set(STATUSES) == set(OperationStatus)
+    assert len({each.mark for each in STATUSES.values()}) == len(STATUSES)
+    assert len({each.name for each in STATUSES.values()}) == len(STATUSES)
 
 
 def test_steps_stand_below_what_they_wait_for_in_the_colour_of_their_state() -> None:
@@ -105,7 +112,7 @@ def test_steps_stand_below_what_they_wait_for_in_the_colour_of_their_state() -> 
     nodes = layout(operations)
     assert all(nodes[before].row < nodes[each.id].row for each in saga.in_order() for before in each.spec.depends_on)
     *states, names = as_json(dependency_graph(operations))["data"]
-    assert {each["name"] for each in states} == {STATUSES[each.status][0] for each in saga.in_order()}
+    assert {each["name"] for each in states} == {STATUSES[each.status].name for each in saga.in_order()}
     assert {each["name"] for each in states} == {"committed", "running", "planned"}
     assert sum(len(each["x"]) for each in states) == len(saga.operations) == len(set(names["y"]))
 
@@ -139,7 +146,7 @@ def test_what_an_operation_is_called_is_said_once() -> None:
 def test_only_what_differs_is_a_change() -> None:
     same, old, new = Line("a", "train", "Monday"), Line("b", "flight", "Tuesday"), Line("b", "flight", "Friday")
     found = changes([same, old, Line("gone", "x", "y")], [same, new, Line("come", "x", "y")])
-    assert [(each.key, each.before is None, each.after is None) for each in found] == [
+    assert [(key, before is None, after is None) for key, before, after in found] == [
         ("b", False, False),
         ("come", True, False),
         ("gone", False, True),
@@ -147,7 +154,7 @@ def test_only_what_differs_is_a_change() -> None:
 
 
 def test_a_comparison_fills_what_is_and_outlines_what_was() -> None:
-    drawn = as_json(comparison([bar("a", 0), bar("b", 0)], [bar("a", 0), bar("b", 3)]))
+    drawn = as_json(comparison(plan(bar("a", 0), bar("b", 0)), plan(bar("a", 0), bar("b", 3))))
     before, after = drawn["data"]
     assert before["marker"]["color"] == "rgba(0,0,0,0)"
     assert after["marker"]["color"][0] != after["marker"]["color"][1]

@@ -7,9 +7,9 @@ import pytest_asyncio
 from msgspec import structs
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.saga.model import Saga
+from sagagraph.planning.page import ALONE, Draft, Page
+from sagagraph.saga.core.state import Saga
 from sagagraph.ui.service import Service
-from sagagraph.ui.subject import ALONE, Draft, Subject
 from sagagraph.ui.visitors import guest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -21,7 +21,7 @@ TRIP = "From Boston to Lisbon for 3 nights in May 2025, 2 people, at most $5,000
 async def planned(service: Service) -> Saga:
     """A trip that waits for approval."""
     visitor = guest("a token that nobody guesses, of somebody with wishes")
-    draft = await service.subjects["travel"].read(TRIP, None)
+    draft = await service.pages["travel"].read(TRIP, None)
     saga_id = await service.begin(visitor, "travel", draft.request)
     while service.is_busy(saga_id):
         await service.moved(saga_id)
@@ -29,14 +29,14 @@ async def planned(service: Service) -> Saga:
 
 
 @pytest.fixture(scope="module")
-def subject(service: Service) -> Subject:
-    return service.subjects["travel"]
+def page(service: Service) -> Page:
+    return service.pages["travel"]
 
 
-async def said(subject: Subject, *turns: str) -> Draft:
-    draft = await subject.read(TRIP, None)
+async def said(page: Page, *turns: str) -> Draft:
+    draft = await page.read(TRIP, None)
     for turn in turns:
-        draft = await subject.read(turn, draft.known)
+        draft = await page.read(turn, draft.known)
     return draft
 
 
@@ -51,34 +51,34 @@ async def said(subject: Subject, *turns: str) -> Draft:
         "not the cheapest, please",
     ],
 )
-async def test_a_preference_that_says_more_chooses_nothing(subject: Subject, planned: Saga, words: str) -> None:
-    assert await subject.preferred(words, planned) is None
+async def test_a_preference_that_says_more_chooses_nothing(page: Page, planned: Saga, words: str) -> None:
+    assert await page.preferred(words, planned) is None
 
 
-async def test_a_preference_beside_a_wish_is_named_as_not_yet_applied(subject: Subject) -> None:
-    draft = await said(subject, "cheaper but at least 4 stars")
+async def test_a_preference_beside_a_wish_is_named_as_not_yet_applied(page: Page) -> None:
+    draft = await said(page, "cheaper but at least 4 stars")
     assert draft.request["stars"] == [4, 5]
     assert draft.not_understood == ()
     assert any("“cheaper”" in aside for aside in draft.asides)
-    assert (await said(subject, "at least 4 stars")).asides == ()
+    assert (await said(page, "at least 4 stars")).asides == ()
 
 
 @pytest.mark.parametrize("words", ["make it cheaper", "cheaper please", "can you make it a bit cheaper?", "the cheapest one"])
-async def test_a_preference_alone_is_one(subject: Subject, planned: Saga, words: str) -> None:
-    found = await subject.preferred(words, planned)
+async def test_a_preference_alone_is_one(page: Page, planned: Saga, words: str) -> None:
+    found = await page.preferred(words, planned)
     assert found is not None
     assert "the cheapest" in found.said
 
 
-async def test_what_a_preference_leaves_unread_is_named(subject: Subject, planned: Saga) -> None:
-    found = await subject.preferred("cheaper, with a swimming pool", planned)
+async def test_what_a_preference_leaves_unread_is_named(page: Page, planned: Saga) -> None:
+    found = await page.preferred("cheaper, with a swimming pool", planned)
     assert found is not None
     assert "I did not understand: swimming pool" in found.said
 
 
-async def test_nothing_is_the_cheapest_where_nothing_was_compared(subject: Subject, planned: Saga) -> None:
+async def test_nothing_is_the_cheapest_where_nothing_was_compared(page: Page, planned: Saga) -> None:
     alone = structs.replace(planned, plan=structs.replace(planned.plan, alternatives=()))
-    found = await subject.preferred("cheaper", alone)
+    found = await page.preferred("cheaper", alone)
     assert found is not None
     assert (found.plan_hash, found.said) == (None, ALONE)
 
@@ -95,10 +95,10 @@ async def test_nothing_is_the_cheapest_where_nothing_was_compared(subject: Subje
         ("budget", "little"),
     ],
 )
-async def test_a_wish_that_is_edited_to_nonsense_stays(subject: Subject, key: str, text: str) -> None:
-    draft = await said(subject)
+async def test_a_wish_that_is_edited_to_nonsense_stays(page: Page, key: str, text: str) -> None:
+    draft = await said(page)
     with pytest.raises(InvalidInputError, match="not understand"):
-        await subject.reworded(draft.known, key, text)
+        await page.changed(draft.known, key, text)
 
 
 @pytest.mark.parametrize(
@@ -114,30 +114,30 @@ async def test_a_wish_that_is_edited_to_nonsense_stays(subject: Subject, key: st
         ("stars", "4", "stars", [4, 4]),
     ],
 )
-async def test_a_wish_is_edited_to_a_bare_answer(subject: Subject, key: str, text: str, name: str, value: object) -> None:
-    draft = await said(subject)
-    assert (await subject.reworded(draft.known, key, text)).request[name] == value
+async def test_a_wish_is_edited_to_a_bare_answer(page: Page, key: str, text: str, name: str, value: object) -> None:
+    draft = await said(page)
+    assert (await page.changed(draft.known, key, text)).request[name] == value
 
 
-async def test_a_party_is_listed_with_its_rooms_though_nobody_spoke_of_rooms(subject: Subject) -> None:
-    draft = await said(subject)
+async def test_a_party_is_listed_with_its_rooms_though_nobody_spoke_of_rooms(page: Page) -> None:
+    draft = await said(page)
     listed = {wish.key: (wish.text, wish.removable) for wish in draft.wishes}
     assert (listed["travellers"], listed["rooms"]) == (("2 travellers", True), ("1 room", False))
-    assert "rooms" not in {wish.key for wish in (await subject.read("Boston to Lisbon, 3 nights, May", None)).wishes}
+    assert "rooms" not in {wish.key for wish in (await page.read("Boston to Lisbon, 3 nights, May", None)).wishes}
 
 
 async def test_the_price_of_a_plan_says_for_how_many_it_is(planned: Saga) -> None:
     assert " for 2 travellers, " in planned.plan.reasons[0]
 
 
-async def test_a_hotel_that_cancels_before_anything_is_booked_is_no_wish(subject: Subject, planned: Saga) -> None:
+async def test_a_hotel_that_cancels_before_anything_is_booked_is_no_wish(page: Page, planned: Saga) -> None:
     with pytest.raises(InvalidInputError, match="Nothing of this trip is booked yet"):
-        subject.disruption_in("our hotel cancelled on us", planned)
-    assert subject.disruption_in("a cheaper hotel", planned) is None
+        page.disruption_in("our hotel cancelled on us", planned)
+    assert page.disruption_in("a cheaper hotel", planned) is None
 
 
-async def test_any_order_holds_when_a_trip_is_taken_up_from_its_request(subject: Subject) -> None:
-    draft = await subject.read("Boston to Lisbon and Porto in any order, 2 nights each, May", None)
-    again = subject.draft_of(draft.request)
+async def test_any_order_holds_when_a_trip_is_taken_up_from_its_request(page: Page) -> None:
+    draft = await page.read("Boston to Lisbon and Porto in any order, 2 nights each, May", None)
+    again = page.draft_of(draft.request)
     assert again.request == draft.request
     assert "in any order" in [wish.text for wish in again.wishes]

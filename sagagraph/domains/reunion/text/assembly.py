@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeVar
 
-from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.text.facts import (
     CompanyFact,
     Fact,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.text.clauses import Amount, When, tagged
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError

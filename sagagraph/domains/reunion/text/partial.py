@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 import networkx as nx
 
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.problem import ReunionProblem
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.text.assembly import Assembly
 from sagagraph.domains.reunion.text.facts import Fact
 from sagagraph.domains.reunion.text.reader import Context, Sentence, read_sentence, sentences

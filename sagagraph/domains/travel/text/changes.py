@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.problem import month_window
+from sagagraph.domains.travel.request import month_window
 from sagagraph.domains.travel.wording import count_text, day_text
 from sagagraph.language.numbers import Number
 from sagagraph.language.passage import form

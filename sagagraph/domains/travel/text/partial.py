@@ -7,7 +7,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from sagagraph.domains.travel.money import Money
-from sagagraph.domains.travel.problem import Direct, Hours, JourneyHours, Order, TripRequest, Weekday, checked_request
+from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Order, TripRequest, Weekday, checked_request
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.errors import InvalidInputError
 

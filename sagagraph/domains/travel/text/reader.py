@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.problem import CURRENCIES
+from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import bare_answer, in_full, is_skipped
 from sagagraph.domains.travel.text.changes import read_changes, with_changed_nights
 from sagagraph.domains.travel.text.partial import PartialRequest
@@ -33,6 +33,22 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.text.partial import Question
 
+_ASKED_FIRST: Final = (
+    *(
+        "origin",
+        "stops",
+        "return_to",
+        "window",
+        "depart",
+        "travellers",
+        "rooms",
+        "budget",
+        "currency",
+        "stars",
+        "hours",
+        "not_on",
+    ),
+)
 _NOT_PLANNED: Final = form(
     r"\b(?:(?:by|only(?: by)?) trains?|trains? only"
     r"|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)(?!\s{2})"
@@ -62,7 +78,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
     return before.updated_by(said).sharing(evenly=evenly)
 
 
-def unread(text: str) -> tuple[str, ...]:
+def left_unread(text: str) -> tuple[str, ...]:
     """What of a text means something, where none of it is understood."""
     return Passage.of(text).unread(MEANINGLESS)
 
@@ -94,4 +110,5 @@ def _sentence(
         said.fields["stops"] = stops
     not_understood += [" ".join(found.said.split()) for found in passage.find(_NOT_PLANNED)]
     left = (*not_understood, *passage.unread(MEANINGLESS))
-    return PartialRequest(**said.fields, unread=tuple(dict.fromkeys(left)), doubts=tuple(said.doubts))
+    doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))
+    return PartialRequest(**said.fields, unread=tuple(dict.fromkeys(left)), doubts=tuple(doubts))

@@ -75,7 +75,12 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         said.fields["stops"] = now
     stay_in = {stop.city for stop in (*now, *known.stops)}
     left_out = [visit.place.said for visit in visits if visit.role is Role.LEFT_OUT and visit.city not in stay_in]
-    return [*unread, *(f"without {name}" for name in left_out)]
+    counts = {*(stop.nights for stop in now), sum(stop.nights or 0 for stop in now), said.fields.get("total_nights")}
+    return [
+        *unread,
+        *(f"without {name}" for name in left_out),
+        *(stay.said for stay in loose if now and stay.nights not in counts),
+    ]
 
 
 # -- a route that is known already ---------------------------------------------------------------------------------------

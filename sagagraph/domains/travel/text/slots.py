@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.problem import CURRENCIES, Direct, Order
+from sagagraph.domains.travel.request import CURRENCIES, Direct, Order
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.language.money import Cues, Money
 from sagagraph.language.passage import form

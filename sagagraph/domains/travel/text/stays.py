@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from itertools import pairwise
@@ -92,6 +92,7 @@ class Stay:
     """None: not said exactly."""
     kind: str = ""
     """`total` of the whole trip, `each` of every stop, `listed`: one of several with the same unit."""
+    said: str = ""
 
 
 @dataclass
@@ -231,7 +232,8 @@ def stays_of(found: Found) -> list[Stay]:
     counts: list[int | None] = [count * NIGHTS[span.unit] for count in span.counts]
     if span.link == "or" or span.bound == "least" or not counts:
         counts = [None]
-    return [Stay(found.start, found.end, nights, kind or ("listed" if len(counts) > 1 else "")) for nights in counts]
+    kind = kind or ("listed" if len(counts) > 1 else "")
+    return [Stay(found.start, found.end, nights, kind, found.said) for nights in counts]
 
 
 def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
@@ -240,7 +242,7 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
     for stay in stays:
         visit = None if stay.kind else _visit_beside(stay, visits, text)
         if visit is not None and _is_shared(stay, visit, visits, stays, text):
-            loose.append(Stay(stay.start, stay.end, stay.nights, "total"))
+            loose.append(replace(stay, kind="total"))
         elif visit is None:
             loose.append(stay)
         else:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.problem import NIGHT_ENDS, Hours, JourneyHours
-from sagagraph.domains.travel.problem import Weekday as DayOfTheWeek
+from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours
+from sagagraph.domains.travel.request import Weekday as DayOfTheWeek
 from sagagraph.domains.travel.text.slots import Said
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Weekday, resolved, upcoming
@@ -46,7 +46,7 @@ _COMING: Final = form(
     r"\b(?:arriv\w*|land(?:s|ings?)?|get(?:ting)? (?:in|there|home|back)|be (?:there|back|home|in )|back|home|reach\w*|return\w*)"
 )
 _NEVER: Final = form(r"\b(?:no|not|never|nothing|without|avoid\w*|don't|do not|won't|can't|cannot|rather not)\b")
-_CLAUSE_ENDS: Final = form(r"[.;!?,]|\b(?:and|but)\b")
+_CLAUSE_ENDS: Final = form(r"[.;!?,]|\b(?:and|but)\b|{time:_}")
 _BEFORE: Final = form(r".*\b(?:before|earlier|by|until|till|latest)\b")
 _AFTER: Final = form(r".*\b(?:after|later|from|since|earliest)\b")
 

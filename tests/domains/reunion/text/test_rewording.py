@@ -9,7 +9,7 @@ import pytest
 from sagagraph.domains.reunion.text.partial import PartialProblem, read_reunion
 from sagagraph.domains.reunion.text.rewording import reworded
 from sagagraph.errors import ModelError, UnusableAnswerError
-from tests.models import Scripted
+from tests.support.scripted_model import Scripted
 
 TEXT = (
     "Folks, we eat at home around the table, six sharp is 6 pm. Sarah is at home. Somebody ought to fetch dear Emily, whose "

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.problem import ANY_HOURS, Direct, Order
+from sagagraph.domains.travel.request import ANY_HOURS, Direct, Order
 from sagagraph.domains.travel.text import PartialRequest, read_request
 
 from .atlas import ATLAS
@@ -18,7 +18,7 @@ from .atlas import ATLAS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.request import TripRequest
 
 TODAY: Final = date(2025, 3, 1)
 DOCUMENT: Final = Path(__file__).parents[4] / "docs" / "phrasings.md"

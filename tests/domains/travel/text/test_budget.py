@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from sagagraph.domains.travel.problem import CURRENCIES
+from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.slots import Said, read_budget
 
 from .slots import NOTHING, passage_of, said

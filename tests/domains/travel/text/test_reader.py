@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.problem import Direct
+from sagagraph.domains.travel.request import Direct
 from sagagraph.domains.travel.text import PartialRequest, read_request
 from sagagraph.errors import InvalidInputError
 
 from .atlas import ATLAS
 
 if TYPE_CHECKING:
-    from sagagraph.domains.travel.problem import TripRequest
+    from sagagraph.domains.travel.request import TripRequest
 
 TODAY = date(2025, 3, 1)
 

@@ -11,7 +11,7 @@ from sagagraph.domains.travel.text import read_request
 from sagagraph.domains.travel.text.rewording import reworded
 from sagagraph.errors import ModelError, UnusableAnswerError
 from tests.domains.travel.world import GAZETTEER, TODAY
-from tests.models import Scripted
+from tests.support.scripted_model import Scripted
 
 TEXT = "Berlin then Cologne, four nights and two, starting out in San Francisco, sometime June, no more than 5k!"
 PLAIN = "From San Francisco to Berlin for 4 nights and Cologne for 2 nights and back, in June 2025, under $5,000"

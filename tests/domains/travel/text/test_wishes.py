@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.problem import Direct
+from sagagraph.domains.travel.request import Direct
 from sagagraph.domains.travel.text.slots import read_stars
 
 from .slots import NOTHING, said

@@ -1,0 +1,1 @@
+"""Planning of job shops: dispatching, tabu search, CP-SAT, repair."""

@@ -1,0 +1,237 @@
+"""Repairs a schedule when something has happened: what has begun stands, and little of the rest moves.
+
+What is weighed: how much starts move, in all, and how much later than promised the last step ends, which counts once for every
+step that has not begun (as if each of them were so much later). The last step never ends later than if all simply waited. At
+first machines keep their order, and what is late goes ahead where that helps; then the tasks around the disruption may change
+places in any way, then ever more, in the end all.
+(ALAS 3.3, "Localized Cascading Repair Protocol".)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.domains.job_shop.plan import makespan
+from sagagraph.domains.job_shop.planning.bound import makespan_bound
+from sagagraph.domains.job_shop.planning.dispatching import dispatched
+from sagagraph.domains.job_shop.planning.model import is_time_for, least, modelled
+from sagagraph.domains.job_shop.planning.planner import MOST_MODELLED
+from sagagraph.domains.job_shop.planning.planner import plan as plan_anew
+from sagagraph.domains.job_shop.planning.progress import Progress
+from sagagraph.domains.job_shop.planning.shifting import Stuck, shifted
+from sagagraph.domains.job_shop.planning.stability import Promise, kept
+from sagagraph.domains.job_shop.planning.tabu import improved
+from sagagraph.domains.job_shop.planning.workload import Task, Workload, schedule_of
+
+if TYPE_CHECKING:
+    from sagagraph.domains.job_shop.events import Event
+    from sagagraph.domains.job_shop.plan import Schedule
+    from sagagraph.domains.job_shop.planning.model import Groups
+    from sagagraph.domains.job_shop.planning.workload import Starts
+    from sagagraph.domains.job_shop.request import JobShop
+    from sagagraph.planning.budget import Budget
+
+_FIRST_NEIGHBOURHOOD: Final = 20
+_GROWTH: Final = 2
+_BEFORE: Final = 4
+"""One in so many tasks of a neighbourhood begins before the first that has to move."""
+_AT_FIRST: Final = 0.1
+_TO_BE_IN_TIME: Final = 0.4
+_SHARE: Final = 0.3
+"""Of the time that is left, each time; for each neighbourhood but the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditRadius:
+    operations: int
+    """Whose start is another one."""
+    jobs: int
+    """That have one of these."""
+    displacement: int
+    """By which starts moved, in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    schedule: Schedule
+    makespan: int
+    lower_bound: int
+    """Of the makespan, what has begun as it is."""
+    edit_radius: EditRadius
+    waiting: Schedule
+    """What would have become of the schedule if everything had simply waited."""
+    is_least: bool
+    """Whether it is proven that no repair weighs less."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where things are at the latest event."""
+
+    workload: Workload
+    """All that has not begun."""
+    promised: Starts
+    """When its tasks were to begin."""
+    promised_end: int
+    begun: Schedule
+    waiting: Schedule
+
+    @cached_property
+    def waited(self) -> Starts:
+        """When the tasks of the workload begin if everything simply waits."""
+        return tuple(self.waiting[task.job, task.step].start for task in self.workload.tasks)
+
+    @property
+    def promise(self) -> Promise:
+        return Promise(self.workload, self.promised, self.promised_end, self.weight, self.workload.ends(self.waited))
+
+    def weight(self, starts: Starts) -> int:
+        moved = sum(abs(start - was) for start, was in zip(starts, self.promised, strict=True))
+        return moved + len(starts) * max(0, self.workload.ends(starts) - self.promised_end)
+
+    @cached_property
+    def least_weight(self) -> int:
+        """What no repair goes below."""
+        moved = sum(max(0, head - was) for head, was in zip(self.workload.heads, self.promised, strict=True))
+        return moved + len(self.promised) * max(0, makespan_bound(self.workload) - self.promised_end)
+
+
+def standing(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], known: int = 0) -> Standing | Stuck:
+    """`schedule` is right for the first `known` of `events`. Until the latest of them everything waited where it had to."""
+    now = events[-1].at
+    stands = schedule
+    for count in range(known + 1, len(events) + 1):
+        if count == len(events) or events[count].at > events[count - 1].at:
+            waiting = shifted(stands, Progress(problem, events[:count]), events[count - 1].at)
+            if isinstance(waiting, Stuck):
+                return waiting
+            stands = waiting
+    begun = {key: slot for key, slot in stands.items() if slot.start < now}
+    tasks = _tasks_left(problem, stands, Progress(problem, events), now)
+    workload = Workload(tasks, makespan(begun))
+    promised = tuple(schedule[task.job, task.step].start for task in tasks)
+    return Standing(workload, promised, makespan(schedule), begun, stands)
+
+
+def _tasks_left(problem: JobShop, stands: Schedule, progress: Progress, now: int) -> tuple[Task, ...]:
+    job_free: dict[int, int] = {}
+    machine_free: dict[int, int] = {}
+    for slot in stands.values():
+        if slot.start < now:
+            job_free[slot.job] = max(job_free.get(slot.job, 0), slot.end)
+            machine_free[slot.machine] = max(machine_free.get(slot.machine, 0), slot.end)
+    tasks: list[Task] = []
+    for job, number, step in problem.numbered():
+        slot = stands[job, number]
+        if slot.start >= now:
+            down_until = int(progress.free_from(step.machine))
+            release = max(now, down_until, job_free.get(job, 0), machine_free.get(step.machine, 0))
+            tasks.append(Task(job, number, step.machine, slot.end - slot.start, release))
+    return tuple(tasks)
+
+
+def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budget: Budget, known: int = 0) -> Repaired | Stuck:
+    """`events` in the order of `at`; `schedule` is right for the first `known` of them. Now is the latest."""
+    stands = standing(problem, schedule, events, known)
+    if isinstance(stands, Stuck):
+        return stands
+    best, least = _by_order(stands, budget), stands.least_weight
+    if len(best) <= MOST_MODELLED:
+        for places, part in _neighbourhoods(stands, budget):
+            if stands.weight(best) == least or not is_time_for(stands.workload, part):
+                break
+            found, bound = _best_of(stands, best, places, part)
+            best = min(best, found, key=stands.weight)
+            if len(places) == len(best):
+                least = max(least, bound)
+    if stands.weight(best) > least:
+        best = kept(stands.promise, [best], budget)
+    return _told(stands, schedule, best, is_least=stands.weight(best) == least)
+
+
+def _by_order(stands: Standing, budget: Budget) -> Starts:
+    """From all that waits, what is late goes ahead; and where the end is late still, from a schedule that makes up for it."""
+    workload, best = stands.workload, stands.waited
+    if stands.weight(best) == stands.least_weight:
+        return best
+    best = kept(stands.promise, [best, dispatched(workload, stands.promised)], budget.part(budget.left * _AT_FIRST))
+    in_time = max(stands.promised_end, makespan_bound(workload))
+    if workload.ends(best) <= in_time:
+        return best
+    shorter = improved(workload, best, budget.part(budget.left * _TO_BE_IN_TIME), in_time)
+    return kept(stands.promise, [best, shorter], budget.part(budget.left * _SHARE))
+
+
+def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budget: Budget) -> Repaired | Stuck:
+    """All that has not begun is scheduled anew, as if nothing had been promised: what repairs are measured against."""
+    stands = standing(problem, schedule, events)
+    if isinstance(stands, Stuck):
+        return stands
+    anew = plan_anew(stands.workload, budget)
+    return _told(stands, schedule, anew.starts, is_least=False)
+
+
+# -- neighbourhoods --------------------------------------------------------------------------------------------------
+
+
+def _neighbourhoods(stands: Standing, budget: Budget) -> Iterator[tuple[frozenset[int], Budget]]:
+    """Tasks around the first that has to move, in the order of time; ever more of them, and for how long to look."""
+    waiting = stands.waited
+    in_time = sorted(range(len(waiting)), key=lambda n: (waiting[n], n))
+    moved = (place for place, n in enumerate(in_time) if waiting[n] != stands.promised[n])
+    first, size = next(moved, 0), _FIRST_NEIGHBOURHOOD
+    while size < len(in_time):
+        begin = max(0, min(first - size // _BEFORE, len(in_time) - size))
+        yield frozenset(in_time[begin : begin + size]), budget.part(budget.left * _SHARE)
+        size *= _GROWTH
+    yield frozenset(in_time), budget
+
+
+def _best_of(stands: Standing, known: Starts, places: frozenset[int], budget: Budget) -> tuple[Starts, int]:
+    """And what nothing in this neighbourhood goes below."""
+    workload = stands.workload
+    latest = workload.ends(stands.waited)
+    model = modelled(workload, latest, _groups(workload, known, places))
+    cp, moved = model.cp, []
+    for start, was in zip(model.starts, stands.promised, strict=True):
+        by = cp.new_int_var(0, max(latest, was), "")
+        cp.add(by >= start - was)
+        cp.add(by >= was - start)
+        moved.append(by)
+    late = cp.new_int_var(0, max(0, latest - stands.promised_end), "late")
+    cp.add(late >= model.makespan - stands.promised_end)
+    answer = least(model, sum(moved) + len(moved) * late, known, budget)
+    return (known, 0) if answer is None else (answer.starts, answer.bound)
+
+
+def _groups(workload: Workload, known: Starts, places: frozenset[int]) -> Groups:
+    """On each machine, those of the neighbourhood in any order, between those before and those after them."""
+    groups: dict[int, list[list[int]]] = {}
+    for machine, tasks in workload.on_machine.items():
+        row: list[list[int]] = []
+        for n in sorted(tasks, key=lambda n: (known[n], known[n] + workload.tasks[n].duration, workload.tasks[n].step, n)):
+            if row and n in places and row[-1][0] in places:
+                row[-1].append(n)
+            else:
+                row.append([n])
+        groups[machine] = row
+    return groups
+
+
+# -- what changed ----------------------------------------------------------------------------------------------------
+
+
+def _told(stands: Standing, schedule: Schedule, starts: Starts, *, is_least: bool) -> Repaired:
+    made = {**stands.begun, **schedule_of(stands.workload, starts)}
+    in_file_order = {key: made[key] for key in sorted(made)}
+    radius = edit_radius(schedule, in_file_order)
+    bound = makespan_bound(stands.workload)
+    return Repaired(in_file_order, makespan(made), bound, radius, stands.waiting, is_least)
+
+
+def edit_radius(old: Schedule, new: Schedule) -> EditRadius:
+    moved = {key: abs(new[key].start - slot.start) for key, slot in old.items() if new[key].start != slot.start}
+    return EditRadius(len(moved), len({job for job, _step in moved}), sum(moved.values()))

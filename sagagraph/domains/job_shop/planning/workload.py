@@ -1,0 +1,88 @@
+"""What is left to be scheduled: tasks, and from when on each may begin. What has begun is no part of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sagagraph.domains.job_shop.plan import Slot
+
+if TYPE_CHECKING:
+    from sagagraph.domains.job_shop.plan import Schedule
+    from sagagraph.domains.job_shop.request import JobShop
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    job: int
+    step: int
+    machine: int
+    duration: int
+    release: int = 0
+    """It begins no earlier: until then its machine is down or taken, or its job is on another one."""
+
+
+Starts = Sequence[int]
+"""One for each task, in their order."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Tasks in the order of jobs and steps."""
+
+    tasks: tuple[Task, ...]
+    begun_until: int = 0
+    """When the last of what has begun ends."""
+
+    @cached_property
+    def follows(self) -> tuple[bool, ...]:
+        """Whether the task before it, in the order of tasks, is one of the same job."""
+        pairs = zip(self.tasks, self.tasks[1:], strict=False)
+        return (False, *(before.job == task.job for before, task in pairs))[: len(self.tasks)]
+
+    @cached_property
+    def on_machine(self) -> Mapping[int, tuple[int, ...]]:
+        """The tasks of each machine, by their places."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for place, task in enumerate(self.tasks):
+            found[task.machine].append(place)
+        return {machine: tuple(places) for machine, places in found.items()}
+
+    @cached_property
+    def heads(self) -> tuple[int, ...]:
+        """When each could begin if no machine were ever taken."""
+        heads: list[int] = []
+        for place, task in enumerate(self.tasks):
+            after = heads[-1] + self.tasks[place - 1].duration if self.follows[place] else 0
+            heads.append(max(task.release, after))
+        return tuple(heads)
+
+    @cached_property
+    def tails(self) -> tuple[int, ...]:
+        """How long its job goes on after it, at the least."""
+        tails = [0] * len(self.tasks)
+        for place in range(len(self.tasks) - 1, 0, -1):
+            if self.follows[place]:
+                tails[place - 1] = tails[place] + self.tasks[place].duration
+        return tuple(tails)
+
+    def ends(self, starts: Starts) -> int:
+        """The makespan of what has begun and of these."""
+        ends = (start + task.duration for start, task in zip(starts, self.tasks, strict=True))
+        return max(self.begun_until, max(ends, default=0))
+
+
+def workload_of(problem: JobShop) -> Workload:
+    """Before anything has begun."""
+    return Workload(tuple(Task(job, number, step.machine, step.duration) for job, number, step in problem.numbered()))
+
+
+def schedule_of(workload: Workload, starts: Starts) -> Schedule:
+    return {(task.job, task.step): _slot(task, start) for task, start in zip(workload.tasks, starts, strict=True)}
+
+
+def _slot(task: Task, start: int) -> Slot:
+    return Slot.model_construct(job=task.job, step=task.step, machine=task.machine, start=start, end=start + task.duration)

@@ -1,0 +1,1 @@
+"""Actions of a reunion: parts of the day, invitations, the outbox."""

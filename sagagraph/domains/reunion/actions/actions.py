@@ -1,0 +1,174 @@
+"""What a saga of a reunion does: it gives people their parts of the day, takes them back, and at last closes the day (the pivot).
+
+The outbox keeps to what is declared here: keys are remembered for good, and a voided key is refused for good (PROTOCOL rule 0).
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from functools import partial
+from typing import Final
+
+from pydantic import BaseModel
+
+from sagagraph.domains.reunion.actions.calendar import invitation_ics, part_text, withdrawal_ics
+from sagagraph.domains.reunion.actions.outbox import Draft, Message, MessageKind, Outbox
+from sagagraph.domains.reunion.parts import Part
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.engine.actions import Action, Guarantees, action
+from sagagraph.saga.engine.call import Probe
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.policy import Backoff, CompensationPolicy, Policy, Retry
+
+ASSIGN: Final = "assign"
+CLOSE: Final = "close_day"
+POLICY: Final = Policy(
+    retry=Retry(max_attempts=40),
+    backoff=Backoff(base_s=0.1, cap_s=5.0, jitter=0.5),
+    timeout_s=30.0,
+    compensation=CompensationPolicy(max_attempts=40, timeout_s=30.0),
+)
+"""A file that somebody has locked is waited for, for minutes: no day is called off for that."""
+FOREVER: Final = timedelta(days=36500)
+"""How long a table keeps its keys."""
+
+
+class Invitation(BaseModel):
+    uid: str
+    key: str
+    calendar: str
+    """The file."""
+
+
+class Withdrawal(BaseModel):
+    uid: str | None
+    """None: there was nothing to take back."""
+    calendar: str | None
+
+
+class Closing(BaseModel):
+    reunion: str
+    day: date
+
+
+class Closed(BaseModel):
+    reunion: str
+    closed_at: datetime
+
+
+def reunion_actions(outbox: Outbox) -> tuple[Action, ...]:
+    return (_assign_action(outbox), _close_action(outbox))
+
+
+def _assign_action(outbox: Outbox) -> Action:
+    async def assign(request: Part, call: Call) -> Invitation:
+        return _invitation(outbox, await outbox.post(call.saga_id, call.idempotency_key, partial(_invite, request, call)))
+
+    async def withdraw(request: Part, invitation: Invitation, call: Call) -> Withdrawal:
+        draft = _taking_back(request, invitation.uid, call)
+        return _withdrawal(outbox, await outbox.withdraw(call.saga_id, call.operation_key, draft))
+
+    async def find(_request: Part, call: Call) -> Probe:
+        landed = await outbox.find(call.saga_id, call.operation_key)
+        undone = await outbox.withdrawal_of(call.saga_id, call.operation_key)
+        for each in (landed, undone):
+            if each is not None:
+                outbox.write_file(each)
+        if undone is not None:
+            return Probe.undone(_withdrawal(outbox, undone))
+        return Probe.absent() if landed is None else Probe.landed(_invitation(outbox, landed))
+
+    async def void(request: Part, call: Call) -> Withdrawal:
+        taken_back = await outbox.void(call.saga_id, call.operation_key, lambda landed: _taking_back(request, landed.uid, call))
+        return _withdrawal(outbox, taken_back) if taken_back else Withdrawal(uid=None, calendar=None)
+
+    return action(
+        assign,
+        compensate=withdraw,
+        probe=find,
+        policy=POLICY,
+        guarantees=Guarantees(dedup=FOREVER, void=void),
+        name=ASSIGN,
+    )
+
+
+def _close_action(outbox: Outbox) -> Action:
+    """After it nothing is taken back any more: people have met."""
+
+    async def close_day(request: Closing, call: Call) -> Closed:
+        return _closed(request, await outbox.post(call.saga_id, call.idempotency_key, partial(_end, request, call)))
+
+    async def find(request: Closing, call: Call) -> Probe:
+        landed = await outbox.find(call.saga_id, call.operation_key)
+        return Probe.absent() if landed is None else Probe.landed(_closed(request, landed))
+
+    return action(
+        close_day,
+        kind=ActionKind.PIVOT,
+        probe=find,
+        policy=POLICY,
+        guarantees=Guarantees(dedup=FOREVER),
+        name=CLOSE,
+    )
+
+
+def _invite(part: Part, call: Call, at: datetime) -> Message:
+    uid = f"{call.idempotency_key}@sagagraph"
+    return Message(
+        key=call.idempotency_key,
+        kind=MessageKind.INVITATION,
+        saga_id=call.saga_id,
+        operation_id=call.operation_id,
+        person=part.who,
+        uid=uid,
+        sequence=0,
+        text=f"{part.who}, your part of {part.reunion} on {part.day}:\n{part_text(part)}",
+        calendar=invitation_ics(part, uid, sent=at).decode(),
+        created_at=at.isoformat(),
+    )
+
+
+def _taking_back(part: Part, uid: str, call: Call) -> Draft:
+    def draft(at: datetime) -> Message:
+        return Message(
+            key=f"{call.operation_key}/withdrawn",
+            kind=MessageKind.WITHDRAWAL,
+            saga_id=call.saga_id,
+            operation_id=call.operation_id,
+            person=part.who,
+            uid=uid,
+            sequence=1,
+            text=f"{part.who}, what you were told of {part.reunion} on {part.day} does not hold any more:\n{part_text(part)}",
+            calendar=withdrawal_ics(part, uid, sent=at).decode(),
+            created_at=at.isoformat(),
+            withdraws=call.operation_key,
+        )
+
+    return draft
+
+
+def _end(closing: Closing, call: Call, at: datetime) -> Message:
+    return Message(
+        key=call.idempotency_key,
+        kind=MessageKind.END,
+        saga_id=call.saga_id,
+        operation_id=call.operation_id,
+        person="",
+        uid="",
+        sequence=0,
+        text=f"{closing.reunion} on {closing.day} is over",
+        calendar="",
+        created_at=at.isoformat(),
+    )
+
+
+def _invitation(outbox: Outbox, message: Message) -> Invitation:
+    return Invitation(uid=message.uid, key=message.key, calendar=str(outbox.file_of(message)))
+
+
+def _withdrawal(outbox: Outbox, message: Message) -> Withdrawal:
+    return Withdrawal(uid=message.uid, calendar=str(outbox.file_of(message)))
+
+
+def _closed(closing: Closing, message: Message) -> Closed:
+    return Closed(reunion=closing.reunion, closed_at=datetime.fromisoformat(message.created_at))

@@ -1,0 +1,55 @@
+"""A plan of a reunion as operations: all are given their parts side by side; then the day stays open, until it is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import structs
+
+from sagagraph.domains.reunion.actions.actions import ASSIGN, CLOSE, Closing
+from sagagraph.domains.reunion.day import DayPlan
+from sagagraph.domains.reunion.parts import Part, parts_of
+from sagagraph.planning.domain import Revision
+from sagagraph.saga.core.state import Operation, Saga
+from sagagraph.saga.engine.actions import Action
+from sagagraph.workflow.operation import OperationSpec
+
+DAY = "day"
+
+
+def day_workflow(plan: DayPlan, actions: Mapping[str, Action]) -> tuple[OperationSpec, ...]:
+    """`actions`: reunion's, by name."""
+    assignments = tuple(_assignments(parts_of(plan), actions, ""))
+    return (*assignments, _closing(plan, [each.id for each in assignments], actions, ""))
+
+
+def revised_workflow(saga: Saga, plan: DayPlan, actions: Mapping[str, Action]) -> Revision:
+    """Whose part stays the same keeps the operation; all others are told anew, and what they were told is taken back."""
+    suffix = f".{saga.plan.version + 1}"
+    standing = [each for each in saga.in_order() if not each.removed]
+    kept: list[Operation] = []
+    fresh: list[Part] = []
+    for part in parts_of(plan):
+        same = [each for each in standing if is_of(each, part, actions)]
+        kept += same
+        fresh += [] if same else [part]
+    assignments = tuple(_assignments(fresh, actions, suffix))
+    names = [*(each.id for each in kept), *(each.id for each in assignments)]
+    removed = tuple(each.id for each in standing if each not in kept)
+    return Revision((*assignments, _closing(plan, names, actions, suffix)), removed)
+
+
+def is_of(operation: Operation, part: Part, actions: Mapping[str, Action]) -> bool:
+    """It told exactly this, and stands."""
+    is_assignment = operation.spec.action == ASSIGN and not operation.failed
+    return is_assignment and bool(operation.spec.inputs == actions[ASSIGN].request_to_json(part))
+
+
+def _assignments(parts: Iterable[Part], actions: Mapping[str, Action], suffix: str) -> Iterator[OperationSpec]:
+    for part in parts:
+        yield actions[ASSIGN].spec(f"{ASSIGN} {part.who}{suffix}", part, resources=(f"{part.who} on {part.day}",))
+
+
+def _closing(plan: DayPlan, after: list[str], actions: Mapping[str, Action], suffix: str) -> OperationSpec:
+    request = Closing(reunion=plan.plan.problem, day=plan.day)
+    return structs.replace(actions[CLOSE].spec(DAY + suffix, request, after), open_end=not plan.is_over)

@@ -1,0 +1,82 @@
+"""What can happen on a day that was planned: as buttons, and as somebody would tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, parse_request
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.text.news import FACTOR, event_in, is_over
+from sagagraph.domains.reunion.times import text_of
+from sagagraph.planning.page import Disruption
+from sagagraph.saga.core.state import Saga, Stage
+
+_DELAY: Final = 120
+
+
+def disruptions(saga: Saga) -> tuple[Disruption, ...]:
+    return tuple(_offered(Day(saga))) if _is_open(saga) else ()
+
+
+def disruption_in(text: str, saga: Saga) -> Disruption | None:
+    if not _is_open(saga):
+        return None
+    day = Day(saga)
+    if is_over(text):
+        return day.over()
+    event = event_in(text, day.problem, day.now)
+    return None if event is None else day.after(text, event)
+
+
+def _is_open(saga: Saga) -> bool:
+    return saga.stage in (Stage.AWAITING_APPROVAL, Stage.RUNNING) and saga.plan.content is not None
+
+
+class Day:
+    """What is known of an open day."""
+
+    def __init__(self, saga: Saga) -> None:
+        self.request = parse_request(saga.request)
+        self.plan = DayPlan.model_validate(saga.plan.content)
+
+    @property
+    def problem(self) -> ReunionProblem:
+        return self.request.problem
+
+    @property
+    def now(self) -> int:
+        """When something becomes known of which nobody says when: after all that is known, and not before the day begins."""
+        return max(self.request.known_until or 0, self.plan.begins or 0)
+
+    def after(self, words: str, event: Mapping[str, Any]) -> Disruption:
+        told = {"problem": as_json(self.problem), "events": [*(as_json(each) for each in self.request.events), dict(event)]}
+        wanted = parse_request({**as_json(self.request), **told})
+        return Disruption(words, words, as_json(wanted))
+
+    def over(self) -> Disruption:
+        words = "The day is over"
+        ended: ReunionRequest = self.request.model_copy(update={"is_over": True})
+        return Disruption(words, words, as_json(ended))
+
+
+def _offered(day: Day) -> Iterator[Disruption]:
+    at = text_of(day.now)
+    for person in day.problem.people:
+        if person.from_ is not None and person.from_ >= day.now:
+            late = text_of(person.from_ + _DELAY)
+            event = {"at": at, "event": "delayed", "person": person.name, "from": late}
+            yield day.after(f"{person.name} is delayed until {late}", event)
+    for place in _busiest(day):
+        slow: dict[str, Any] = {"at": at, "event": "travel_factor", "place": place, "factor": FACTOR}
+        yield day.after(f"Accident at {day.problem.places[place]}: everything there takes three times as long", slow)
+    for vehicle in day.problem.vehicles[:2]:
+        yield day.after(f"{vehicle.name} breaks down", {"at": at, "event": "vehicle_down", "vehicle": vehicle.name})
+    if day.plan.plan.actions:
+        yield day.over()
+
+
+def _busiest(day: Day) -> list[str]:
+    """The place where most people begin."""
+    begins = [person.place for person in day.problem.people]
+    return sorted(set(begins), key=lambda place: (-begins.count(place), place))[:1]

@@ -1,0 +1,213 @@
+"""The reunion page: what was said sentence by sentence, what people forget to say, and everybody's day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+from sagagraph.context.model import Model
+from sagagraph.context.slice import content_hash
+from sagagraph.domains.reunion.actions.calendar import invitation_ics
+from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, parse_request
+from sagagraph.domains.reunion.domain import Reunion
+from sagagraph.domains.reunion.page.disruptions import disruption_in, disruptions
+from sagagraph.domains.reunion.page.events import in_words
+from sagagraph.domains.reunion.page.preferences import preferred
+from sagagraph.domains.reunion.page.rewording import in_plainer_words
+from sagagraph.domains.reunion.page.schedule import view_of
+from sagagraph.domains.reunion.parts import parts_of
+from sagagraph.domains.reunion.shipped import SHIPPED, shipped
+from sagagraph.domains.reunion.suggestions import Suggestion, suggestions
+from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said, with_said_instead, without
+from sagagraph.domains.reunion.transcript import Transcript
+from sagagraph.errors import InvalidInputError
+from sagagraph.planning.page import Disruption, Download, Draft, Page, PlanView, Preference, Wish
+from sagagraph.saga.core.state import Saga
+
+_ADD: Final = re.compile(
+    r"^\W*(?:yes,? )?(?:please )?add (?:(?P<all>all|them|them all|everything)|(?P<numbers>[\d ,and]+))\W*$", re.IGNORECASE
+)
+_SENTENCE, _SENSE, _HAPPENED = "sentence", "sense", "happened"
+
+
+class ReunionPage(Page):
+    domain: Reunion
+    title = "A reunion"
+    opening = "Who comes together, where and by when? Say who is where, who drives, and what has to be done."
+    outcome = "everybody has been told their part"
+    under_way = "Everybody has been told their part, and the day is open: tell me what happens, and I shall repair the plan."
+    examples = (
+        "Thanksgiving dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Emily "
+        "lands at 2:30 pm and needs a ride. Michael drives from New York, leaving at 11. Grandma needs a pick-up. Turkey takes "
+        "4 hours in the oven, someone must watch it; sides take 2 hours. Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30, "
+        "New York-Home 4 hours",
+        *(name.replace("_", " ") for name in SHIPPED),
+    )
+
+    def __init__(
+        self, reunion: Reunion, model: Model | None = None, today: Callable[[], date] = lambda: datetime.now(UTC).date()
+    ) -> None:
+        super().__init__(reunion, model)
+        self._today = today
+
+    # -- wishes --------------------------------------------------------------------------------------------------------
+
+    async def read(self, text: str, known: Any | None) -> Draft:
+        """By the rules; what they can not read is put in plainer words by the model, where there is one."""
+        transcript: Transcript = known or Transcript()
+        if (name := text.strip().casefold().replace(" ", "_")) in SHIPPED:
+            if transcript.sentences:
+                raise InvalidInputError(
+                    f"{text.strip()} is another reunion, that comes as a whole: begin anew for that", field="text"
+                )
+            return self._draft(Revision(Transcript(base=shipped(name))))
+        if added := _ADD.match(text):
+            return self._draft(Revision(_with_added(transcript, added)))
+        found = with_said(transcript, text)
+        if not found.unread or self.model is None:
+            return self._draft(found)
+        plainer, aside = await in_plainer_words(text, transcript, self.model)
+        return self._draft(plainer or found, aside)
+
+    async def checked(self, request: Any) -> Any:
+        fields = request if "problem" in request else {"problem": request}
+        return as_json(parse_request({"day": self._today().isoformat(), **fields}))
+
+    def draft_of(self, request: Any) -> Draft:
+        """As it was told; where another reader understands that otherwise than it was planned, the problem as a whole."""
+        wanted = parse_request(request)
+        told = wanted.told or Transcript(base=wanted.problem)
+        try:
+            is_so = meaning_of(told).problem == wanted.problem
+        except InvalidInputError:
+            is_so = False
+        return self._draft(Revision(told if is_so else Transcript(base=wanted.problem)))
+
+    async def changed(self, known: Any, key: str, text: str | None) -> Draft:
+        if text is None:
+            return self._without(known, key)
+        return self._reworded(known, key, text)
+
+    def _without(self, transcript: Transcript, key: str) -> Draft:
+        kind, _, rest = key.partition(":")
+        if kind == _SENSE:
+            left = tuple(each for each in transcript.added if each != rest)
+            return self._draft(Revision(transcript.model_copy(update={"added": left})))
+        return self._draft(Revision(without(transcript, _number(key, transcript))))
+
+    def _reworded(self, transcript: Transcript, key: str, text: str) -> Draft:
+        kind = key.partition(":")[0]
+        if kind == _HAPPENED:
+            raise InvalidInputError("what has happened stays: tell what happens now", field=key)
+        if kind != _SENTENCE:
+            raise InvalidInputError("this was not said in words: remove it, and say what holds instead", field=key)
+        return self._draft(with_said_instead(transcript, _number(key, transcript), text))
+
+    def _draft(self, found: Revision, *asides: str) -> Draft:
+        transcript = found.transcript
+        wishes = tuple(Wish(_key(each), "Said", each) for each in transcript.sentences)
+        asides = (*asides, *map(_overtaken, found.overtaken))
+        meant = meaning_of(transcript)
+        if meant.problem is None:
+            return Draft(transcript, wishes, tuple(each.text for each in meant.questions), found.unread, asides=asides)
+        plain = meaning_of(transcript.model_copy(update={"added": ()})).problem
+        words = {each.id: each.sentence for each in suggestions(plain)} if plain else {}
+        transcript = transcript.model_copy(update={"added": tuple(each for each in transcript.added if each in words)})
+        told = transcript if transcript.sentences or transcript.added else None
+        request = as_json(ReunionRequest(problem=meant.problem, day=self._today(), told=told))
+        added = tuple(Wish(f"{_SENSE}:{each}", "Added", words[each]) for each in transcript.added)
+        remarks = (*_notes(meant.notes), *_forgotten(suggestions(meant.problem)))
+        return Draft(transcript, (*wishes, *added), (), found.unread, request, remarks, asides)
+
+    def happened(self, request: Any) -> tuple[Wish, ...]:
+        wanted = parse_request(request)
+        told = (in_words(each, wanted.problem) for each in wanted.events)
+        return tuple(Wish(f"{_HAPPENED}:{number}", "Happened", each, removable=False) for number, each in enumerate(told))
+
+    def on_top(self, request: Any, saga: Saga) -> Any:
+        """What has happened has happened, whatever is wished now; the same wish in other words is no other wish."""
+        before = parse_request(saga.request)
+        kept = {"day": before.day.isoformat(), "events": [as_json(each) for each in before.events]}
+        wanted = parse_request({**request, **kept})
+        return saga.request if wanted.wishes_for_the_same_as(before) else as_json(wanted)
+
+    async def preferred(self, text: str, saga: Saga) -> Preference | None:
+        transcript: Transcript = self.draft_of(saga.request).known
+        with suppress(InvalidInputError):
+            if with_said(transcript, text).transcript != transcript:  # something else is wished, too
+                return None
+        return preferred(text, saga)
+
+    def sentence(self, request: Any) -> str:
+        wanted = parse_request(request)
+        if wanted.told and wanted.told.base is None:
+            return ". ".join(wanted.told.sentences)
+        names = ", ".join(person.name for person in wanted.problem.people)
+        return f"A reunion ({wanted.problem.name}) of {names} on {wanted.day.isoformat()}."
+
+    # -- plans ---------------------------------------------------------------------------------------------------------
+
+    def view(self, plan: Any) -> PlanView:
+        return view_of(DayPlan.model_validate(plan))
+
+    def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
+        return disruptions(saga)
+
+    def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
+        return disruption_in(text, saga)
+
+    def downloads(self, saga: Saga) -> tuple[Download, ...]:
+        if saga.plan.content is None:
+            return ()
+        sent = datetime.fromtimestamp(saga.last_at, UTC)
+        parts = parts_of(DayPlan.model_validate(saga.plan.content))
+        return tuple(
+            Download(f"{_file_name(part.who)}.ics", "text/calendar", invitation_ics(part, f"{saga.id}/{part.who}", sent=sent))
+            for part in parts
+        )
+
+
+def _key(sentence: str) -> str:
+    """Of its text: a page that shows an old list can not change another sentence by its place in the list."""
+    return f"{_SENTENCE}:{content_hash(sentence)[:12]}"
+
+
+def _number(key: str, transcript: Transcript) -> int:
+    for number, each in enumerate(transcript.sentences):
+        if _key(each) == key:
+            return number
+    raise InvalidInputError("this is not in the list any more: look at what it says now", field=key)
+
+
+def _with_added(transcript: Transcript, said: re.Match[str]) -> Transcript:
+    problem = meaning_of(transcript).problem if transcript.base or transcript.sentences else None
+    proposed = () if problem is None else suggestions(problem)
+    if not proposed:
+        raise InvalidInputError("There is nothing left to add.", field="text")
+    numbers = range(1, len(proposed) + 1) if said["all"] else [int(each) for each in re.findall(r"\d+", said["numbers"])]
+    if any(not 1 <= each <= len(proposed) for each in numbers):
+        raise InvalidInputError(f"There are {len(proposed)} of them.", field="text")
+    return transcript.model_copy(update={"added": (*transcript.added, *(proposed[each - 1].id for each in numbers))})
+
+
+def _overtaken(change: tuple[str, str]) -> str:
+    before, after = change
+    return f"Instead of “{before}”: “{after}”." if after else f"No more: “{before}”."
+
+
+def _notes(notes: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"I took for granted: {'; '.join(notes)}.",) if notes else ()
+
+
+def _forgotten(left: tuple[Suggestion, ...]) -> tuple[str, ...]:
+    if not left:
+        return ()
+    listed = [f"{number}. {each.sentence}" for number, each in enumerate(left, 1)]
+    return ("\n".join(["People often forget:", *listed, "Say “add all”, or “add 1”, if that holds here."]),)
+
+
+def _file_name(who: str) -> str:
+    return re.sub(r"[^\w-]+", "_", who, flags=re.ASCII).strip("_") or "part"

@@ -1,0 +1,67 @@
+"""The schedule of a day: a line for everybody, bars of a timeline, and a schematic of its roads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
+
+from sagagraph.domains.reunion.day import DayPlan
+from sagagraph.domains.reunion.parts import parts_of
+from sagagraph.domains.reunion.plan import Act, Journey
+from sagagraph.domains.reunion.times import is_dated, text_of
+from sagagraph.planning.page import Bar, Connection, Line, Place, PlanView, Route
+
+
+def view_of(plan: DayPlan) -> PlanView:
+    return PlanView(_lines(plan), _all_bars(plan), _route(plan))
+
+
+def _all_bars(plan: DayPlan) -> tuple[Bar, ...]:
+    """A row for everybody who does something, and for every vehicle."""
+    acts = sorted(plan.plan.actions, key=lambda act: (act.start, act.end))
+    bars = [bar for act in acts for bar in _bars(act, plan)]
+    people = [bar for bar in bars if bar.operation]
+    return (*sorted(people, key=lambda bar: bar.row), *(bar for bar in bars if not bar.operation))
+
+
+def _bars(act: Act, plan: DayPlan) -> Iterator[Bar]:
+    begins, ends = instant(act.start, plan.day), instant(act.end, plan.day)
+    if isinstance(act, Journey):
+        way = f"{plan.places.get(act.from_, act.from_)} → {plan.places.get(act.to, act.to)}"
+        for who in act.people:
+            yield Bar(who, f"{way}, {act.vehicle}", "journey", begins, ends, f"assign {who}")
+        yield Bar(act.vehicle, f"{way}, {', '.join(act.people)}", "vehicle", begins, ends)
+    else:
+        for who in act.who:
+            yield Bar(who, act.task, "task", begins, ends, f"assign {who}")
+
+
+def instant(moment: int, day: date) -> datetime:
+    """As a clock on the wall shows it; dated moments in UTC."""
+    if is_dated(moment):
+        return datetime.fromtimestamp(moment * 60, UTC).replace(tzinfo=None)
+    return datetime.combine(day, time()) + timedelta(minutes=moment)
+
+
+def _route(plan: DayPlan) -> Route:
+    """Places on a circle: who drives where is to be seen, not how far."""
+    spots = {name: _spot(number, len(plan.places), label) for number, (name, label) in enumerate(plan.places.items())}
+    journeys = [act for act in plan.plan.actions if isinstance(act, Journey) and act.from_ in spots and act.to in spots]
+    connections = tuple(
+        Connection(spots[act.from_], spots[act.to], act.vehicle, f"{text_of(act.start)} {act.vehicle}: {', '.join(act.people)}")
+        for act in sorted(journeys, key=lambda act: act.start)
+    )
+    return Route(connections)
+
+
+def _spot(number: int, of: int, label: str) -> Place:
+    angle = 2 * math.pi * number / max(of, 1)
+    return Place(label, math.sin(angle), math.cos(angle))
+
+
+def _lines(plan: DayPlan) -> tuple[Line, ...]:
+    return tuple(
+        Line(part.who, part.who, "; ".join(f"{text_of(step.start)}–{text_of(step.end)} {step.what}" for step in part.steps))
+        for part in parts_of(plan)
+    )

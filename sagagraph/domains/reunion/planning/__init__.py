@@ -1,0 +1,1 @@
+"""Planning of reunions: solver, repair, conflicts and alternatives."""

@@ -1,0 +1,92 @@
+"""Other plans than the preferred one: each is better in something that people ask about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planning.measure import measure
+from sagagraph.domains.reunion.planning.model.search import Found, search
+from sagagraph.domains.reunion.planning.solving import plain, questions_of
+from sagagraph.domains.reunion.planning.tradeoffs import Tradeoffs, tradeoffs
+from sagagraph.domains.reunion.request import Objective
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+    from sagagraph.domains.reunion.planning.model.objectives import Aims
+    from sagagraph.domains.reunion.request import ReunionProblem
+    from sagagraph.planning.budget import Budget
+
+MOST_PEOPLE: Final = 10
+"""More are planned in teams, and get no choice."""
+NOTICEABLE: Final = 5
+"""Minutes or kilometres: what is better by less is no choice."""
+EFFORT: Final = 0.3
+"""For each step of one search, in CP-SAT's own measure, which is the same on a busy machine."""
+MOST_DRIVING: Final = 1.5
+"""Of the preferred plan's: what takes more is no choice, whatever it is better in."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Aim:
+    """`value`: what it is in the preferred plan, in the units of `expression`."""
+
+    expression: Callable[[Aims], cp_model.LinearExprT]
+    value: int
+
+
+def choices(problem: ReunionProblem, preferred: ReunionPlan, most: int, budget: Budget) -> tuple[ReunionPlan, ...]:
+    """Up to `most`: over earlier, with less waiting, with less driving, more evenly shared; looked for in this order.
+
+    A plan that is no better in anything than one before it is left out. Where the time runs out there are fewer.
+    """
+    if len(problem.people) > MOST_PEOPLE:
+        return ()
+    others: list[ReunionPlan] = []
+    known = [tradeoffs(problem, preferred)]
+    for aim in _aims(problem, preferred):
+        if aim.value >= NOTICEABLE and len(others) < most and budget.left:
+            other = _better(problem, preferred, aim, budget)
+            if other is not None and all(_is_better_somewhere(tradeoffs(problem, other), each) for each in known):
+                others.append(other)
+                known.append(tradeoffs(problem, other))
+    return tuple(others)
+
+
+def _aims(problem: ReunionProblem, preferred: ReunionPlan) -> Iterator[_Aim]:
+    yield _objective(problem, preferred, Objective.MAKESPAN)
+    has_come = frozenset(each.name for each in problem.people if each.from_ is not None)
+    yield _Aim(lambda aims: aims.waiting(has_come), tradeoffs(problem, preferred).waiting)
+    if problem.objectives[:1] != (Objective.DRIVING_MINUTES,):
+        yield _objective(problem, preferred, Objective.DRIVING_MINUTES)
+    yield _objective(problem, preferred, Objective.WORKLOAD_BALANCE)
+
+
+def _objective(problem: ReunionProblem, preferred: ReunionPlan, objective: Objective) -> _Aim:
+    return _Aim(lambda aims: aims.expression(objective), round(measure(problem, preferred, objective)))
+
+
+def _better(problem: ReunionProblem, preferred: ReunionPlan, aim: _Aim, budget: Budget) -> ReunionPlan | None:
+    """In that aim, with at most one journey more; None: there is none, or it was not found in time."""
+    question = replace(questions_of(problem, plain)[0], foremost=aim.expression)
+    driven = measure(problem, preferred, Objective.DRIVING_MINUTES)
+    sequence, aims = question.model(sum(action.do == "travel" for action in preferred.actions) + 1)
+    sequence.model.add(aims[0] <= aim.value - NOTICEABLE)
+    legs = sequence.situation.legs
+    minutes = (leg.minutes * used for row in sequence.steps.uses_leg for leg, used in zip(legs, row, strict=True))
+    sequence.model.add(sum(minutes) <= int(MOST_DRIVING * driven))
+    found = search(sequence, aims, replace(budget, effort=EFFORT), start_from=preferred.actions)
+    if not isinstance(found, Found) or found.is_cut_short:
+        return None
+    return ReunionPlan.model_construct(problem=problem.name, actions=found.actions)
+
+
+def _is_better_somewhere(one: Tradeoffs, other: Tradeoffs) -> bool:
+    return any(mine <= theirs - NOTICEABLE for mine, theirs in zip(_figures(one), _figures(other), strict=True))
+
+
+def _figures(of: Tradeoffs) -> tuple[float, ...]:
+    return of.driving_minutes, of.kilometres or 0, of.ends, of.spread, of.waiting

@@ -1,0 +1,153 @@
+"""Why a problem has no plan: a set of requirements that can not be met together, though all but any one of them can."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sagagraph.domains.reunion.planning.requirement import Requirement, by_person, requirements_of
+from sagagraph.domains.reunion.planning.solving import Setting, Unsolved, first_plan, is_impossible, plain, questions_of
+
+if TYPE_CHECKING:
+    from sagagraph.domains.reunion.planning.requirement import Change
+    from sagagraph.domains.reunion.request import ReunionProblem
+    from sagagraph.planning.budget import Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxation:
+    """The least by which a requirement would have to give way, all others kept: to `value`, or altogether where it is None."""
+
+    sentence: str
+    value: Any = None
+    together: tuple[tuple[str, Any], ...] = ()
+    """Where it alone does not help: what else has to give way with it, and to what."""
+    is_least: bool = True
+    """Whether it is proven that no less would do: otherwise the time ran out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    requirements: tuple[Requirement, ...]
+    relaxations: tuple[Relaxation | None, ...]
+    """One for each requirement; None: none was found in time."""
+    is_irreducible: bool
+    """Whether it is proven that none of them could be left out of the conflict: otherwise the time ran out."""
+
+
+class Why:
+    """Looks for the conflict of `problem` in `setting`."""
+
+    def __init__(self, problem: ReunionProblem, budget: Budget, setting: Setting = plain) -> None:
+        self._problem = by_person(problem)
+        self._budget = budget
+        self._setting = setting
+        self._all = requirements_of(self._problem)
+        self._is_sure = True
+
+    def conflict(self) -> Conflict:
+        core = self._irreducible()
+        is_sure = self._is_sure
+        return Conflict(core, tuple(self._relaxation(each) for each in core), is_sure)
+
+    def _irreducible(self, given_up: tuple[Requirement, ...] = ()) -> tuple[Requirement, ...]:
+        """Leaves out whatever the rest is in conflict without: first halves of all, then ever smaller parts, single ones last
+        (a deletion filter in blocks). Goals are looked at last, so that the conflict is told by them where it can be."""
+        core = [each for each in self._all if each not in given_up]
+        size = max(1, len(core) // 2)
+        while True:
+            position = len(core)
+            while position > 0:
+                block = core[max(0, position - size) : position]
+                rest = [each for each in core if each not in block]
+                if self._has_no_plan(rest):
+                    core = rest
+                position = min(len(core), position - len(block))
+            if size == 1:
+                return tuple(core)
+            size = max(1, size // 2)
+
+    def _has_no_plan(self, kept: list[Requirement]) -> bool:
+        """Proven; what the time does not suffice for counts as a plan, and the conflict may be larger than need be."""
+        answer = self._plan_with([each.without for each in self._all if each not in kept])
+        if answer is None:
+            self._is_sure = False
+        return answer is False
+
+    def _plan_with(self, changes: list[Change]) -> bool | None:
+        problem = self._problem
+        for change in changes:
+            problem = change(problem)
+        part = self._budget.part(_SECONDS_A_QUESTION)
+        usual, free = questions_of(problem, self._setting)
+        if not isinstance(first_plan(usual, part), Unsolved):
+            return True
+        if is_impossible(problem, self._setting, part):
+            return False
+        return None if isinstance(first_plan(free, part), Unsolved) else True
+
+    def _relaxation(self, requirement: Requirement) -> Relaxation | None:
+        """The least for it and, where that does not help, for others of its kind that are in conflict beside it."""
+        self._is_sure = True
+        given_up = [requirement]
+        while self._plan_with([each.without for each in given_up]) is False:
+            core = self._irreducible(tuple(given_up))
+            alike = [each for each in core if each.name.rpartition(".")[2] == requirement.name.rpartition(".")[2]]
+            if not core or not self._budget.left:
+                return None
+            given_up.append((alike or core)[0])
+        values: list[Any] = []
+        sentences: list[str] = []
+        changes = [each.without for each in given_up]
+        for number, each in enumerate(given_up):
+            changes[number], value, sentence = self._least(each, [*changes[:number], *changes[number + 1 :]])
+            values.append(value)
+            sentences.append(sentence)
+        names = [each.name for each in given_up]
+        together = tuple(zip(names[1:], values[1:], strict=True))
+        return Relaxation("if " + " and ".join(sentences), values[0], together, self._is_sure)
+
+    def _least(self, requirement: Requirement, others: list[Change]) -> tuple[Change, Any, str]:
+        """The change with which there is a plan and with any smaller one there is none; bisected."""
+        scale = requirement.scale
+        enough = 1
+        while scale is not None and enough < scale.most and not self._has_plan([*others, scale.at(enough)]):
+            enough = min(2 * enough, scale.most)
+        if scale is None or (enough == scale.most and not self._has_plan([*others, scale.at(enough)])):
+            return requirement.without, None, f"it need not be that {requirement.sentence}"
+        too_little = enough // 2
+        while enough - too_little > 1:
+            middle = (too_little + enough) // 2
+            if self._has_plan([*others, scale.at(middle)]):
+                enough = middle
+            else:
+                too_little = middle
+        return scale.at(enough), scale.value(enough), scale.sentence(enough)
+
+    def _has_plan(self, changes: list[Change]) -> bool:
+        """What the time does not suffice for counts as none, and what is found may not be the least."""
+        answer = self._plan_with(changes)
+        if answer is None:
+            self._is_sure = False
+        return answer is True
+
+
+_SECONDS_A_QUESTION = 4.0
+
+
+def conflict_json(conflict: Conflict) -> list[dict[str, Any]]:
+    pairs = zip(conflict.requirements, conflict.relaxations, strict=True)
+    return [
+        {
+            "requirement": each.name,
+            "sentence": each.sentence,
+            "relax": None if relaxed is None else _relax_json(relaxed),
+        }
+        for each, relaxed in pairs
+    ]
+
+
+def _relax_json(relaxed: Relaxation) -> dict[str, Any]:
+    together = [{"requirement": name, "to": value} for name, value in relaxed.together]
+    told = {"to": relaxed.value, "sentence": relaxed.sentence, "least": relaxed.is_least}
+    return {**told, **({"together": together} if together else {})}

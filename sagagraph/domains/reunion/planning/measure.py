@@ -1,0 +1,78 @@
+"""What a plan comes to in each objective: arithmetic on its stated times. Less is better, of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sagagraph.domains.reunion.plan import Journey
+from sagagraph.domains.reunion.request import Objective
+from sagagraph.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from sagagraph.domains.reunion.plan import ReunionPlan
+    from sagagraph.domains.reunion.request import ReunionProblem
+
+
+def measure(problem: ReunionProblem, plan: ReunionPlan, objective: Objective) -> float:
+    """Kilometres (vehicles', empty ones too; a pair without a distance counts as none), or minutes.
+
+    `makespan` counts from the earliest moment that the problem states to the latest end; `workload_balance` is the longest less
+    the shortest sum of minutes in actions among people who act; `latest_departure` adds up, over vehicles that set out, how long
+    before the latest moment that the problem states they first do.
+    """
+    journeys = [action for action in plan.actions if isinstance(action, Journey)]
+    moments = tuple(_moments(problem)) or (0,)
+    match objective:
+        case Objective.DISTANCE:
+            km = _kilometres(problem)
+            return round(sum(km.get((each.from_, each.to), 0.0) for each in journeys), 3)
+        case Objective.DRIVING_MINUTES:
+            return sum(each.end - each.start for each in journeys)
+        case Objective.MAKESPAN:
+            return max((action.end for action in plan.actions), default=min(moments)) - min(moments)
+        case Objective.WORKLOAD_BALANCE:
+            return _spread(plan)
+        case Objective.LATEST_DEPARTURE:
+            first = {each.vehicle: each.start for each in sorted(journeys, key=lambda each: -each.start)}
+            return sum(max(0, max(moments) - start) for start in first.values())
+
+
+def check_distances(problem: ReunionProblem) -> None:
+    """
+    Raises:
+        InvalidInputError: `distance` is an objective, and a road has none.
+    """
+    if Objective.DISTANCE not in problem.objectives:
+        return
+    km = _kilometres(problem)
+    for road in problem.travel_minutes:
+        for here, there in ((road.here, road.there), *(() if road.one_way else ((road.there, road.here),))):
+            if here != there and (here, there) not in km:
+                why = f"{here} to {there} has none, and distance is an objective"
+                raise InvalidInputError(why, field="distance_km")
+
+
+def _spread(plan: ReunionPlan) -> float:
+    work: dict[str, int] = {}
+    for action in plan.actions:
+        for name in set(action.people):
+            work[name] = work.get(name, 0) + action.end - action.start
+    return max(work.values(), default=0) - min(work.values(), default=0)
+
+
+def _kilometres(problem: ReunionProblem) -> dict[tuple[str, str], float]:
+    km = {}
+    for road in problem.distance_km:
+        km[road.here, road.there] = road.amount
+        if not road.one_way:
+            km[road.there, road.here] = road.amount
+    return km
+
+
+def _moments(problem: ReunionProblem) -> Iterator[int]:
+    """Beginnings, openings and closings, and when goals are due."""
+    due = [goal.by for goal in (*problem.goals, *(goal for person in problem.people for goal in person.goals))]
+    begin = [*(each.from_ for each in problem.people), *(each.from_ for each in problem.vehicles)]
+    windows = [moment for task in problem.tasks for moment in (task.window.opens, task.window.closes)]
+    yield from (moment for moment in (*due, *begin, *windows) if moment is not None)

@@ -1,0 +1,71 @@
+"""Who is not to wait alone, in a sequence: wherever they wait after a step, somebody else is there by then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sagagraph.domains.reunion.planning.model.engagement import Engagement
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+    from sagagraph.domains.reunion.planning.model.presence import Presence
+    from sagagraph.domains.reunion.planning.model.sequence import Sequence
+    from sagagraph.domains.reunion.planning.model.situation import Company
+
+    Bool = cp_model.IntVar
+    Int = cp_model.IntVar
+
+
+def keep_company(sequence: Sequence, presence: Presence) -> None:
+    for person, each in enumerate(sequence.situation.travellers):
+        if each.company is not None:
+            _Waiting(sequence, presence, person, each.company)
+
+
+class _Waiting:
+    """Of one person. Between two steps nobody leaves: who is there when the waiting begins is there until it ends."""
+
+    def __init__(self, sequence: Sequence, presence: Presence, person: int, company: Company) -> None:
+        self._sequence = sequence
+        self._model = sequence.model
+        self._arrivals = presence.arrivals()
+        self._person = person
+        self._company = company
+        self._times = Engagement(sequence, person)
+        for k in range(sequence.count + 1):
+            self._after(k, self._times.busy_until[k])
+
+    def _after(self, k: int, busy: Int) -> None:
+        """After the first k steps, up to the next one: they do not wait, or wait at their last goal, or somebody is there."""
+        here, steps, model = self._sequence.situation, self._sequence.steps, self._model
+        begins = model.new_int_var(0, max(here.ends, here.travellers[self._person].free), "")
+        model.add_max_equality(begins, [busy, steps.start[k - 1] if k else here.begins])
+        is_short, is_over = model.new_bool_var(""), model.new_bool_var("")
+        model.add(begins >= (steps.start[k] if k < self._sequence.count else here.ends)).only_enforce_if(is_short)
+        model.add(begins >= self._company.until).only_enforce_if(is_over)
+        at_refuge = steps.person_at[k][self._person][here.places.index(self._company.refuge)]
+        model.add_bool_or(is_short, is_over, at_refuge, *self._not_yet(k), *self._others(k, begins))
+
+    def _not_yet(self, k: int) -> list[Bool]:
+        """Whoever was there from the beginning waits for nothing before their first action."""
+        if not self._company.from_first_action:
+            return []
+        not_yet = self._model.new_bool_var("")
+        for each in self._times.acts[:k]:
+            self._model.add_implication(not_yet, ~each)
+        return [not_yet]
+
+    def _others(self, k: int, by: Int) -> list[Bool]:
+        """One for each: they are at the same place, take part, and are not on the way."""
+        model, steps = self._model, self._sequence.steps
+        company = []
+        for other in range(len(self._sequence.situation.travellers)):
+            if other == self._person:
+                continue
+            is_there = model.new_bool_var("")
+            model.add(self._arrivals[k][other] <= by).only_enforce_if(is_there)
+            for mine, theirs in zip(steps.person_at[k][self._person], steps.person_at[k][other], strict=True):
+                model.add_bool_or(~is_there, ~mine, theirs)
+            company.append(is_there)
+        return company

@@ -1,0 +1,186 @@
+"""What a plan is made as good as possible in, as linear expressions over a sequence; see measure.py for what is counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ortools.sat.python import cp_model
+
+from sagagraph.domains.reunion.planning.model.engagement import Engagement
+from sagagraph.domains.reunion.planning.model.tours import METRES
+from sagagraph.domains.reunion.request import Objective
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sagagraph.domains.reunion.planning.model.presence import Presence
+    from sagagraph.domains.reunion.planning.model.sequence import Sequence
+
+    Bool = cp_model.IntVar
+    Expression = cp_model.LinearExpr
+
+
+class Aims:
+    def __init__(self, sequence: Sequence, presence: Presence) -> None:
+        self._sequence = sequence
+        self._presence = presence
+        self._model = sequence.model
+
+    def expression(self, objective: Objective) -> Expression:
+        match objective:
+            case Objective.DISTANCE:
+                return self._sum_over_legs([round(leg.km * METRES) for leg in self._sequence.situation.legs])
+            case Objective.DRIVING_MINUTES:
+                return self._sum_over_legs([leg.minutes for leg in self._sequence.situation.legs]) + self._slack()
+            case Objective.MAKESPAN:
+                return self._last_end()
+            case Objective.WORKLOAD_BALANCE:
+                return self._spread_of_work()
+            case Objective.LATEST_DEPARTURE:
+                return self._waiting_lost()
+
+    def _sum_over_legs(self, weights: list[int]) -> Expression:
+        rows = self._sequence.steps.uses_leg
+        return _sum([weight * used for row in rows for weight, used in zip(weights, row, strict=True)])
+
+    def _slack(self) -> Expression:
+        """Of journeys that are stated to take longer, which some of those that are kept are."""
+        if not self._sequence.longer:
+            return _sum([])
+        total: list[Expression] = []
+        for slack, is_journey in zip(self._sequence.steps.slack, self._sequence.steps.is_journey, strict=True):
+            on_the_way = self._model.new_int_var(0, self._sequence.longer, "")
+            self._model.add(on_the_way == slack).only_enforce_if(is_journey)
+            self._model.add(on_the_way == 0).only_enforce_if(~is_journey)
+            total.append(on_the_way)
+        return _sum(total)
+
+    def _last_end(self) -> Expression:
+        here = self._sequence.situation
+        last = self._model.new_int_var(max(here.begins, here.ended), max(here.ends, here.ended), "")
+        for end, used in zip(self._sequence.steps.end, self._sequence.steps.is_used, strict=True):
+            self._model.add(last >= end).only_enforce_if(used)
+        return last - here.first_moment
+
+    def _spread_of_work(self) -> Expression:
+        here, steps, model = self._sequence.situation, self._sequence.steps, self._model
+        most = here.ends - here.begins + max((each.worked for each in here.travellers), default=0)
+        longest, shortest = model.new_int_var(0, most, ""), model.new_int_var(0, most, "")
+        for person, each in enumerate(here.travellers):
+            terms: list[Expression] = [_sum([]) + each.worked]
+            for k in range(self._sequence.count):
+                minutes = model.new_int_var(0, most, "")
+                model.add(minutes == steps.end[k] - steps.start[k]).only_enforce_if(steps.rides[k][person])
+                model.add(minutes == 0).only_enforce_if(~steps.rides[k][person])
+                terms.append(minutes)
+            for task, parts in enumerate(self._sequence.takes_part):
+                minutes = model.new_int_var(0, most, "")
+                model.add(minutes == self._sequence.task_lasts[task]).only_enforce_if(parts[person])
+                model.add(minutes == 0).only_enforce_if(~parts[person])
+                terms.append(minutes)
+            acts = model.new_bool_var("")
+            part_in = [steps.rides[k][person] for k in range(self._sequence.count)]
+            part_in += [parts[person] for parts in self._sequence.takes_part]
+            part_in += [model.new_constant(1)] if each.worked else []
+            model.add_max_equality(acts, part_in)
+            model.add(longest >= _sum(terms))
+            model.add(shortest <= _sum(terms)).only_enforce_if(acts)
+        model.add(longest >= shortest)
+        return longest - shortest
+
+    def _waiting_lost(self) -> Expression:
+        """How long before the last moment that matters each vehicle that is used sets out."""
+        here, steps, model = self._sequence.situation, self._sequence.steps, self._model
+        total: list[Expression] = []
+        for index in (index for index, car in enumerate(here.cars) if car.name not in here.departed):
+            lost = model.new_int_var(0, max(0, here.last_moment - here.begins), "")
+            for k in range(self._sequence.count):
+                model.add(lost >= here.last_moment - steps.start[k]).only_enforce_if(steps.uses_car[k][index])
+            total.append(lost)
+        return _sum(total)
+
+    def waiting(self, has_come: frozenset[str]) -> Expression:
+        """Minutes away with nothing to do, as `tradeoffs` counts them. `has_come`: who waits before their first action too."""
+        waits: list[Expression] = []
+        for person, each in enumerate(self._sequence.situation.travellers):
+            times = Engagement(self._sequence, person)
+            steps = range(0 if each.name in has_come else 1, self._sequence.count)
+            waits += [self._wait_before(k, person, times, unless_first=each.name not in has_come) for k in steps]
+        return _sum(waits)
+
+    def _wait_before(self, k: int, person: int, times: Engagement, *, unless_first: bool) -> Expression:
+        here, steps, model = self._sequence.situation, self._sequence.steps, self._model
+        wait = model.new_int_var(0, max(0, here.ends - here.begins), "")
+        destinations = {goal.place for goal in here.travellers[person].goals}
+        fine = [steps.person_at[k][person][place] for place, name in enumerate(here.places) if name in destinations]
+        if unless_first:
+            is_first = model.new_bool_var("")
+            for each in times.acts[:k]:
+                model.add_implication(is_first, ~each)
+            fine.append(is_first)
+        counts = model.new_bool_var("")
+        model.add_bool_or(counts, ~times.acts[k], *fine)
+        model.add(wait >= steps.start[k] - times.busy_until[k]).only_enforce_if(counts)
+        return wait
+
+    # -- soft wishes and ties ----------------------------------------------------------------------------------------
+
+    def wishes(self) -> Expression:
+        """Rides without whom one prefers, optional tasks left out, and minutes that somebody is somewhere too early."""
+        return _sum([*self._lonely_rides(), *self._left_out(), *self._early_minutes()])
+
+    def _lonely_rides(self) -> list[Expression]:
+        here, steps = self._sequence.situation, self._sequence.steps
+        lonely: list[Expression] = []
+        for person, each in enumerate(here.travellers):
+            liked = [index for index, other in enumerate(here.travellers) if other.name in each.prefers]
+            for k in range(self._sequence.count) if each.prefers else ():
+                without = self._model.new_bool_var("")
+                self._model.add_bool_or(~steps.rides[k][person], *(steps.rides[k][other] for other in liked), without)
+                lonely.append(without)
+        return lonely
+
+    def _left_out(self) -> list[Expression]:
+        """A rental that is not needed is no loss."""
+        here = self._sequence.situation
+        rentals = {car.unlocked_by for car in here.cars}
+        tasks = zip(here.tasks, self._sequence.is_done, strict=True)
+        return [-done + 1 for what, done in tasks if what.optional and what.name not in rentals]
+
+    def _early_minutes(self) -> list[Expression]:
+        travellers = enumerate(self._sequence.situation.travellers)
+        return [
+            self._early(person, goal.by, goal.not_before)
+            for person, each in travellers
+            for goal in each.goals
+            if goal.not_before is not None
+        ]
+
+    def _early(self, person: int, by: int, not_before: int) -> Expression:
+        """Of whom has come there by a journey still to be made."""
+        early = self._model.new_int_var(0, max(0, not_before - self._sequence.situation.begins), "")
+        for k, exactly in enumerate(self._presence.steps_before(by)):
+            if k:
+                arrival = self._presence.arrivals()[k][person]
+                self._model.add(early >= not_before - arrival).only_enforce_if(exactly)
+        return early
+
+    def ties(self) -> Expression:
+        """Every action as early as possible; where that is the same, with as few people and vehicles as need be."""
+        here, steps = self._sequence.situation, self._sequence.steps
+        idle = here.ends - here.begins
+        starts = [start - here.begins - idle * (1 - used) for start, used in zip(steps.start, steps.is_used, strict=True)]
+        people = [part for row in (*steps.rides, *self._sequence.takes_part) for part in row]
+        cars = self._cars_used()
+        return _sum(starts) * (len(people) + len(cars) + 1) + _sum([*people, *cars])
+
+    def _cars_used(self) -> list[Bool]:
+        cars = [self._model.new_bool_var("") for _ in self._sequence.situation.cars]
+        for row in self._sequence.steps.uses_car:
+            for used, car in zip(row, cars, strict=True):
+                self._model.add_implication(used, car)
+        return cars
+
+
+def _sum(terms: Iterable[Expression]) -> Expression:
+    return cp_model.LinearExpr.sum(list(terms)) + 0

@@ -1,0 +1,327 @@
+"""The model of a plan as one sequence of steps in order of their starts, in CP-SAT.
+
+A step is a journey of one vehicle over one road, the start of one task, or empty (these come last). Where a person or a vehicle
+is before a step follows from the steps before it, so hand-overs, shared rides and empty runs need nothing of their own: who
+is in a journey is at its start by then, and free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ortools.sat.python import cp_model
+
+from sagagraph.domains.reunion.planning.model.reach import reach_of, ready
+from sagagraph.domains.reunion.planning.model.situation import is_watched
+from sagagraph.domains.reunion.times import whole_minutes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sagagraph.domains.reunion.planning.model.reach import Reach
+    from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller
+
+    Bool = cp_model.IntVar
+    Int = cp_model.IntVar
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The variables; the first index is the step, from 0. `at` holds where somebody is after step k as [k + 1], at first [0]."""
+
+    start: list[Int]
+    lasts: list[Int]
+    slack: list[Int]
+    """How much longer than it has to."""
+    end: list[Int]
+    is_journey: list[Bool]
+    is_used: list[Bool]
+    uses_leg: list[list[Bool]]
+    uses_car: list[list[Bool]]
+    does_task: list[list[Bool]]
+    rides: list[list[Bool]]
+    """[k][person]: in the vehicle, at the wheel or not."""
+    leaves: list[list[Bool]]
+    """[k][place]: the journey begins there."""
+    reaches: list[list[Bool]]
+    person_at: list[list[list[Bool]]]
+    car_at: list[list[list[Bool]]]
+
+
+class Sequence:
+    """`steps` is how many steps there are at most, tasks among them; `longer`: by how much one may be stated to last longer
+    than it has to."""
+
+    def __init__(self, situation: Situation, steps: int, longer: int = 0) -> None:
+        self.situation = situation
+        self.longer = longer
+        self.model = cp_model.CpModel()
+        self.count = steps
+        self.takes_part = [[self._bool() for _ in situation.travellers] for _ in situation.tasks]
+        """[task][person]."""
+        self.is_done = [self._bool() for _ in situation.tasks]
+        self.task_start = [self._moment() for _ in situation.tasks]
+        self.task_lasts = [self.model.new_int_var(0, max(0, situation.ends - situation.begins), "") for _ in situation.tasks]
+        self.task_end = [self._moment() for _ in situation.tasks]
+        self.place_of_task: dict[int, list[Bool]] = {}
+        """[task][place], of those that are done at any place."""
+        self.steps = self._steps()
+        self._order()
+        self._kinds()
+        self._positions()
+        self._nobody_is_in_two_actions()
+        self._what_takes_no_time_has_its_turn()
+        self._vehicles()
+        self._tasks()
+        self._earliest(reach_of(situation))
+
+    # -- variables ---------------------------------------------------------------------------------------------------
+
+    def _bool(self) -> Bool:
+        return self.model.new_bool_var("")
+
+    def _moment(self) -> Int:
+        return self.model.new_int_var(self.situation.begins, self.situation.ends, "")
+
+    def _table(self, columns: int) -> list[list[Bool]]:
+        return [[self._bool() for _ in range(columns)] for _ in range(self.count)]
+
+    def _steps(self) -> Steps:
+        here = self.situation
+        places = len(here.places)
+
+        def positions(of: int) -> list[list[list[Bool]]]:
+            return [[[self._bool() for _ in range(places)] for _ in range(of)] for _ in range(self.count + 1)]
+
+        return Steps(
+            start=[self._moment() for _ in range(self.count)],
+            lasts=[self.model.new_int_var(0, max(0, here.ends - here.begins), "") for _ in range(self.count)],
+            slack=[self.model.new_int_var(0, self.longer, "") for _ in range(self.count)],
+            end=[self._moment() for _ in range(self.count)],
+            is_journey=[self._bool() for _ in range(self.count)],
+            is_used=[self._bool() for _ in range(self.count)],
+            uses_leg=self._table(len(here.legs)),
+            uses_car=self._table(len(here.cars)),
+            does_task=self._table(len(here.tasks)),
+            rides=self._table(len(here.travellers)),
+            leaves=self._table(places),
+            reaches=self._table(places),
+            person_at=positions(len(here.travellers)),
+            car_at=positions(len(here.cars)),
+        )
+
+    # -- constraints -------------------------------------------------------------------------------------------------
+
+    def _order(self) -> None:
+        model, steps = self.model, self.steps
+        for k in range(self.count):
+            model.add(steps.start[k] == self.situation.ends).only_enforce_if(~steps.is_used[k])
+            if k:
+                model.add(steps.start[k] >= steps.start[k - 1])
+                model.add_implication(steps.is_used[k], steps.is_used[k - 1])
+
+    def _kinds(self) -> None:
+        """A journey takes one leg and one vehicle, a task begins once."""
+        model, steps, here = self.model, self.steps, self.situation
+        for k in range(self.count):
+            model.add(sum(steps.uses_leg[k]) == steps.is_journey[k])
+            model.add(sum(steps.uses_car[k]) == steps.is_journey[k])
+            model.add(sum(steps.does_task[k]) + steps.is_journey[k] == steps.is_used[k])
+            minutes = sum(leg.minutes * used for leg, used in zip(here.legs, steps.uses_leg[k], strict=True))
+            lasting = sum(whole_minutes(each.minutes) * used for each, used in zip(here.tasks, steps.does_task[k], strict=True))
+            model.add(steps.lasts[k] == minutes + lasting + steps.slack[k])
+            model.add(steps.end[k] == steps.start[k] + steps.lasts[k])
+            for place, name in enumerate(here.places):
+                out = [used for leg, used in zip(here.legs, steps.uses_leg[k], strict=True) if leg.here == name]
+                into = [used for leg, used in zip(here.legs, steps.uses_leg[k], strict=True) if leg.there == name]
+                model.add(steps.leaves[k][place] == sum(out))
+                model.add(steps.reaches[k][place] == sum(into))
+            for leg, used in zip(here.legs, steps.uses_leg[k], strict=True):
+                if leg.opens > here.begins:
+                    model.add(steps.start[k] >= leg.opens).only_enforce_if(used)
+                if leg.closes <= here.ends:
+                    model.add(steps.start[k] < leg.closes).only_enforce_if(used)
+        for task, done in enumerate(self.is_done):
+            model.add(sum(steps.does_task[k][task] for k in range(self.count)) == done)
+
+    def _positions(self) -> None:
+        steps, here = self.steps, self.situation
+        self._flow(here.travellers, steps.person_at, steps.rides)
+        self._flow(here.cars, steps.car_at, steps.uses_car)
+
+    def _flow(self, who: Iterable[Traveller | Car], at: list[list[list[Bool]]], moves: list[list[Bool]]) -> None:
+        """Who moves at a step leaves its start for its end; who does not stays."""
+        model, steps = self.model, self.steps
+        for index, each in enumerate(who):
+            for place, name in enumerate(self.situation.places):
+                model.add(at[0][index][place] == int(name == each.place))
+            for k in range(self.count):
+                moving = moves[k][index]
+                model.add_implication(moving, steps.is_journey[k])
+                model.add_exactly_one(at[k + 1][index])
+                for place in range(len(self.situation.places)):
+                    before, after = at[k][index][place], at[k + 1][index][place]
+                    model.add_bool_or(~moving, ~steps.leaves[k][place], before)
+                    model.add_bool_or(~moving, ~steps.reaches[k][place], after)
+                    model.add_bool_or(moving, ~before, after)
+                    model.add_bool_or(moving, before, ~after)
+
+    def _nobody_is_in_two_actions(self) -> None:
+        model, steps, here = self.model, self.steps, self.situation
+        for person, each in enumerate(here.travellers):
+            busy = [
+                model.new_optional_interval_var(steps.start[k], steps.lasts[k], steps.end[k], steps.rides[k][person], "")
+                for k in range(self.count)
+            ]
+            for task, what in enumerate(here.tasks):
+                part = self.takes_part[task][person]
+                model.add(self.task_start[task] >= each.free).only_enforce_if(part)
+                if not is_watched(what):
+                    lasting = self.task_lasts[task]
+                    busy.append(model.new_optional_interval_var(self.task_start[task], lasting, self.task_end[task], part, ""))
+            model.add_no_overlap(busy)
+            if each.free > here.begins:
+                for k in range(self.count):
+                    model.add(steps.start[k] >= each.free).only_enforce_if(steps.rides[k][person])
+
+    def _what_takes_no_time_has_its_turn(self) -> None:
+        """It overlaps nothing, wherever it stands among steps of one moment: so it begins after what came before has ended."""
+        tasks = [index for index, task in enumerate(self.situation.tasks) if not whole_minutes(task.minutes)]
+        legs = [index for index, leg in enumerate(self.situation.legs) if not leg.minutes]
+        for k in range(1, self.count) if tasks or legs else ():
+            for j in range(k):
+                is_over = self._bool()
+                self.model.add(self.steps.start[k] >= self.steps.end[j]).only_enforce_if(is_over)
+                self._turns(j, k, is_over, tasks, legs)
+
+    def _turns(self, j: int, k: int, is_over: Bool, tasks: list[int], legs: list[int]) -> None:
+        """Of whoever is in step `j`, and then in one of no length at `k`."""
+        model, steps, here = self.model, self.steps, self.situation
+        for person in range(len(here.travellers)):
+            in_both = ~steps.rides[j][person], ~steps.rides[k][person]
+            for task in tasks:
+                part = self.takes_part[task][person]
+                model.add_bool_or(is_over, ~steps.rides[j][person], ~steps.does_task[k][task], ~part)
+            for leg in legs:
+                model.add_bool_or(is_over, *in_both, ~steps.uses_leg[k][leg])
+                for task in (index for index, each in enumerate(here.tasks) if not is_watched(each)):
+                    done = ~steps.does_task[j][task], ~self.takes_part[task][person]
+                    model.add_bool_or(is_over, *done, ~steps.rides[k][person], ~steps.uses_leg[k][leg])
+        for car in range(len(here.cars)):
+            for leg in legs:
+                model.add_bool_or(is_over, ~steps.uses_car[j][car], ~steps.uses_car[k][car], ~steps.uses_leg[k][leg])
+
+    def _vehicles(self) -> None:
+        steps = self.steps
+        for index, car in enumerate(self.situation.cars):
+            busy = [
+                self.model.new_optional_interval_var(steps.start[k], steps.lasts[k], steps.end[k], steps.uses_car[k][index], "")
+                for k in range(self.count)
+            ]
+            self.model.add_no_overlap(busy)
+            for k in range(self.count):
+                self._journey_of(k, index, car)
+
+    def _earliest(self, reach: Reach) -> None:
+        """Follows from all the rest, and spares the search to find it out."""
+        model, steps, here = self.model, self.steps, self.situation
+        for place, name in enumerate(here.places):
+            for k in range(self.count):
+                for person, each in enumerate(here.travellers):
+                    earliest = reach.people[each.name].get(name)
+                    if earliest is None:
+                        model.add(steps.person_at[k][person][place] == 0)
+                    elif earliest > each.free:
+                        both = (steps.rides[k][person], steps.leaves[k][place])
+                        model.add(steps.start[k] >= min(earliest, here.ends + 1)).only_enforce_if(*both)
+                for index, car in enumerate(here.cars):
+                    earliest = min(ready(here, reach, car, name), here.ends + 1)
+                    if earliest > car.free:
+                        model.add(steps.start[k] >= earliest).only_enforce_if(steps.uses_car[k][index], steps.leaves[k][place])
+
+    def _journey_of(self, k: int, index: int, car: Car) -> None:
+        """Its seats, who drives it, and when it may set out."""
+        model, steps, here = self.model, self.steps, self.situation
+        used = steps.uses_car[k][index]
+        if car.capacity < len(here.travellers):
+            model.add(sum(steps.rides[k]) <= car.capacity).only_enforce_if(used)
+        if car.drivers is not None:
+            able = [steps.rides[k][p] for p, each in enumerate(here.travellers) if each.name in car.drivers]
+            model.add_bool_or(*able, ~used)
+        if car.free > here.begins:
+            model.add(steps.start[k] >= car.free).only_enforce_if(used)
+        for since, until in car.down:
+            later, earlier = self._bool(), self._bool()
+            model.add(steps.start[k] >= until).only_enforce_if(later)
+            model.add(steps.start[k] < since).only_enforce_if(earlier)
+            model.add_bool_or(later, earlier, ~used)
+        if car.unlocked_by is not None:
+            task = self.task_called(car.unlocked_by)
+            if task is None:
+                model.add(steps.start[k] >= here.done[car.unlocked_by]).only_enforce_if(used)
+            else:
+                model.add_implication(used, self.is_done[task])
+                model.add(steps.start[k] >= self.task_end[task]).only_enforce_if(used)
+
+    def task_called(self, name: str) -> int | None:
+        return next((index for index, each in enumerate(self.situation.tasks) if each.name == name), None)
+
+    def _tasks(self) -> None:
+        for task, what in enumerate(self.situation.tasks):
+            done = self.is_done[task]
+            self.model.add(self.task_end[task] == self.task_start[task] + self.task_lasts[task])
+            self.model.add(self.task_start[task] == self.situation.ends).only_enforce_if(~done)
+            self.model.add(self.task_lasts[task] == 0).only_enforce_if(~done)
+            if not self.longer:
+                self.model.add(self.task_lasts[task] == whole_minutes(what.minutes)).only_enforce_if(done)
+            if not what.optional:
+                self.model.add(done == 1)
+            for k in range(self.count):
+                does = self.steps.does_task[k][task]
+                self.model.add(self.task_start[task] == self.steps.start[k]).only_enforce_if(does)
+                self.model.add(self.task_lasts[task] == self.steps.lasts[k]).only_enforce_if(does)
+            self._window(task)
+            self._people_of(task)
+
+    def _window(self, task: int) -> None:
+        what, done = self.situation.tasks[task], self.is_done[task]
+        if what.window.opens is not None:
+            self.model.add(self.task_start[task] >= what.window.opens).only_enforce_if(done)
+        if what.window.closes is not None:
+            self.model.add(self.task_end[task] <= what.window.closes).only_enforce_if(done)
+        for name in what.after:
+            before = self.task_called(name)
+            if before is None:
+                self.model.add(self.task_start[task] >= self.situation.done[name]).only_enforce_if(done)
+            else:
+                self.model.add(self.task_start[task] >= self.task_end[before]).only_enforce_if(done, self.is_done[before])
+
+    def _people_of(self, task: int) -> None:
+        """Who may and how many must, and that they are where it is done."""
+        model, steps, here = self.model, self.steps, self.situation
+        what = here.tasks[task]
+        parts = self.takes_part[task]
+        model.add(sum(parts) >= what.people).only_enforce_if(self.is_done[task])
+        for person, each in enumerate(here.travellers):
+            model.add_implication(parts[person], self.is_done[task])
+            if what.who is not None and each.name not in what.who:
+                model.add(parts[person] == 0)
+                continue
+            for k in range(self.count):
+                if what.place is not None:
+                    place = here.places.index(what.place)
+                    model.add_bool_or(~parts[person], ~steps.does_task[k][task], steps.person_at[k][person][place])
+        if what.place is None:
+            self._together(task)
+
+    def _together(self, task: int) -> None:
+        """At whatever place, but at one."""
+        chosen = [self._bool() for _ in self.situation.places]
+        self.place_of_task[task] = chosen
+        self.model.add_exactly_one(chosen)
+        for person, part in enumerate(self.takes_part[task]):
+            for k in range(self.count):
+                for place, there in enumerate(chosen):
+                    at = self.steps.person_at[k][person][place]
+                    self.model.add_bool_or(~part, ~self.steps.does_task[k][task], ~there, at)

@@ -1,0 +1,103 @@
+"""Plans a logistics problem: the best in the order of its objectives, with a proof of how good it is, or that there is none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planning.bound import driving_bound
+from sagagraph.domains.reunion.planning.measure import measure
+from sagagraph.domains.reunion.planning.model.question import roles_of
+from sagagraph.domains.reunion.planning.model.reach import is_too_late
+from sagagraph.domains.reunion.planning.model.tours import METRES
+from sagagraph.domains.reunion.planning.solving import (
+    MOST_JOURNEYS,
+    Attained,
+    Solved,
+    Status,
+    Unsolved,
+    is_impossible,
+    plain,
+    questions_of,
+    solve,
+)
+from sagagraph.domains.reunion.planning.teams.teamwork import Teamwork
+from sagagraph.domains.reunion.request import Objective
+
+if TYPE_CHECKING:
+    from sagagraph.domains.reunion.plan import Journey, Work
+    from sagagraph.domains.reunion.planning.solving import Setting
+    from sagagraph.domains.reunion.request import ReunionProblem
+    from sagagraph.planning.budget import Budget
+
+    Action = Journey | Work
+
+MANY: Final = 10
+"""More people than these are planned in teams: as a whole they take too long."""
+TOO_MANY: Final = 25
+"""More people than these are not planned as a whole at all."""
+TEAMS_SHARE: Final = 0.8
+"""Of the time, where there are fewer: the rest is for planning as a whole what teams have found no plan for."""
+BOUND_SHARE: Final = 0.1
+
+
+def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
+    """Of all that is not begun in the setting; `before` is what has begun, and belongs to the plan."""
+    usual, free = questions_of(problem, setting)
+    if is_too_late(free.outlook(MOST_JOURNEYS)):
+        return Unsolved(is_proof=True)
+    if len(problem.people) > MANY:
+        share = 1 if len(problem.people) > TOO_MANY else TEAMS_SHARE
+        made = in_teams(problem, budget.part(budget.left * share), setting, before)
+        if made is not None:
+            return made
+    if len(problem.people) > TOO_MANY:
+        return Unsolved(is_proof=False)
+    answer = solve(problem, usual, budget, before=before)
+    if isinstance(answer, Unsolved) and not is_impossible(problem, setting, budget):
+        return solve(problem, free, budget, before=before)
+    return answer if isinstance(answer, Solved) else Unsolved(is_proof=True)
+
+
+def in_teams(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | None:
+    """Proven best only where it is at a bound that holds for every plan."""
+    least = bound_of(problem, budget, setting, before)
+    made = Teamwork(problem, budget, setting, before).plan(least)
+    if made is None:
+        return None
+    whole = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *made.actions))
+    return judged(problem, whole, least, made.seconds_to_first)
+
+
+def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Action, ...]) -> float:
+    """What the first objective of any plan comes to at the least, history and all."""
+    situation = setting(problem, 0, is_free=False)
+    if not situation.objectives:
+        return 0
+    objective = situation.objectives[0]
+    least = driving_bound(situation, objective, budget.part(budget.left * BOUND_SHARE))
+    begun = measure(problem, ReunionPlan.model_construct(problem=problem.name, actions=before), objective) if least else 0
+    return begun + (least / METRES if objective is Objective.DISTANCE else least)
+
+
+def judged(problem: ReunionProblem, made: ReunionPlan, least: float, seconds: float) -> Solved:
+    """By what the first objective can not go below."""
+    values = [measure(problem, made, each) for each in problem.objectives]
+    bounds = [least, *(0 for _ in values[1:])]
+    attained = tuple(Attained(*each) for each in zip(problem.objectives, values, bounds, strict=False))
+    proven = all(each.value == each.bound for each in attained)
+    return Solved(made, attained, Status.OPTIMAL if proven else Status.FEASIBLE, seconds)
+
+
+def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budget) -> tuple[Solved, ...]:
+    """Up to `most` other plans, the best first: each with other roles than all before it."""
+    others: list[Solved] = []
+    while len(others) < most and budget.left:
+        roles = tuple(roles_of(each.plan.actions) for each in (known, *others))
+        answers = (solve(problem, replace(question, known=roles), budget) for question in questions_of(problem, plain))
+        other = next((answer for answer in answers if isinstance(answer, Solved)), None)
+        if other is None:
+            break
+        others.append(other)
+    return tuple(others)

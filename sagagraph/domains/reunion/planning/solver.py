@@ -1,0 +1,79 @@
+"""The planner of sagas of reunions: CP-SAT's plans and repairs, and why there is none, each within a time of its own."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.domains.reunion.planning import planner, repair
+from sagagraph.domains.reunion.planning.choices import choices
+from sagagraph.domains.reunion.planning.conflict import Conflict, Why
+from sagagraph.domains.reunion.planning.progress import standing
+from sagagraph.domains.reunion.planning.repair import After
+from sagagraph.domains.reunion.planning.solving import Setting, Solved, plain
+from sagagraph.planning.budget import Budget
+from sagagraph.planning.domain import Infeasible, Relaxation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sagagraph.domains.reunion.events import Event
+    from sagagraph.domains.reunion.plan import ReunionPlan
+    from sagagraph.domains.reunion.request import ReunionProblem
+
+MOST_OTHERS: Final = 2
+OTHERS_S: Final = 10.0
+PLAN_S: Final = 30.0
+WHY_S: Final = 30.0
+_NOT_IN_TIME: Final = "no plan was found in {seconds:g} seconds; that there is none is not proven"
+
+
+@dataclass(frozen=True, slots=True)
+class Solver:
+    """The preferred plan takes at most `plan_s` seconds of `clock`; the others as long again, and `OTHERS_S` at most. To say why
+    there is none takes at most `why_s` more."""
+
+    clock: Callable[[], float] = time.monotonic
+    plan_s: float = PLAN_S
+    why_s: float = WHY_S
+
+    def plan(self, problem: ReunionProblem) -> tuple[ReunionPlan, ...] | Infeasible:
+        budget = self._budget(self.plan_s)
+        before = budget.left
+        answer = planner.plan(problem, budget)
+        if not isinstance(answer, Solved):
+            return self._why(problem, plain, is_proof=answer.is_proof)
+        as_long_again = self._budget(min(before - budget.left, OTHERS_S))
+        return answer.plan, *choices(problem, answer.plan, MOST_OTHERS, as_long_again)
+
+    def repair(self, problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]) -> ReunionPlan | Infeasible:
+        answer = repair.repair(problem, plan, events, self._budget(self.plan_s))
+        if isinstance(answer, repair.Repaired):
+            return answer.solved.plan
+        stands = next(standing(problem, plan, events))
+        return self._why(stands.problem, After(stands), is_proof=answer.is_proof)
+
+    def _budget(self, seconds: float) -> Budget:
+        return Budget.of(seconds, self.clock)
+
+    def _why(self, problem: ReunionProblem, setting: Setting, *, is_proof: bool) -> Infeasible:
+        if not is_proof:
+            return Infeasible((_NOT_IN_TIME.format(seconds=self.plan_s),))
+        return _in_words(Why(problem, self._budget(self.why_s), setting).conflict())
+
+
+def _in_words(conflict: Conflict) -> Infeasible:
+    wishes = tuple(each.sentence for each in conflict.requirements)
+    relaxations = tuple(
+        Relaxation(
+            requirement.sentence,
+            relaxed.sentence,
+            needs=None if relaxed.value is None else str(relaxed.value),
+            together=tuple(name for name, _value in relaxed.together),
+        )
+        for requirement, relaxed in zip(conflict.requirements, conflict.relaxations, strict=True)
+        if relaxed is not None
+    )
+    together = f"no plan does all of this: {'; '.join(wishes)}"
+    return Infeasible((together, *(each.sentence for each in relaxations)), wishes, relaxations)

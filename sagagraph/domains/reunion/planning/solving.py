@@ -1,0 +1,155 @@
+"""Answers one question exactly: first any plan, then the best, with a proof of how good it is, or that there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol
+
+from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planning.bound import driving_bound
+from sagagraph.domains.reunion.planning.measure import measure
+from sagagraph.domains.reunion.planning.model.question import Question
+from sagagraph.domains.reunion.planning.model.reach import is_too_late
+from sagagraph.domains.reunion.planning.model.search import Found, NothingFound, search
+from sagagraph.domains.reunion.planning.model.situation import situation_of
+from sagagraph.domains.reunion.planning.model.tours import METRES, most_journeys
+from sagagraph.domains.reunion.request import Objective
+from sagagraph.planning.budget import Budget
+
+if TYPE_CHECKING:
+    from sagagraph.domains.reunion.plan import Journey, Work
+    from sagagraph.domains.reunion.planning.model.situation import Situation
+    from sagagraph.domains.reunion.request import ReunionProblem
+
+    Action = Journey | Work
+
+
+class Setting(Protocol):
+    """The situation in which a problem is to be solved, with at most so many journeys more."""
+
+    def __call__(self, problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation: ...
+
+
+FIRST_TRIES: Final = (2, 4, 8, 14)
+"""How many journeys more than are fixed a first plan may have: as few as will do, for small models are quick."""
+MOST_JOURNEYS: Final = 24
+"""More than these are not modelled at once; a proof that would need them is not given."""
+COUNTED: Final = 200
+"""How far the journeys of a plan are counted when asking whether there can be more than that."""
+
+
+def plain(problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation:
+    """Before anything has happened."""
+    return situation_of(problem, journeys=journeys, is_free=is_free)
+
+
+SECONDS_BOUND: Final = 5.0
+"""For what no plan can go below."""
+
+
+class Status(StrEnum):
+    OPTIMAL = "optimal"
+    """No plan is better in the objectives."""
+    FEASIBLE = "feasible"
+    """The time ran out before the proof: see the bounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attained:
+    """What a plan comes to in an objective (see `measure`), and what no plan goes below."""
+
+    objective: Objective
+    value: float
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    plan: ReunionPlan
+    objectives: tuple[Attained, ...]
+    status: Status
+    seconds_to_first: float
+    """From the beginning of the search to the first plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsolved:
+    """`is_proof`: there is no plan; otherwise none was found in time."""
+
+    is_proof: bool
+
+
+def questions_of(problem: ReunionProblem, setting: Setting) -> tuple[Question, Question]:
+    """As one would plan it: nothing before the earliest moment stated, and who has met their last goal stays. And, only where
+    that leaves no plan, without either."""
+    return Question(partial(setting, problem, is_free=False)), Question(partial(setting, problem, is_free=True))
+
+
+def is_impossible(problem: ReunionProblem, setting: Setting, budget: Budget) -> bool:
+    """Whether it is proven that there is no plan: not even if what can be done after all else is over were left out."""
+    tasks = (task.model_copy(update={"optional": True}) if task.window.closes is None else task for task in problem.tasks)
+    urgent = problem.model_copy(update={"tasks": tuple(tasks)})
+    answer = first_plan(questions_of(urgent, setting)[1], budget)
+    return isinstance(answer, Unsolved) and answer.is_proof
+
+
+def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
+    """`before`: what has begun already, and belongs to the plan."""
+    started = budget.clock()
+    first = first_plan(question, budget)
+    if isinstance(first, Unsolved):
+        return first
+    seconds = budget.clock() - started
+    situation = question.outlook(0)
+    least = driving_bound(situation, situation.objectives[0], budget.part(SECONDS_BOUND)) if situation.objectives else 0
+    found, is_exact = best_plan(replace(question, bound=least), first, budget)
+    made = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *found.actions))
+    attained = tuple(_attained(problem, made, each, number, found, is_exact) for number, each in enumerate(situation.objectives))
+    proven = all(each.value == each.bound for each in attained)
+    return Solved(made, attained, Status.OPTIMAL if proven else Status.FEASIBLE, seconds)
+
+
+def _attained(
+    problem: ReunionProblem, made: ReunionPlan, objective: Objective, number: int, found: Found, is_exact: bool
+) -> Attained:
+    value = measure(problem, made, objective)
+    if not is_exact or number >= len(found.values):
+        return Attained(objective, value, 0)
+    gap = found.values[number] - found.bounds[number]
+    return Attained(objective, value, value - (gap / METRES if objective is Objective.DISTANCE else gap))
+
+
+def first_plan(question: Question, budget: Budget) -> tuple[Action, ...] | Unsolved:
+    """Any, with as few journeys as will do. That there is none is proven where all were looked at that there can be."""
+    if is_too_late(question.outlook(MOST_JOURNEYS)):
+        return Unsolved(is_proof=True)
+    fixed = sum(question.planned[index].do == "travel" for index in question.fixed)
+    most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED)
+    answer = Unsolved(is_proof=False)
+    for tried in sorted({*(fixed + few for few in FIRST_TRIES if fixed + few < most), min(most, fixed + MOST_JOURNEYS)}):
+        sequence, _ = question.model(tried)
+        found = search(sequence, (), budget, start_from=question.planned.values())
+        if isinstance(found, Found):
+            return found.actions
+        answer = Unsolved(is_proof=found.is_proof and tried >= most)
+        if not found.is_proof:
+            break
+    return answer
+
+
+def best_plan(question: Question, first: tuple[Action, ...], budget: Budget) -> tuple[Found, bool]:
+    """And whether no journey more would help. What a good plan costs bounds how many journeys a better one has, so that the
+    objectives are looked at with few journeys first, and all aims then with as many as that leaves."""
+    journeys = sum(action.do == "travel" for action in first) + 1
+    sequence, aims = question.model(journeys)
+    good = _found(search(sequence, aims[: len(sequence.situation.objectives)], budget, start_from=first), first)
+    most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED, good.values[0] if good.values else None)
+    sequence, aims = question.model(max(journeys, min(most, MOST_JOURNEYS)))
+    best = _found(search(sequence, aims, budget, start_from=good.actions), good.actions)
+    return (best if best.values else good), most <= max(journeys, MOST_JOURNEYS)
+
+
+def _found(answer: Found | NothingFound, known: tuple[Action, ...]) -> Found:
+    return answer if isinstance(answer, Found) else Found(known, (), ())

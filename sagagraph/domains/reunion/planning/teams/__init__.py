@@ -1,0 +1,1 @@
+"""Teams: large reunions, planned part by part."""

@@ -1,0 +1,86 @@
+"""What the checks look at: a plan, its problem, what became known, and what had been done by then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from sagagraph.domains.reunion.parsing import ParsedPlan
+from sagagraph.domains.reunion.plan import Journey, Work
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.rules import trace
+from sagagraph.domains.reunion.rules.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.history import History
+from sagagraph.domains.reunion.rules.simulation import Simulation
+from sagagraph.domains.reunion.rules.trace import Trace
+from sagagraph.domains.reunion.times import text_of
+from sagagraph.validators.verdict import Violation
+
+Check = Callable[["Case"], Iterator[Violation]]
+
+
+@dataclass(frozen=True)
+class Case:
+    world: Circumstances
+    plan: ParsedPlan
+    history: History | None = None
+    """None: nothing has been done yet."""
+
+    @property
+    def problem(self) -> ReunionProblem:
+        return self.world.problem
+
+    @cached_property
+    def journeys(self) -> tuple[tuple[int, Journey], ...]:
+        return tuple((index, act) for index, act in self.plan.actions.items() if isinstance(act, Journey))
+
+    @cached_property
+    def works(self) -> tuple[tuple[int, Work], ...]:
+        """Of tasks that there are."""
+        works = ((index, act) for index, act in self.plan.actions.items() if isinstance(act, Work))
+        return tuple((index, work) for index, work in works if work.task in self.world.tasks)
+
+    @cached_property
+    def traces(self) -> tuple[Trace, ...]:
+        unknown = (trace.of_unknown(act, self.world) for act in self.plan.actions.values())
+        return (
+            *(trace.of_broken(each, self.world) for each in self.plan.broken),
+            *(each for each in unknown if each is not None),
+            *(trace.of_lost(act) for act in (self.history.lost if self.history else ())),
+        )
+
+    @cached_property
+    def simulation(self) -> Simulation:
+        return Simulation(self.world, self.plan.actions, self.traces)
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """Tasks that are not done and should be, apart from those that what can not be judged may have done."""
+        done = {work.task for _, work in self.works} | {each.task for each in self.traces}
+        missing = [task.name for task in self.problem.tasks if not task.optional and task.name not in done]
+        return tuple(missing[sum(each.other_tasks for each in self.traces) :])
+
+    @cached_property
+    def changes(self) -> tuple[int, ...]:
+        """When anything may change of who is where, who takes part, and who is at work; in order."""
+        changes = {at for act in self.plan.actions.values() for at in (act.start, act.end)} | set(self.world.moments)
+        changes |= {since for course in self.simulation.courses.values() for since, _ in course.stays}
+        return tuple(sorted(changes | {trace.start for trace in self.traces if trace.start is not None}))
+
+    def first_end(self, task: str) -> int | None:
+        """When it has been done for the first time; None: not at all."""
+        return min((work.end for _, work in self.works if work.task == task), default=None)
+
+    def is_accounted_for(self, task: str) -> bool:
+        """Whether that it is not done is reported elsewhere, or can not be said."""
+        required = not self.world.tasks[task].optional
+        return required or any(each.task == task or each.other_tasks for each in self.traces)
+
+
+def clock(*moments: int) -> tuple[str, ...]:
+    return tuple(text_of(moment) for moment in moments)
+
+
+def listed(names: tuple[str, ...] | list[str] | frozenset[str]) -> str:
+    return " and ".join(sorted(names))

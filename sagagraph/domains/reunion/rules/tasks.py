@@ -1,0 +1,105 @@
+"""Whether tasks are done: when, for how long, after what, by whom, and watched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sagagraph.domains.reunion.plan import Work
+from sagagraph.domains.reunion.request import Attention
+from sagagraph.domains.reunion.rules.case import Case, clock, listed
+from sagagraph.domains.reunion.times import whole_minutes
+from sagagraph.validators.verdict import Violation
+
+
+def check_windows(case: Case) -> Iterator[Violation]:
+    """Once for each time that it is done, though it may begin too early and end too late."""
+    for index, work in case.works:
+        window = case.world.tasks[work.task].window
+        early = 0 if window.opens is None else max(0, window.opens - work.start)
+        late = 0 if window.closes is None else max(0, work.end - window.closes)
+        faults = []
+        if window.opens is not None and early:
+            faults.append(f"begins at {clock(work.start)[0]}, {early} minutes before {clock(window.opens)[0]}")
+        if window.closes is not None and late:
+            faults.append(f"ends at {clock(work.end)[0]}, {late} minutes after {clock(window.closes)[0]}")
+        if faults:
+            evidence = {"early_by": early, "late_by": late}
+            yield _at(case, index, "WINDOW", " and ".join(faults), evidence=evidence)
+
+
+def check_durations(case: Case) -> Iterator[Violation]:
+    for index, work in case.works:
+        stated, needed = work.end - work.start, whole_minutes(case.world.tasks[work.task].minutes)
+        if stated < needed:
+            evidence = {"stated": stated, "needed": needed, "short_by": needed - stated}
+            yield _at(case, index, "DURATION", f"{stated} minutes for {needed}, {needed - stated} too few", evidence=evidence)
+
+
+def check_order(case: Case) -> Iterator[Violation]:
+    """One that is not done at all is missing, or optional: nothing has to wait for it."""
+    for index, work in case.works:
+        for before in case.world.tasks[work.task].after:
+            done = case.first_end(before)
+            if done is not None and done > work.start:
+                why = f"begins at {clock(work.start)[0]}, and {before!r}, which comes first, ends at {clock(done)[0]}"
+                yield _at(case, index, "ORDER", why, evidence={"after": before, "early_by": done - work.start})
+
+
+def check_workers(case: Case) -> Iterator[Violation]:
+    """Once for each person who may not do it, and once where they are too few."""
+    for index, work in case.works:
+        task, workers = case.world.tasks[work.task], list(dict.fromkeys(work.who))
+        for name in workers:
+            if task.who is not None and name not in task.who and case.world.takes_part(name, work.start):
+                evidence = {"who": list(task.who)}
+                yield _at(case, index, "NOT_ALLOWED", f"{name} is none of {listed(task.who)}", [name], evidence)
+        if len(workers) < task.people:
+            few = {"people": len(workers), "needed": task.people}
+            yield _at(case, index, "NOT_ALLOWED", f"{len(workers)} people for {task.people}", evidence=few)
+
+
+def check_missing(case: Case) -> Iterator[Violation]:
+    for name in case.missing:
+        yield Violation(code="MISSING_TASK", message=f"{name!r} is not done by anybody", scope={"task": name})
+
+
+def check_watched(case: Case) -> Iterator[Violation]:
+    """Once for each time during which nobody is there."""
+    for index, work in case.works:
+        place = case.simulation.sites.get(index)
+        if case.world.tasks[work.task].attention is not Attention.WATCHED or place is None:
+            continue
+        for begins, ends in _gaps(case, place, work):
+            start, end = clock(begins, ends)
+            yield Violation(
+                code="UNATTENDED",
+                message=f"{work.task!r}: nobody is at {place} from {start} to {end}, {ends - begins} minutes",
+                scope={"task": work.task, "place": place, "action": index},
+                evidence={"from": start, "to": end, "minutes": ends - begins},
+            )
+
+
+def _gaps(case: Case, place: str, work: Work) -> Iterator[tuple[int, int]]:
+    """Within [start, end), joined where one follows another."""
+    begins: int | None = None
+    for at in (at for at in case.changes if work.start <= at < work.end):
+        watched = any(case.simulation.may_be_at(name, place, at) for name in case.world.people)
+        if watched and begins is not None:
+            yield begins, at
+        begins = None if watched else at if begins is None else begins
+    if begins is not None:
+        yield begins, work.end
+
+
+def _at(
+    case: Case, index: int, code: str, why: str, people: list[str] | None = None, evidence: Mapping[str, object] | None = None
+) -> Violation:
+    work = dict(case.works)[index]
+    place = case.simulation.sites.get(index)
+    who = list(work.who) if people is None else people
+    return Violation(
+        code=code,
+        message=f"{work.task!r} at {clock(work.start)[0]}: {why}",
+        scope={"people": who, "task": work.task, **({"place": place} if place else {}), "action": index},
+        evidence=dict(evidence or {}),
+    )

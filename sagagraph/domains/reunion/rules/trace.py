@@ -1,0 +1,110 @@
+"""What an action that can not be judged may have done: it is reported itself, and what follows from it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sagagraph.domains.reunion.parsing import Broken, moment_in
+from sagagraph.domains.reunion.plan import Act, Journey, Work
+from sagagraph.domains.reunion.rules.circumstances import Circumstances
+from sagagraph.domains.reunion.times import is_dated
+
+_PEOPLE = ("driver", "riders", "who")
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Nothing is known of what is None. `other_people`, `other_vehicles`: it may mean any of these that stood at `origin`."""
+
+    people: frozenset[str] = frozenset()
+    other_people: frozenset[str] = frozenset()
+    vehicle: str | None = None
+    other_vehicles: frozenset[str] = frozenset()
+    task: str | None = None
+    other_tasks: bool = False
+    moves: bool = True
+    origin: str | None = None
+    to: str | None = None
+    start: int | None = None
+
+    def may_have_moved(self, name: str, *, is_vehicle: bool, places: frozenset[str], to: str, by: int) -> bool:
+        """To `to` until `by`, from one of `places`."""
+        if not self.moves or (self.start is not None and self.start > by) or self.to not in (None, to):
+            return False
+        if name == self.vehicle if is_vehicle else name in self.people:
+            return True
+        others = self.other_vehicles if is_vehicle else self.other_people
+        return name in others and (self.origin is None or self.origin in places)
+
+
+def of_broken(broken: Broken, world: Circumstances) -> Trace:
+    """As far as it can be read."""
+    said, anybody, any_vehicle = broken.said, frozenset(world.people), frozenset(world.vehicles)
+    if not isinstance(said, Mapping):
+        return Trace(other_people=anybody, other_vehicles=any_vehicle, other_tasks=True)
+    is_work = said.get("do") == "task" or ("task" in said and "vehicle" not in said and "to" not in said)
+    is_journey = said.get("do") == "travel" or (not is_work and ("vehicle" in said or "to" in said))
+    named = [name for field in _PEOPLE for name in _names_in(said.get(field))]
+    is_named = all(name in world.people for name in named) and any(field in said for field in _PEOPLE)
+    vehicle = _known(said.get("vehicle"), world.vehicles)
+    task = _known(said.get("task"), world.tasks)
+    start = moment_in(said.get("start"))
+    return Trace(
+        people=frozenset(name for name in named if name in world.people),
+        other_people=frozenset() if is_named else anybody,
+        vehicle=vehicle,
+        other_vehicles=any_vehicle if vehicle is None and not is_work else frozenset(),
+        task=task,
+        other_tasks=task is None and not is_journey,
+        moves=not is_work,
+        origin=_known(said.get("from"), world.problem.places),
+        to=_known(said.get("to"), world.problem.places),
+        start=None if start is None or is_dated(start) is not world.problem.is_dated else start,
+    )
+
+
+def of_unknown(act: Act, world: Circumstances) -> Trace | None:
+    """Of an action with a name that nobody has, or without a driver where there should be one; None if nothing is open."""
+    if isinstance(act, Work):
+        return None if act.task in world.tasks else Trace(other_tasks=True, moves=False)
+    places = world.problem.places
+    others = frozenset(_who_may_be_meant(act, world))
+    if not others and act.vehicle in world.vehicles and act.to in places:
+        return None
+    return Trace(
+        people=frozenset() if act.to in places else frozenset(act.people),
+        other_people=others,
+        vehicle=None if act.to in places else act.vehicle,
+        other_vehicles=frozenset() if act.vehicle in world.vehicles else frozenset(world.vehicles),
+        origin=_known(act.from_, places),
+        to=_known(act.to, places),
+        start=act.start,
+    )
+
+
+def _who_may_be_meant(journey: Journey, world: Circumstances) -> Iterable[str]:
+    """By a stranger's name anybody, where nobody drives any of the drivers; apart from those who are named."""
+    vehicle = world.vehicles.get(journey.vehicle)
+    is_driverless = journey.driver is None and vehicle is not None and vehicle.drivers is not None
+    drivers = vehicle.drivers or () if vehicle is not None and is_driverless else ()
+    strangers = [name for name in journey.people if name not in world.people]
+    return set(world.people if strangers else drivers) - set(journey.people)
+
+
+def of_lost(act: Act) -> Trace:
+    """Of an action of an earlier plan that should still be there as it was."""
+    if isinstance(act, Journey):
+        return Trace(people=frozenset(act.people), vehicle=act.vehicle, origin=act.from_, to=act.to, start=act.start)
+    return Trace(task=act.task, moves=False)
+
+
+def _names_in(value: object) -> Iterator[str]:
+    """What stands for nobody is a name that nobody has."""
+    for each in value if isinstance(value, list) else [] if value is None else [value]:
+        yield each if isinstance(each, str) else ""
+
+
+def _known(value: object, names: Mapping[str, Any]) -> str | None:
+    return value if isinstance(value, str) and value in names else None

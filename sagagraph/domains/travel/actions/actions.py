@@ -1,0 +1,272 @@
+"""T1 to T5 and C1 to C5 of SagaLLM section 4.3.2, the payment (the pivot) and the itinerary (retriable), over one provider.
+
+Every effect carries the operation's key; every probe and void asks by it, never by a business key (PROTOCOL rules 3 and 4).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+from sagagraph.domains.travel.actions.bookings import (
+    Booking,
+    BookingRequest,
+    CancelledBooking,
+    CapturedPayment,
+    Dispatch,
+    DispatchRequest,
+    KeepRequest,
+    PaymentRequest,
+    PriceCheck,
+    PriceCheckResult,
+    RefundedPayment,
+)
+from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
+from sagagraph.domains.travel.money import money_text
+from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.provider.receipts import EffectKind, Landed, Payment, ProviderGuarantees, Reservation
+from sagagraph.errors import Refused
+from sagagraph.files import file_name, write_whole
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.engine.actions import Action, Guarantees, UndoCost, action
+from sagagraph.saga.engine.call import Probe
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.policy import Backoff, CompensationPolicy, Policy, Retry
+
+POLICY = Policy(
+    retry=Retry(max_attempts=4),
+    backoff=Backoff(base_s=0.1, cap_s=2.0, jitter=0.5),
+    timeout_s=10.0,
+    compensation=CompensationPolicy(max_attempts=6, timeout_s=10.0),
+)
+FOREVER = timedelta(days=36500)
+"""How long a file keeps its name."""
+
+
+def travel_actions(provider: ReservationProvider, guarantees: ProviderGuarantees, outbox: Path) -> tuple[Action, ...]:
+    """`guarantees`: what this provider says that it keeps to; `outbox`: the folder for itineraries."""
+    service = _Service(provider, guarantees)
+    bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train"))
+    return (_price_check(service), _keep_action(service), *bookings, _payment_action(service), _dispatch_action(outbox))
+
+
+class _Service:
+    """The provider as actions use it: with deadlines on its clock, and only the guarantees that it gives."""
+
+    def __init__(self, provider: ReservationProvider, guarantees: ProviderGuarantees) -> None:
+        self.provider = provider
+        self._given = guarantees
+
+    def guarantees(self, void: object) -> Guarantees:
+        return Guarantees(
+            dedup=self._given.dedup,
+            void=void if self._given.void and callable(void) else None,
+            deadline=self._given.deadline,
+            refusals_final=self._given.refusals_final,
+        )
+
+    async def known(self, kind: EffectKind, landed_id: str, call: Call) -> Landed:
+        """Refuse to undo what this provider did not make under our key: another service may use the same ids."""
+        found = await self.provider.find(kind, call.operation_key)
+        for each in found.matches:
+            if each.id == landed_id:
+                return each
+        raise Refused(
+            f"this provider does not know {landed_id} under the key {call.operation_key}: is it the one that made it?",
+            code="unknown_here",
+        )
+
+    async def deadline(self, call: Call) -> datetime | None:
+        """`call.deadline` on the provider's clock; never later than ours, whatever asking for it takes."""
+        if not self._given.deadline:
+            return None
+        theirs = await self.provider.now()
+        return theirs + (call.deadline - datetime.now(UTC))
+
+
+def _price_check(service: _Service) -> Action:
+    async def check_prices(request: PriceCheck, _call: Call) -> PriceCheckResult:
+        for quoted in request.offers:
+            offer = await service.provider.offer(quoted.offer_id)
+            if offer is None or offer.left < 1:
+                raise Refused(f"offer {quoted.offer_id} is sold out since it was approved", code="sold_out")
+            if offer.price != quoted.price:
+                raise Refused(
+                    f"offer {quoted.offer_id} costs {money_text(offer.price)} now, {money_text(quoted.price)} was approved",
+                    code="price_changed",
+                )
+        return PriceCheckResult(checked=len(request.offers))
+
+    return action(check_prices, kind=ActionKind.READ_ONLY, policy=POLICY)
+
+
+def _keep_action(service: _Service) -> Action:
+    async def keep_booking(request: KeepRequest, _call: Call) -> Booking:
+        """Looks whether it stands, on the provider's books."""
+        found = await service.provider.find(request.kind, request.key)
+        for each in found.matches:
+            if isinstance(each, Reservation) and each.id == request.reservation_id and each.state == "confirmed":
+                return _booked(each)
+        raise Refused(f"{request.title} has fallen through: the provider cancelled it", code="fell_through")
+
+    return action(keep_booking, kind=ActionKind.READ_ONLY, policy=POLICY)
+
+
+def _booking_action(service: _Service, kind: str) -> Action:
+    async def book(request: BookingRequest, call: Call) -> Booking:
+        deadline = await service.deadline(call)
+        reservation = await service.provider.book(
+            request.kind,
+            request.offer_id,
+            request.quantity,
+            expected_price=request.price,
+            key=call.idempotency_key,
+            saga_id=call.saga_id,
+            operation_id=call.operation_id,
+            deadline=deadline,
+        )
+        return _booked(reservation)
+
+    async def cancel(request: BookingRequest, booking: Booking, call: Call) -> CancelledBooking:
+        """What has been cancelled already, by an earlier call or by the provider itself, is not cancelled again."""
+        known = await service.known(request.kind, booking.reservation_id, call)
+        if isinstance(known, Reservation) and known.state == "cancelled":
+            return _cancelled(known)
+        deadline = await service.deadline(call)
+        receipt = await service.provider.cancel(
+            booking.reservation_id,
+            key=call.idempotency_key,
+            saga_id=call.saga_id,
+            operation_id=call.operation_id,
+            deadline=deadline,
+        )
+        return CancelledBooking(reservation_id=booking.reservation_id, fee=receipt.fee, currency=receipt.currency)
+
+    async def find(request: BookingRequest, call: Call) -> Probe:
+        found = await service.provider.find(request.kind, call.operation_key)
+        return _answer([each for each in found.matches if isinstance(each, Reservation)])
+
+    async def void(request: BookingRequest, call: Call) -> CancelledBooking:
+        receipt = await service.provider.void(
+            request.kind, call.operation_key, saga_id=call.saga_id, operation_id=call.operation_id, deadline=None
+        )
+        return CancelledBooking(reservation_id=None, fee=receipt.fee, currency="USD")
+
+    return action(
+        book,
+        compensate=cancel,
+        probe=find,
+        policy=POLICY,
+        guarantees=service.guarantees(void),
+        undo_cost=partial(_cancellation_cost, service),
+        name=f"book_{kind}",
+    )
+
+
+def _payment_action(service: _Service) -> Action:
+    async def capture_payment(request: PaymentRequest, call: Call) -> CapturedPayment:
+        deadline = await service.deadline(call)
+        payment = await service.provider.capture(
+            request.amount,
+            request.currency,
+            request.reservations,
+            key=call.idempotency_key,
+            saga_id=call.saga_id,
+            operation_id=call.operation_id,
+            deadline=deadline,
+        )
+        return _captured(payment)
+
+    async def refund(_request: PaymentRequest, payment: CapturedPayment, call: Call) -> RefundedPayment:
+        await service.known("payment", payment.payment_id, call)
+        deadline = await service.deadline(call)
+        receipt = await service.provider.refund(
+            payment.payment_id,
+            key=call.idempotency_key,
+            saga_id=call.saga_id,
+            operation_id=call.operation_id,
+            deadline=deadline,
+        )
+        return RefundedPayment(payment_id=payment.payment_id, amount=receipt.amount, currency=receipt.currency)
+
+    async def find(_request: PaymentRequest, call: Call) -> Probe:
+        found = await service.provider.find("payment", call.operation_key)
+        return _answer([each for each in found.matches if isinstance(each, Payment)])
+
+    async def void(request: PaymentRequest, call: Call) -> RefundedPayment:
+        await service.provider.void(
+            "payment", call.operation_key, saga_id=call.saga_id, operation_id=call.operation_id, deadline=None
+        )
+        return RefundedPayment(payment_id=None, amount=request.amount, currency=request.currency)
+
+    return action(
+        capture_payment,
+        kind=ActionKind.PIVOT,
+        probe=find,
+        reverse=refund,
+        policy=POLICY,
+        guarantees=service.guarantees(void),
+    )
+
+
+def _dispatch_action(outbox: Path) -> Action:
+    """Files named by the operation's key: sending the same itinerary again writes the same files."""
+
+    def send_itinerary(request: DispatchRequest, call: Call) -> Dispatch:
+        folder = outbox / file_name(call.saga_id)
+        folder.mkdir(parents=True, exist_ok=True)
+        ics = itinerary_ics(request.itinerary, request.reservations, created=request.captured_at)
+        text = itinerary_text(request.itinerary, request.reservations)
+        write_whole(folder / "itinerary.ics", ics)
+        write_whole(folder / "itinerary.txt", text.encode())
+        return Dispatch(calendar=str(folder / "itinerary.ics"), text=str(folder / "itinerary.txt"))
+
+    return action(send_itinerary, kind=ActionKind.RETRIABLE, policy=POLICY, guarantees=Guarantees(dedup=FOREVER))
+
+
+async def _cancellation_cost(service: _Service, _request: BookingRequest, booking: Booking) -> UndoCost:
+    policy = booking.cancellation
+    now = await service.provider.now()
+    is_free = policy.free_until is not None and now <= policy.free_until
+    fee = 0.0 if is_free else float(policy.fee)
+    residue = f"a cancellation fee of {money_text(policy.fee)}" if fee else ""
+    return UndoCost(fee, booking.currency, residue)
+
+
+def _booked(reservation: Reservation) -> Booking:
+    return Booking(
+        reservation_id=reservation.id,
+        price=reservation.price,
+        currency=reservation.currency,
+        cancellation=reservation.offer.cancellation,
+    )
+
+
+def _cancelled(reservation: Reservation) -> CancelledBooking:
+    return CancelledBooking(reservation_id=reservation.id, fee=reservation.fee, currency=reservation.currency)
+
+
+def _captured(payment: Payment) -> CapturedPayment:
+    return CapturedPayment(
+        payment_id=payment.id, amount=payment.amount, currency=payment.currency, captured_at=payment.created_at
+    )
+
+
+def _answer(landed: list[Reservation] | list[Payment]) -> Probe:
+    live = [each for each in landed if each.state in ("confirmed", "captured")]
+    if len(live) > 1 or (live and len(landed) > 1):
+        return Probe.multiple([each.id for each in landed])
+    if live:
+        return Probe.landed(_result_of(live[0]))
+    return Probe.undone(_undo_of(landed[0])) if landed else Probe.absent()
+
+
+def _result_of(landed: Reservation | Payment) -> Booking | CapturedPayment:
+    return _booked(landed) if isinstance(landed, Reservation) else _captured(landed)
+
+
+def _undo_of(landed: Reservation | Payment) -> CancelledBooking | RefundedPayment:
+    if isinstance(landed, Reservation):
+        return _cancelled(landed)
+    return RefundedPayment(payment_id=landed.id, amount=landed.amount, currency=landed.currency)

@@ -1,0 +1,97 @@
+"""What travel's operations ask for and bring back: typed, and in the journal."""
+
+from __future__ import annotations
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from sagagraph.domains.travel.money import Price
+from sagagraph.domains.travel.offers import Cancellation
+from sagagraph.domains.travel.plan import Itinerary
+from sagagraph.domains.travel.provider.receipts import ReservationKind
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Quoted(_Record):
+    offer_id: str
+    price: Price
+
+
+class PriceCheck(_Record):
+    """The offers of a plan at the prices that were approved."""
+
+    offers: tuple[Quoted, ...]
+
+
+class PriceCheckResult(_Record):
+    checked: int
+
+
+class BookingRequest(_Record):
+    """`quantity`: travellers, or rooms. Booked at the approved `price` or not at all."""
+
+    kind: ReservationKind
+    offer_id: str
+    title: str
+    quantity: int
+    price: Price
+
+
+class Booking(_Record):
+    reservation_id: str
+    price: Price
+    currency: str
+    cancellation: Cancellation
+
+
+class CancelledBooking(_Record):
+    """`reservation_id` is None for a booking that was given up before it was known whether it had landed."""
+
+    reservation_id: str | None
+    fee: Price
+    currency: str
+
+
+class KeepRequest(_Record):
+    """A reservation that another saga made, under `key`."""
+
+    kind: ReservationKind
+    title: str
+    key: str
+    reservation_id: str
+
+
+class PaymentRequest(_Record):
+    amount: Price
+    currency: str
+    reservations: tuple[str, ...]
+
+
+class CapturedPayment(_Record):
+    payment_id: str
+    amount: Price
+    currency: str
+    captured_at: AwareDatetime
+
+
+class RefundedPayment(_Record):
+    payment_id: str | None
+    amount: Price
+    currency: str
+
+
+class DispatchRequest(_Record):
+    """`reservations`: reservation id by leg label."""
+
+    itinerary: Itinerary
+    reservations: dict[str, str]
+    captured_at: AwareDatetime
+
+
+class Dispatch(_Record):
+    """Files in the outbox, by name."""
+
+    calendar: str
+    text: str

@@ -1,0 +1,157 @@
+"""An itinerary as operations: who must be booked before whom, and where the point of no return lies.
+
+A journey comes after the journey that brings one there, a stay after the journey that arrives at it (SagaLLM table 2: hotels are
+booked once the flight is); stays and onward journeys are booked side by side. Then the payment, then the itinerary is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from sagagraph.domains.travel.actions.bookings import BookingRequest, PriceCheck, Quoted
+from sagagraph.domains.travel.offers import HotelOffer, Offer
+from sagagraph.domains.travel.plan import Choice, Itinerary, Leg
+from sagagraph.domains.travel.wording import headline
+from sagagraph.planning.domain import Revision
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.actions import Action
+from sagagraph.workflow.operation import OperationSpec, reference
+
+CHECK, PAYMENT, SEND = "check", "payment", "itinerary"
+
+
+def itinerary_workflow(itinerary: Itinerary, actions: Mapping[str, Action]) -> tuple[OperationSpec, ...]:
+    """`actions`: travel's, by name. Operations of legs are called as the legs are: T1, T2, …"""
+    return _workflow(itinerary, itinerary.legs, actions, "")
+
+
+def undo_prefix(version: int) -> str:
+    """Begins the names of operations that undo another saga's."""
+    return f"undo.{version}"
+
+
+def revised_workflow(
+    saga: Saga,
+    itinerary: Itinerary,
+    actions: Mapping[str, Action],
+    *,
+    version: int | None = None,
+    standing_elsewhere: Mapping[str, OperationSpec] | None = None,
+    afterwards: tuple[OperationSpec, ...] = (),
+    is_paid: bool = False,
+) -> Revision:
+    """Legs that the saga has operations for already are kept; all else is checked, booked, paid and sent under new names.
+
+    `version`: what new names end in; by default the next of the plan. `standing_elsewhere`: for legs that another saga has
+    booked, what to do instead. `afterwards`: more that comes after the payment. `is_paid`: nothing is to be paid or sent.
+    """
+    elsewhere = standing_elsewhere or {}
+    suffix = f".{version or saga.plan.version + 1}"
+    known = {each.id for each in saga.in_order() if not each.removed}
+    kept = known & {leg.label for leg in itinerary.legs}
+    fresh = tuple(leg for leg in itinerary.legs if leg.label not in kept)
+    unbooked = tuple(
+        leg
+        for leg in itinerary.legs
+        if leg.label not in elsewhere and (leg.label not in kept or not saga.operations[leg.label].succeeded)
+    )
+    specs = (*_workflow(itinerary, unbooked, actions, suffix), *afterwards)
+    ends = () if is_paid else (PAYMENT + suffix, SEND + suffix, *(each.id for each in afterwards))
+    added = {leg.label for leg in fresh} | {CHECK + suffix, *ends}
+    removed = tuple(sorted(known - kept - _checks_that_hold(saga)))
+    new = tuple(_instead(each, elsewhere) for each in specs if each.id in added)
+    return Revision(new, removed, _replaced(saga, itinerary, removed, suffix))
+
+
+def _instead(spec: OperationSpec, elsewhere: Mapping[str, OperationSpec]) -> OperationSpec:
+    """It comes where the booking would have come."""
+    return replace(elsewhere[spec.id], depends_on=spec.depends_on) if spec.id in elsewhere else spec
+
+
+def _checks_that_hold(saga: Saga) -> set[str]:
+    """What was booked on the strength of a check goes on depending on it."""
+    return {each.id for each in saga.in_order() if each.spec.action == "check_prices" and each.succeeded}
+
+
+def _replaced(saga: Saga, itinerary: Itinerary, removed: tuple[str, ...], suffix: str) -> dict[str, str]:
+    """For what is kept, by the journey (or the check) that it came after: the one that it comes after now."""
+    now = dict(_arrivals(itinerary.legs, CHECK + suffix))
+    replaced: dict[str, str] = {}
+    for label, after in now.items():
+        if label in saga.operations:
+            for before in saga.operations[label].spec.depends_on:
+                if before in removed:
+                    replaced.setdefault(before, after)
+    return replaced
+
+
+def _arrivals(legs: tuple[Leg, ...], first: str) -> Iterator[tuple[str, str]]:
+    """Each leg, and the journey that brings one there."""
+    arrived_by = first
+    for leg in legs:
+        yield leg.label, arrived_by
+        if not isinstance(leg.offer, HotelOffer):
+            arrived_by = leg.label
+
+
+def _workflow(
+    itinerary: Itinerary, to_book: tuple[Leg, ...], actions: Mapping[str, Action], suffix: str
+) -> tuple[OperationSpec, ...]:
+    labels = tuple(leg.label for leg in itinerary.legs)
+    offers = tuple(Quoted(offer_id=leg.offer.offer_id, price=leg.offer.price) for leg in to_book)
+    pay = PAYMENT + suffix
+    payment = {
+        "amount": itinerary.model_dump(mode="json")["total"],
+        "currency": itinerary.currency,
+        "reservations": [reference(label, "reservation_id") for label in labels],
+    }
+    sending = {
+        "itinerary": itinerary.model_dump(mode="json", exclude={"legs": {"__all__": {"choice"}}}),
+        "reservations": {label: reference(label, "reservation_id") for label in labels},
+        "captured_at": reference(pay, "captured_at"),
+    }
+    return (
+        actions["check_prices"].spec(CHECK + suffix, PriceCheck(offers=offers)),
+        *_booking_specs(itinerary, actions, CHECK + suffix, also=(CHECK + suffix,) if suffix else ()),
+        actions["capture_payment"].spec(pay, payment, labels, justification="; ".join(itinerary.reasons)),
+        actions["send_itinerary"].spec(SEND + suffix, sending, (*labels, pay)),
+    )
+
+
+def _booking_specs(
+    itinerary: Itinerary, actions: Mapping[str, Action], check: str, *, also: tuple[str, ...]
+) -> Iterator[OperationSpec]:
+    """`also`: what each comes after besides; in a trip that nothing of is booked, the first one says so for all."""
+    arrived_by = dict(_arrivals(itinerary.legs, check))
+    for leg in itinerary.legs:
+        request = BookingRequest(
+            kind=leg.offer.kind,
+            offer_id=leg.offer.offer_id,
+            title=headline(leg.offer),
+            quantity=_quantity(leg, itinerary),
+            price=leg.offer.price,
+        )
+        choice = leg.choice or Choice()
+        yield actions[f"book_{leg.offer.kind}"].spec(
+            leg.label,
+            request,
+            tuple(dict.fromkeys((arrived_by[leg.label], *also))),
+            justification=choice.why,
+            alternatives=tuple(each.model_dump(mode="json") for each in choice.alternatives),
+            resources=resources(leg.offer),
+        )
+
+
+def _quantity(leg: Leg, itinerary: Itinerary) -> int:
+    return itinerary.request.rooms if isinstance(leg.offer, HotelOffer) else itinerary.request.travellers
+
+
+def resources(offer: Offer) -> tuple[str, ...]:
+    """What a booking takes: a flight or train of one day, a hotel night by night."""
+    if isinstance(offer, HotelOffer):
+        nights = (offer.check_in + timedelta(days=night) for night in range(offer.nights))
+        return tuple(f"hotel {offer.name}, {offer.city} on {night}" for night in nights)
+    return (f"{offer.kind} {offer.number} on {offer.departs:%Y-%m-%d}",)

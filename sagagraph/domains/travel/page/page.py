@@ -1,0 +1,218 @@
+"""The travel page: wishes as phrases that the reader understands, and plans as bars, places and lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
+from typing import Any, Final
+
+from sagagraph.context.model import Model
+from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
+from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.domain import Travel
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
+from sagagraph.domains.travel.page.disruptions import disruption_in, disruptions
+from sagagraph.domains.travel.page.preferences import aim_of, chosen, unread_and_preferred
+from sagagraph.domains.travel.page.wishes import STOP, has, wishes_of, without
+from sagagraph.domains.travel.plan import Itinerary, Leg
+from sagagraph.domains.travel.planning.amendment import wish_of
+from sagagraph.domains.travel.progress import bookings
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.request import parse_request
+from sagagraph.domains.travel.text import PartialRequest, read_request
+from sagagraph.domains.travel.text.partial import Question
+from sagagraph.domains.travel.text.rewording import reworded
+from sagagraph.domains.travel.wording import count_text, duration_text
+from sagagraph.errors import InvalidInputError, ModelError
+from sagagraph.money import money_text
+from sagagraph.planning.fault_desk import FaultDesk
+from sagagraph.planning.page import (
+    Bar,
+    Connection,
+    Disruption,
+    Download,
+    Draft,
+    Line,
+    Page,
+    Place,
+    PlanView,
+    Preference,
+    Route,
+)
+from sagagraph.saga.core.state import Saga
+
+_LIGHTS: Final = 2500
+_KINDS: Final = ("hotel", "flight", "train", "payment")
+
+
+class TravelPage(Page):
+    domain: Travel
+    title = "A trip"
+    outcome = "everything is booked"
+    opening = "Where do you want to go, and when? Say it in your own words."
+    examples = (
+        "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June, flexible within the "
+        "month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
+        "Two of us from Boston to Lisbon for 5 nights in May, under $4,000",
+        "From London to Tokyo and Osaka in any order, 4 nights each, in September",
+    )
+
+    def __init__(self, travel: Travel, model: Model | None = None) -> None:
+        super().__init__(travel, model)
+        if isinstance(travel.provider, HttpReservationProvider):
+            self.desk = FaultDesk(travel.provider.url, _KINDS)
+        self._lights = tuple((city.longitude, city.latitude) for city in travel.cities.cities[:_LIGHTS])
+
+    # -- wishes --------------------------------------------------------------------------------------------------------
+
+    async def read(self, text: str, known: Any | None) -> Draft:
+        """By the rules; a first sentence that they can not read whole is shown to the model, where there is one."""
+        partial = await self._read(text, known)
+        if self.model is None or known is not None or not partial.missing():
+            return self._draft(partial)
+        today = (await self.domain.provider.now()).date()
+        try:
+            plainer = await reworded(text, model=self.model, cities=self.domain.cities, today=today)
+        except ModelError as exc:
+            aside = f"The model could not be asked, so I went on without it: {exc}."
+            return replace(self._draft(partial, aside), failed=exc)
+        return self._draft(partial) if plainer is None else replace(self._draft(plainer), by=self.model.name)
+
+    async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
+        today = (await self.domain.provider.now()).date()
+        return read_request(text, cities=self.domain.cities, today=today, known=known)
+
+    async def checked(self, request: Any) -> Any:
+        today = (await self.domain.provider.now()).date()
+        return parse_request(request, cities=self.domain.cities, today=today).model_dump(mode="json")
+
+    def draft_of(self, request: Any) -> Draft:
+        trip = wish_of(request)
+        follows = trip.rooms == -(-trip.travellers // 2)
+        return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
+
+    async def changed(self, known: Any, key: str, text: str | None) -> Draft:
+        if text is None:
+            return self._draft(without(known, key))
+        place = STOP.fullmatch(key)
+        if place is not None:
+            return self._draft(await self._with_stop(known, int(place[1]), text))
+        rest = without(known, key)
+        asked = Question(field=key, text=f"{text!r} is not understood")
+        said = await self._read(text, rest.model_copy(update={"doubts": (asked, *rest.doubts)}))
+        if asked in said.doubts and not has(said, key):
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed", field=key)
+        if any(doubt not in rest.doubts and doubt != asked for doubt in said.doubts):
+            doubt = next(each for each in said.doubts if each not in rest.doubts and each != asked)
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed. {doubt.text}", field=key)
+        return self._draft(said.model_copy(update={"doubts": tuple(each for each in said.doubts if each != asked)}))
+
+    async def _with_stop(self, known: PartialRequest, place: int, text: str) -> PartialRequest:
+        alone = await self._read(text, None)
+        if len(alone.stops) != 1 or alone.stops[0].city is None:
+            unknown = f" {alone.stops[0].unknown}." if len(alone.stops) == 1 else ""
+            hint = "Say one city and how many nights, like 3 nights in Cologne"
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed.{unknown} {hint}", field="stops")
+        stop = alone.stops[0] if alone.stops[0].nights else alone.stops[0].lasting(known.stops[place].nights)
+        stops = (*known.stops[:place], stop, *known.stops[place + 1 :])
+        return known.model_copy(update={"stops": stops, "unread": alone.unread})
+
+    def _draft(self, partial: PartialRequest, *asides: str) -> Draft:
+        missing = partial.missing()
+        questions = tuple(each.text for each in missing)
+        field = missing[0].field if missing else ""
+        request = None if questions else partial.complete().model_dump(mode="json")
+        unread, preferences = unread_and_preferred(partial.unread)
+        if preferences:
+            words = " and ".join(f"“{each}”" for each in dict.fromkeys(preferences))
+            asides = (
+                *asides,
+                f"Not yet applied: {words}. It chooses among plans that are there: say it once more when they are.",
+            )
+        return Draft(partial, tuple(wishes_of(partial)), questions, unread, request, asides=asides, field=field)
+
+    async def preferred(self, text: str, saga: Saga) -> Preference | None:
+        aim = aim_of(text)
+        if aim is None:
+            return None
+        known = self.draft_of(saga.request).known
+        said = await self._read(text, known)
+        if said.model_copy(update={"unread": known.unread}) != known:
+            return None
+        return chosen(aim, saga, unread_and_preferred(said.unread)[0])
+
+    # -- plans ---------------------------------------------------------------------------------------------------------
+
+    def view(self, plan: Any) -> PlanView:
+        legs = Itinerary.model_validate(plan).legs
+        return PlanView(tuple(map(_line, legs)), tuple(map(_bar, legs)), self._route(legs))
+
+    def _route(self, legs: Iterable[Leg]) -> Route:
+        journeys = [leg.offer for leg in legs if not isinstance(leg.offer, HotelOffer)]
+        connections = tuple(_connection(self.domain.cities, each) for each in journeys)
+        return Route(connections, is_map=True, lights=self._lights)
+
+    def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
+        return disruptions(saga)
+
+    def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
+        return disruption_in(text, saga)
+
+    async def happens(self, saga: Saga, disruption: Disruption) -> None:
+        if self.desk is not None and await self.desk.is_open():
+            for name in disruption.lost:
+                await self.desk.withdraw(str(saga.operations[name].output["reservation_id"]))
+
+    def downloads(self, saga: Saga) -> tuple[Download, ...]:
+        if saga.plan.content is None:
+            return ()
+        itinerary = Itinerary.model_validate(saga.plan.content)
+        booked = {each.id: str(each.output["reservation_id"]) for each in bookings(saga) if each.succeeded}
+        created = datetime.fromtimestamp(saga.last_at, UTC)
+        return (
+            Download("trip.ics", "text/calendar", itinerary_ics(itinerary, booked, created=created)),
+            Download("trip.txt", "text/plain", itinerary_text(itinerary, booked).encode()),
+        )
+
+
+def _bar(leg: Leg) -> Bar:
+    offer = leg.offer
+    if isinstance(offer, HotelOffer):
+        begins = datetime.combine(offer.check_in, offer.check_in_from)
+        ends = datetime.combine(offer.check_out, offer.check_out_until)
+        return Bar(f"Stay in {offer.city}", f"{offer.name}, {offer.stars} stars", "hotel", begins, ends, leg.label)
+    departs, arrives = offer.departs.replace(tzinfo=None), offer.arrives.replace(tzinfo=None)
+    row = f"{offer.origin_city} → {offer.destination_city}"
+    return Bar(row, f"{offer.carrier} {offer.number}", offer.kind, departs, max(arrives, departs), leg.label)
+
+
+def _connection(cities: Gazetteer, leg: FlightOffer | TrainOffer) -> Connection:
+    here, there = _place(cities, leg.origin_city), _place(cities, leg.destination_city)
+    return Connection(here, there, leg.kind, f"{leg.carrier} {leg.number}")
+
+
+def _place(cities: Gazetteer, name: str) -> Place:
+    city = cities.require(name, field="city")
+    return Place(name, city.longitude, city.latitude)
+
+
+def _line(leg: Leg) -> Line:
+    offer = leg.offer
+    price = money_text(offer.price, offer.currency)
+    if isinstance(offer, HotelOffer):
+        when = f"{_day(offer.check_in)} – {_day(offer.check_out)}, {count_text(offer.nights, 'night')}"
+        return Line(f"stay {offer.city}", f"{offer.name}, {offer.city}, {count_text(offer.stars, 'star')}", when, price)
+    stops = "direct" if not offer.stops else f"{count_text(offer.stops, 'stop')} in {', '.join(offer.via)}"
+    how = "" if offer.kind == "train" else f", {stops}"
+    when = f"{_moment(offer.departs)} – {_moment(offer.arrives)}, {duration_text(offer.duration_minutes)}{how}"
+    what = f"{offer.carrier} {offer.number}, {offer.origin_city} → {offer.destination_city}"
+    return Line(f"{offer.origin_city} → {offer.destination_city}", what, when, price)
+
+
+def _day(day: date) -> str:
+    return f"{day:%a} {day.day} {day:%b}"
+
+
+def _moment(moment: datetime) -> str:
+    return f"{_day(moment.date())} {time(moment.hour, moment.minute):%H:%M}"

@@ -1,0 +1,76 @@
+"""`cheaper`, `nicer`: which of the trips that are offered is meant. Only a sentence that says nothing else chooses one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from sagagraph.domains.travel.plan import Itinerary
+from sagagraph.domains.travel.text.reader import left_unread
+from sagagraph.planning.page import ALONE, Preference, better_offer
+from sagagraph.saga.core.state import Saga
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """Less of `quantity` is better."""
+
+    words: re.Pattern[str]
+    quantity: Callable[[Itinerary], int]
+    best: str
+
+
+def _words(text: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{text})\b", re.IGNORECASE)
+
+
+_AIMS: Final = (
+    Aim(_words(r"cheap(?:er|est)?|less expensive|costs? less|save money"), lambda trip: int(trip.total * 100), "the cheapest"),
+    Aim(_words(r"fast(?:er|est)|quick(?:er|est)|short(?:er|est) journeys?"), lambda trip: trip.minutes_under_way, "the fastest"),
+    Aim(
+        _words(r"(?:more|most) comfortable|nice(?:r|st)|more luxur\w+"),
+        lambda trip: -sum(stay.stars * stay.nights for stay in trip.stays),
+        "the most comfortable",
+    ),
+)
+_DENIED: Final = re.compile(r"(?:\b(?:not|no|never|nothing|without)|n't)\s+(?:[\w']+\s+){0,3}$", re.IGNORECASE)
+_DEGREE: Final = re.compile(r"\b(?:much|even|little|slightly|possible|way|lot|significantly)\b", re.IGNORECASE)
+
+
+def aim_of(text: str) -> Aim | None:
+    for aim in _AIMS:
+        found = aim.words.search(text)
+        if found is not None and not _DENIED.search(text[: found.start()]):
+            return aim
+    return None
+
+
+def what_else(text: str) -> tuple[str, ...]:
+    """What a text says beside preferences, as far as it means something."""
+    for aim in _AIMS:
+        text = aim.words.sub(" ", text)
+    return left_unread(_DEGREE.sub(" ", text))
+
+
+def unread_and_preferred(unread: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What nobody understood, and the preferences among it, in their own words."""
+    left: list[str] = []
+    preferred: list[str] = []
+    for each in unread:
+        aim = aim_of(each)
+        found = aim.words.search(each) if aim is not None else None
+        left += (each,) if found is None else what_else(each)
+        preferred += () if found is None else (found[0].lower(),)
+    return tuple(left), tuple(preferred)
+
+
+def chosen(aim: Aim, saga: Saga, not_understood: tuple[str, ...]) -> Preference:
+    unread = f" I did not understand: {', '.join(not_understood)}." if not_understood else ""
+    if not saga.plan.alternatives:
+        return Preference(said=f"{ALONE}{unread}")
+    better = better_offer(saga, lambda plan: aim.quantity(Itinerary.model_validate(plan)))
+    if better is None:
+        return Preference(said=f"This is {aim.best} of the trips that I have found for your wishes; change one of them.{unread}")
+    return Preference(better[0], said=f"This one is {aim.best} of those that keep your wishes.{unread}")

@@ -1,0 +1,144 @@
+"""A trip that is changed after it was paid: what stands of it, and the way to another one (ADR-0011)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from sagagraph.domains.travel.actions.bookings import Booking, KeepRequest
+from sagagraph.domains.travel.actions.workflow import PAYMENT, revised_workflow, undo_prefix
+from sagagraph.domains.travel.plan import Itinerary, Leg
+from sagagraph.domains.travel.planning.repair import Damage
+from sagagraph.domains.travel.progress import BOOKINGS, Standing, amount, fees_paid, has_begun, refused, standing
+from sagagraph.domains.travel.provider.receipts import Reservation
+from sagagraph.domains.travel.request import TripRequest
+from sagagraph.domains.travel.wording import headline
+from sagagraph.saga.core.amendments import Amendment, amendment_in, amendment_of
+from sagagraph.saga.engine.reversal import undoing_specs
+from sagagraph.workflow.operation import OperationSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sagagraph.domains.travel.cities import Gazetteer
+    from sagagraph.domains.travel.provider.provider import ReservationProvider
+    from sagagraph.planning.domain import Revision
+    from sagagraph.saga.core.state import Saga
+    from sagagraph.saga.engine.actions import Action
+
+
+def wish_of(request: Any) -> TripRequest:
+    """What is wished for, by a trip or by what changes one."""
+    amendment = amendment_in(request)
+    return TripRequest.model_validate(request if amendment is None else amendment.request)
+
+
+def itinerary_before(saga: Saga) -> Itinerary | None:
+    """The plan that was accepted last: this saga's own, or its parent's."""
+    if saga.plan.accepted is not None:
+        return Itinerary.model_validate(saga.plan.accepted.content)
+    amendment = amendment_of(saga)
+    return None if amendment is None else Itinerary.model_validate(amendment.plan)
+
+
+async def all_standing(saga: Saga, provider: ReservationProvider) -> tuple[Standing, ...]:
+    """Its own reservations, and for an amendment those of its parent that the provider still has on its books."""
+    before = itinerary_before(saga)
+    own = () if before is None else standing(saga, before)
+    amendment = amendment_of(saga)
+    return own if amendment is None else (*await _of_parent(amendment, provider), *own)
+
+
+async def _of_parent(amendment: Amendment, provider: ReservationProvider) -> tuple[Standing, ...]:
+    parents = tuple(_booked_by_parent(amendment))
+    found = await asyncio.gather(*(provider.find(each.leg.offer.kind, each.key) for each in parents))
+    live = [
+        {each.id for each in answer.matches if isinstance(each, Reservation) and each.state == "confirmed"} for answer in found
+    ]
+    return tuple(each for each, ids in zip(parents, live, strict=True) if each.booking.reservation_id in ids)
+
+
+def _booked_by_parent(amendment: Amendment) -> Iterator[Standing]:
+    legs = _legs_of(amendment)
+    for each in amendment.stands:
+        if each.action in BOOKINGS and each.id in legs:
+            yield Standing(legs[each.id], Booking.model_validate(each.result), each.key)
+
+
+def _legs_of(amendment: Amendment) -> dict[str, Leg]:
+    return {leg.label: leg for leg in Itinerary.model_validate(amendment.plan).legs}
+
+
+def all_fees_paid(saga: Saga) -> Decimal:
+    """By this saga, and before it by the one that it amends."""
+    amendment = amendment_of(saga)
+    return fees_paid(saga) + (amount(amendment.fees) if amendment is not None else Decimal(0))
+
+
+async def damage_of(saga: Saga, provider: ReservationProvider, cities: Gazetteer) -> Damage:
+    """What a repair, or a change after the payment, has to start from."""
+    before = itinerary_before(saga)
+    if before is None:
+        raise AssertionError(f"saga {saga.id!r} has no plan to start from")
+    amendment = amendment_of(saga)
+    booked = {each.id for each in saga.in_order() if each.succeeded} | (amendment.by_id.keys() if amendment else set())
+    now, stands = await asyncio.gather(provider.now(), all_standing(saga, provider))
+    return Damage(
+        request=wish_of(saga.request),
+        itinerary=before,
+        stands=stands,
+        refused=refused(saga),
+        paid=all_fees_paid(saga),
+        version=saga.plan.version + (0 if amendment is None else last_version(amendment)),
+        lost=frozenset() if amendment is None else _lost_offers(amendment, stands),
+        begun=tuple(leg for leg in before.legs if leg.label in booked and has_begun(leg, now, cities)),
+    )
+
+
+def last_version(amendment: Amendment) -> int:
+    """The highest that the names of the parent's operations end in; names are never used for two things."""
+    endings = (each.id.rpartition(".")[2] for each in amendment.stands if "." in each.id)
+    return max([1, *(int(each) for each in endings if each.isdigit())])
+
+
+def _lost_offers(amendment: Amendment, stands: Iterable[Standing]) -> frozenset[str]:
+    """What somebody said has fallen through, and what the provider does not have on its books any more."""
+    still = {each.leg.label for each in stands}
+    gone = {each.leg.label for each in _booked_by_parent(amendment)} - still
+    legs = _legs_of(amendment)
+    return frozenset(legs[name].offer.offer_id for name in {*amendment.lost, *gone} if name in legs)
+
+
+def amending_workflow(saga: Saga, itinerary: Itinerary, actions: Mapping[str, Action]) -> Revision:
+    """Books what is new, pays for all of it, then pays back and cancels what the parent has and the new plan has not.
+
+    What stays is looked at, not booked. Where everything stays, nothing is paid.
+    """
+    amendment = amendment_of(saga)
+    if amendment is None:
+        raise AssertionError(f"saga {saga.id!r} amends nothing")
+    kept = {leg.label: leg for leg in itinerary.legs if leg.label in amendment.by_id}
+    version = saga.plan.version + last_version(amendment) + 1
+    dropped = tuple(each.id for each in amendment.stands if each.action in BOOKINGS and each.id not in kept)
+    is_same = not dropped and len(kept) == len(itinerary.legs)
+    undone = () if is_same else (*dropped, *(each.id for each in amendment.stands if each.action == "capture_payment"))
+    undoing = undoing_specs(amendment, undone, undo_prefix(version), f"{PAYMENT}.{version}", actions)
+    return revised_workflow(
+        saga,
+        itinerary,
+        actions,
+        version=version,
+        standing_elsewhere={name: _keeping(amendment, leg, actions) for name, leg in kept.items()},
+        afterwards=tuple(undoing),
+        is_paid=is_same,
+    )
+
+
+def _keeping(amendment: Amendment, leg: Leg, actions: Mapping[str, Action]) -> OperationSpec:
+    stands = amendment.by_id[leg.label]
+    booking = Booking.model_validate(stands.result)
+    title = headline(leg.offer)
+    request = KeepRequest(kind=leg.offer.kind, title=title, key=stands.key, reservation_id=booking.reservation_id)
+    return actions["keep_booking"].spec(leg.label, request)

@@ -1,0 +1,296 @@
+"""What could be booked for a trip: the offers that a search needs, and how they are fetched."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from sagagraph.domains.travel.money import PRICE_CURRENCY
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer, Transport, TransportOffer
+from sagagraph.domains.travel.request import NIGHT_ENDS, Order, Weekday
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sagagraph.domains.travel.cities import City
+    from sagagraph.domains.travel.provider.provider import ReservationProvider
+    from sagagraph.domains.travel.rates import Rates
+    from sagagraph.domains.travel.request import Hours, Stop, TripRequest
+
+CALLS_AT_ONCE: Final = 8
+MOST_DEPARTURE_DAYS: Final = 31
+DAYS_AROUND: Final = 3
+"""Where nothing can be had on the day asked for, as many days before and after it are looked at."""
+DAYS_BEYOND: Final = 7
+"""Where nothing can be had within the window, as many later days of departure are looked at."""
+FARTHEST_BY_TRAIN_KM: Final = 1000
+SENSIBLE_BY_TRAIN: Final = timedelta(hours=6)
+"""A train up to this long is taken instead of a flight."""
+
+Transports = tuple[Transport, ...]
+AnyOffer = TypeVar("AnyOffer", FlightOffer | TrainOffer, HotelOffer)
+
+
+@dataclass(frozen=True)
+class Market:
+    """The offers of one moment."""
+
+    now: datetime
+    departure_days: tuple[date, ...]
+    """That were asked about: those of the request, and more where the market was gathered widely."""
+    journeys: Mapping[tuple[str, str, date], Transports]
+    """By city of departure, city of arrival and local day of departure."""
+    stays: Mapping[tuple[str, int, date], tuple[HotelOffer, ...]]
+    """By city, nights and day of check-in."""
+    rates: Rates | None = None
+    """None: the budget is in the currency of the offers."""
+    has_slow_trains: bool = False
+    """Trains that take longer than anybody would choose count too: there may be no other way."""
+    fees_cents: int = 0
+    """What is to be paid besides the offers."""
+
+    def with_trains_first(self, request: TripRequest) -> Market:
+        """Without the flights of a day on which a train that keeps every wish is quick enough."""
+
+        def chosen(offers: Transports) -> Transports:
+            has_train = any(is_good_train(request, offer, self.now) for offer in offers)
+            return tuple(offer for offer in offers if isinstance(offer, TrainOffer)) if has_train else offers
+
+        return replace(self, journeys={key: chosen(offers) for key, offers in self.journeys.items()})
+
+
+def journeys_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
+    """From city to city, in the order of travel."""
+    cities = [request.origin, *(stop.city for stop in request.stops)]
+    return tuple(pairwise(cities if request.return_to is None else [*cities, request.return_to]))
+
+
+def pairs_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
+    """Every journey that a trip may have, once."""
+    if request.order is Order.GIVEN:
+        return tuple(dict.fromkeys(journeys_of(request)))
+    stops = tuple(dict.fromkeys(stop.city for stop in request.stops))
+    last = () if request.return_to is None else (request.return_to,)
+    pairs = dict.fromkeys((here, there) for here in (request.origin, *stops) for there in (*stops, *last))
+    return tuple((here, there) for here, there in pairs if here != there and (here, there) != (request.origin, request.return_to))
+
+
+def can_be_boarded(offer: TransportOffer, travellers: int, now: datetime) -> bool:
+    return offer.left >= travellers and offer.departs > now
+
+
+def keeps_hours(request: TripRequest, offer: TransportOffer) -> bool:
+    leaves, comes = offer.departs.time(), offer.arrives.time()
+    return _is_within(request.hours.depart, leaves) and _is_within(request.hours.arrive, comes)
+
+
+def _is_within(hours: Hours, moment: time) -> bool:
+    is_too_early = hours.earliest is not None and moment < hours.earliest
+    is_too_late = hours.latest is not None and not NIGHT_ENDS <= moment.replace(second=0, microsecond=0) <= hours.latest
+    return not is_too_early and not is_too_late
+
+
+def keeps_weekdays(request: TripRequest, offer: TransportOffer) -> bool:
+    return not {Weekday.of(offer.departs), Weekday.of(offer.arrives)} & set(request.not_on)
+
+
+def is_sensible_train(offer: TransportOffer) -> bool:
+    return isinstance(offer, TrainOffer) and timedelta(minutes=offer.duration_minutes) <= SENSIBLE_BY_TRAIN
+
+
+def is_good_train(request: TripRequest, offer: TransportOffer, now: datetime) -> bool:
+    """So good that nobody looks for flights on its day."""
+    is_wanted = keeps_hours(request, offer) and keeps_weekdays(request, offer)
+    return is_wanted and is_sensible_train(offer) and can_be_boarded(offer, request.travellers, now)
+
+
+async def gather(
+    request: TripRequest,
+    provider: ReservationProvider,
+    *,
+    widely: bool = False,
+    known: Sequence[Offer] | None = None,
+    begun: Sequence[Offer] = (),
+    cities: Iterable[City] | None = None,
+) -> Market:
+    """Asks for every day that can be reached: what arrives on a day decides what is asked next.
+
+    `known`: what can be had whatever is offered, because it is booked. It is on the market, and so is what can be reached by it,
+    and flights beside good trains.
+
+    `begun`: what of it is in the past or goes on. It is all that there is for its day; nobody is asked about days that are over.
+
+    `cities`: those of the request, where they are known: the provider is not asked for all that there are.
+
+    `widely`: for flights beside good trains too, and for days of departure a little beyond the wishes: to see
+    whether there is any trip at all, and what it would need.
+
+    Raises:
+        ProviderError: a question was not answered.
+    """
+    now = await provider.now()
+    cities = await provider.cities() if cities is None else cities
+    rates = None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
+    gathering = _Gathering(request, provider, cities, now, widely=widely, known=known, begun=begun)
+    today = now.astimezone(UTC).date()
+    days = _spread(request.departure_days(today))
+    days = _beyond(request, days, today) if widely and days else days
+    days = tuple(sorted({*days, *_begun(known or (), request, today)}))
+    days = tuple(each.departs.date() for each in begun[:1] if not isinstance(each, HotelOffer)) or days
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            await gathering.follow(days, tasks)
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return Market(now, days, gathering.journeys, gathering.stays, rates)
+
+
+def _spread(days: tuple[date, ...]) -> tuple[date, ...]:
+    """All of them up to a month's worth; of more, as many at even distances, the first and the last included."""
+    if len(days) <= MOST_DEPARTURE_DAYS:
+        return days
+    return tuple(days[n * (len(days) - 1) // (MOST_DEPARTURE_DAYS - 1)] for n in range(MOST_DEPARTURE_DAYS))
+
+
+def _beyond(request: TripRequest, days: tuple[date, ...], today: date) -> tuple[date, ...]:
+    """A few days around an exact day of departure; a week more, where the window alone sets the last day."""
+    before, after = (0, DAYS_BEYOND) if request.depart is None else (DAYS_AROUND, DAYS_AROUND)
+    earliest = today if request.window is None else max(today, request.window.first)
+    around = {days[0] - timedelta(days=n) for n in range(before + 1)} | {days[-1] + timedelta(days=n) for n in range(after + 1)}
+    return tuple(sorted(set(days) | {day for day in around if day >= earliest}))
+
+
+def _begun(known: Sequence[Offer], request: TripRequest, today: date) -> Iterator[date]:
+    """The days on which the trip may begin with something that is known."""
+    days = set(request.departure_days(today))
+    return (each.departs.date() for each in known if not isinstance(each, HotelOffer) and each.departs.date() in days)
+
+
+def _leads(offer: Transport, here: str, there: str, day: date) -> bool:
+    return (offer.origin_city, offer.destination_city, offer.departs.date()) == (here, there, day)
+
+
+def _others(offers: Sequence[AnyOffer], known: Sequence[AnyOffer]) -> Iterator[AnyOffer]:
+    ids = {each.offer_id for each in known}
+    return (each for each in offers if each.offer_id not in ids)
+
+
+class _Place(NamedTuple):
+    """Where a trip may be, and when."""
+
+    visited: int
+    """A bit for every stop that has been come to."""
+    stop: int
+    """The last of them, by its place in the request; -1 at the origin."""
+    day: date
+
+
+class _Gathering:
+    def __init__(
+        self,
+        request: TripRequest,
+        provider: ReservationProvider,
+        cities: Iterable[City],
+        now: datetime,
+        *,
+        widely: bool,
+        known: Sequence[Offer] | None,
+        begun: Sequence[Offer],
+    ) -> None:
+        self.journeys: dict[tuple[str, str, date], Transports] = {}
+        self.stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = {}
+        self._widely = widely
+        self._beside_trains = widely or known is not None
+        self._known = known or ()
+        self._begun = begun
+        self._journeys: dict[tuple[str, str, date], asyncio.Task[Transports]] = {}
+        self._request = request
+        self._provider = provider
+        self._cities = {city.name: city for city in cities}
+        self._now = now
+        self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
+
+    async def follow(self, days: Iterable[date], tasks: asyncio.TaskGroup) -> None:
+        """Journey by journey; the hotels of a stop are asked for while the next journey is."""
+        places = {_Place(0, -1, day) for day in days}
+        for _ in self._request.stops:
+            routes = [(place, stop) for place in sorted(places) for stop in self._next_stops(place)]
+            cities = [(self._city(place), self._request.stops[stop].city) for place, stop in routes]
+            asked = [self._asked(*ends, place.day, tasks) for ends, (place, _) in zip(cities, routes, strict=True)]
+            places = set()
+            for (place, number), task in zip(routes, asked, strict=True):
+                for check_in in sorted({offer.arrives.date() for offer in await task}):
+                    stop = self._request.stops[number]
+                    self._ask_for_beds(stop, check_in, tasks)
+                    places.add(_Place(place.visited | 1 << number, number, check_in + timedelta(days=stop.nights)))
+            places = {place for place in places if self._has_time_left(place)}
+        if self._request.return_to is not None:
+            for place in sorted(places):
+                self._asked(self._city(place), self._request.return_to, place.day, tasks)
+
+    def _next_stops(self, place: _Place) -> Iterable[int]:
+        if self._request.order is Order.GIVEN:
+            return (place.stop + 1,)
+        here, stops = self._city(place), self._request.stops
+        return (stop for stop in range(len(stops)) if not place.visited & 1 << stop and stops[stop].city != here)
+
+    def _city(self, place: _Place) -> str:
+        return self._request.origin if place.stop < 0 else self._request.stops[place.stop].city
+
+    def _has_time_left(self, place: _Place) -> bool:
+        """For the nights that are left to sleep; over the date line, one can win a day."""
+        window, stops = self._request.window, self._request.stops
+        left = sum(stop.nights for n, stop in enumerate(stops) if not place.visited & 1 << n)
+        return self._widely or window is None or place.day + timedelta(days=left - 1) <= window.last
+
+    def _asked(self, here: str, there: str, day: date, tasks: asyncio.TaskGroup) -> asyncio.Task[Transports]:
+        key = here, there, day
+        if key not in self._journeys:
+            self._journeys[key] = tasks.create_task(self._transports(here, there, day))
+        return self._journeys[key]
+
+    def _ask_for_beds(self, stop: Stop, check_in: date, tasks: asyncio.TaskGroup) -> None:
+        key = stop.city, stop.nights, check_in
+        if key not in self.stays:
+            self.stays[key] = ()
+            tasks.create_task(self._hotels(stop, check_in))
+
+    async def _transports(self, here: str, there: str, day: date) -> Transports:
+        transports = [each for each in self._begun if not isinstance(each, HotelOffer)]
+        under_way = tuple(each for each in transports if _leads(each, here, there, day))
+        if under_way or self._is_over(day):
+            self.journeys[here, there, day] = under_way
+            return under_way
+        party = self._request.travellers
+        found: Transports = ()
+        async with self._turn:
+            if self._may_have_a_train(here, there):
+                found = await self._provider.trains(here, there, day, party)
+            if self._beside_trains or not any(is_good_train(self._request, train, self._now) for train in found):
+                found += await self._provider.flights(here, there, day, party)
+        booked = tuple(each for each in self._known if not isinstance(each, HotelOffer) and _leads(each, here, there, day))
+        self.journeys[here, there, day] = (*booked, *_others(found, booked))
+        return self.journeys[here, there, day]
+
+    async def _hotels(self, stop: Stop, check_in: date) -> None:
+        stays = (each for each in self._begun if isinstance(each, HotelOffer))
+        under_way = tuple(each for each in stays if (each.city, each.nights, each.check_in) == (stop.city, stop.nights, check_in))
+        if under_way or self._is_over(check_in):
+            self.stays[stop.city, stop.nights, check_in] = under_way
+            return
+        check_out = check_in + timedelta(days=stop.nights)
+        async with self._turn:
+            found = await self._provider.hotels(stop.city, check_in, check_out, self._request.rooms)
+        mine = (each for each in self._known if isinstance(each, HotelOffer))
+        booked = tuple(each for each in mine if (each.city, each.nights, each.check_in) == (stop.city, stop.nights, check_in))
+        self.stays[stop.city, stop.nights, check_in] = (*booked, *_others(found, booked))
+
+    def _is_over(self, day: date) -> bool:
+        return day < self._now.astimezone(UTC).date()
+
+    def _may_have_a_train(self, here: str, there: str) -> bool:
+        ends = self._cities.get(here), self._cities.get(there)
+        return not (ends[0] and ends[1]) or ends[0].distance_km(ends[1]) <= FARTHEST_BY_TRAIN_KM

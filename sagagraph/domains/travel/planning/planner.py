@@ -1,0 +1,112 @@
+"""Proposes trips: a few that differ in what a person cares about, or what stands in the way of any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sagagraph.domains.travel.plan import Itinerary
+from sagagraph.domains.travel.planning import explanation
+from sagagraph.domains.travel.planning.conflict import Conflict
+from sagagraph.domains.travel.planning.exchange import converted
+from sagagraph.domains.travel.planning.market import Market, gather
+from sagagraph.domains.travel.planning.measures import measures
+from sagagraph.domains.travel.planning.search import best_path
+from sagagraph.planning.background import in_background
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from sagagraph.domains.travel.cities import City
+    from sagagraph.domains.travel.planning.search import Path
+    from sagagraph.domains.travel.provider.provider import ReservationProvider
+    from sagagraph.domains.travel.request import TripRequest
+    from sagagraph.planning.domain import Relaxation
+
+
+@dataclass(frozen=True)
+class Infeasible:
+    """No trip keeps all wishes. The reasons say in sentences what the conflict and the relaxations say."""
+
+    reasons: tuple[str, ...]
+    conflict: tuple[str, ...] = ()
+    """The fewest wishes that can not be met together, in words. Empty: nothing can be had at all."""
+    relaxations: tuple[Relaxation, ...] = ()
+    """One for every wish of the conflict, in the same order."""
+
+
+Proposals = tuple[Itinerary, ...] | Infeasible
+"""The preferred trip first."""
+
+
+async def propose(
+    request: TripRequest, provider: ReservationProvider, *, limit: int = 4, cities: Collection[City] | None = None
+) -> Proposals:
+    """At most `limit` trips. Nobody else who is served by this event loop waits for it. `cities`: as for `gather`.
+
+    Raises:
+        ProviderError: the offers could not be read.
+    """
+    market = (await gather(request, provider, cities=cities)).with_trains_first(request)
+    proposals: Proposals | None = await in_background(_with_good_trains, request, market)
+    if proposals is None:
+        proposals = await in_background(choose, request, await gather(request, provider, widely=True, cities=cities))
+    return proposals if isinstance(proposals, Infeasible) else proposals[:limit]
+
+
+def _with_good_trains(request: TripRequest, market: Market) -> tuple[Itinerary, ...] | None:
+    found = _best_of(request, market)
+    return _itineraries(request, market, found) if found else None
+
+
+def choose(request: TripRequest, offers: Market) -> Proposals:
+    """The best by each measure, without doubles. The first is the preferred one:
+
+    the fewest flights with a change of plane where direct ones are preferred, then the least of price plus, for every
+    traveller, $30 for an hour under way and $60 for leaving before 7:00 or arriving between 23:00 and 6:00. Ties go to
+    the lower price, then to the offer id that sorts first. Where there is a good train, flights are looked at only if
+    there is no trip without them, and trains of more than six hours too.
+    """
+    everything = replace(offers, has_slow_trains=True)
+    for market in (offers.with_trains_first(request), everything):
+        found = _best_of(request, market)
+        if found:
+            return _itineraries(request, market, found)
+    return infeasible(request, everything)
+
+
+def _best_of(request: TripRequest, market: Market) -> dict[str, Path]:
+    """By what it is best at; empty, where there is no trip at all."""
+    found = {}
+    for title, weigh in measures(request).items():
+        path = best_path(request, market, weigh)
+        if path is None:
+            return {}
+        found[title] = path
+    return found
+
+
+def _itineraries(request: TripRequest, market: Market, best: dict[str, Path]) -> tuple[Itinerary, ...]:
+    paths = {path.ids: path for path in best.values()}
+    considered = explanation.considered(request, market)
+    return tuple(
+        Itinerary.of(
+            request,
+            path.offers,
+            converted=converted(request, path.cents, market.rates),
+            reasons=explanation.reasons(
+                request, market, path, [title for title, each in best.items() if each.ids == ids], tuple(paths.values())
+            ),
+            considered=considered,
+            choices=explanation.choices(request, market, path),
+        )
+        for ids, path in paths.items()
+    )
+
+
+def infeasible(request: TripRequest, offers: Market) -> Infeasible:
+    """Why no trip on this market keeps all wishes, and what would help."""
+    conflict = Conflict(request, offers)
+    relaxations = tuple(conflict.relaxations())
+    reasons = explanation.why_not(request, offers, conflict.in_words, relaxations)
+    return Infeasible(reasons, conflict.in_words, relaxations)

@@ -1,0 +1,268 @@
+"""Repairs a trip: another hotel for the same nights, another train on the same day; only where that is not enough, more.
+
+What is preferred, in this order (ALAS section 3.4, smallest neighbourhood first): as many reservations as possible stay; as few
+legs as possible change; then what the planner prefers of a trip, with the fees for what is cancelled. Each neighbourhood holds
+the best of all that keep as much, so growing it is only needed where it holds nothing (ADR-0009).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
+from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.plan import Itinerary, Leg
+from sagagraph.domains.travel.planning.exchange import converted
+from sagagraph.domains.travel.planning.market import AnyOffer, Market, gather, journeys_of
+from sagagraph.domains.travel.planning.measures import balance
+from sagagraph.domains.travel.planning.planner import Infeasible, infeasible
+from sagagraph.domains.travel.planning.search import best_path, cents
+from sagagraph.domains.travel.wording import count_text, headline
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from datetime import date, datetime
+
+    from sagagraph.domains.travel.cities import City
+    from sagagraph.domains.travel.offers import Offer, Transport
+    from sagagraph.domains.travel.planning.search import Path
+    from sagagraph.domains.travel.progress import Standing
+    from sagagraph.domains.travel.provider.provider import ReservationProvider
+    from sagagraph.domains.travel.rates import Rates
+    from sagagraph.domains.travel.request import TripRequest
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A trip that can not go on as it was planned."""
+
+    request: TripRequest
+    itinerary: Itinerary
+    """As it was accepted last."""
+    stands: tuple[Standing, ...]
+    refused: frozenset[tuple[str, Decimal]]
+    """Offers that can not be had at a price, whatever is quoted."""
+    paid: Decimal
+    """What cancelling has cost so far."""
+    version: int
+    """Of the accepted plan."""
+    lost: frozenset[str] = frozenset()
+    """Offers that are not to be counted on any more, booked or not."""
+    begun: tuple[Leg, ...] = ()
+    """Of the itinerary, what has begun: it stays as it is."""
+
+    @property
+    def fitting(self) -> tuple[Leg, ...]:
+        """What was planned for as many people as travel now: all of it, or nothing."""
+        planned = self.itinerary.request
+        has_same_party = (planned.travellers, planned.rooms) == (self.request.travellers, self.request.rooms)
+        return self.itinerary.legs if has_same_party else ()
+
+    @property
+    def usable(self) -> tuple[Standing, ...]:
+        return tuple(each for each in self.stands if each.leg.offer.offer_id not in self.lost) if self.fitting else ()
+
+    @property
+    def has_same_route(self) -> bool:
+        planned = self.itinerary.request
+        return (journeys_of(planned), planned.stops) == (journeys_of(self.request), self.request.stops)
+
+
+async def repair(damage: Damage, provider: ReservationProvider, cities: Collection[City] | None = None) -> Itinerary | Infeasible:
+    """The best way on from what stands. `cities`: as for `gather`. Raises `ProviderError` when the offers could not be read."""
+    if spoilt := _spoilt(damage):
+        return Infeasible((f"{'; '.join(spoilt)}: what has begun can not be changed any more",))
+    now = await provider.now()
+    quoted = await _still_to_be_had(damage, provider)
+    market = await _beside_what_failed(damage, quoted, provider, now)
+    path = _best(damage, market, now) if damage.has_same_route else None
+    if path is None:
+        market = await _everything(damage, quoted, provider, cities)
+        path = _best(damage, market, now)
+    if path is None:
+        return _nothing_left(damage, market, now)
+    return _itinerary(damage, path, now, market.rates)
+
+
+def _spoilt(damage: Damage) -> list[str]:
+    """What has begun and can not go on."""
+    usable = {each.leg.label for each in damage.usable}
+    return [headline(leg.offer) for leg in damage.begun if leg.label not in usable]
+
+
+# -- what there is ---------------------------------------------------------------------------------------------------
+
+
+async def _still_to_be_had(damage: Damage, provider: ReservationProvider) -> dict[str, Offer]:
+    """By label, the legs that are as they were planned: booked, or offered at the same price."""
+    booked = {each.leg.label for each in damage.usable}
+    asked = [leg for leg in damage.fitting if leg.label not in booked]
+    quotes = await asyncio.gather(*(provider.offer(leg.offer.offer_id) for leg in asked))
+    found: dict[str, Offer] = {each.leg.label: _as_booked(each) for each in damage.usable}
+    for leg, quote in zip(asked, quotes, strict=True):
+        if quote is not None and quote.price == leg.offer.price and _may_be_had(damage, quote):
+            found[leg.label] = quote
+    return found
+
+
+def _as_booked(stands: Standing) -> Offer:
+    """It is ours, whatever is left for others."""
+    return stands.leg.offer.model_copy(update={"left": 99})
+
+
+def _may_be_had(damage: Damage, offer: Offer) -> bool:
+    needed = damage.request.rooms if isinstance(offer, HotelOffer) else damage.request.travellers
+    is_refused = offer.offer_id in damage.lost or (offer.offer_id, offer.price) in damage.refused
+    return offer.left >= needed and not is_refused
+
+
+async def _beside_what_failed(
+    damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider, now: datetime
+) -> Market:
+    """The smallest neighbourhood: what else there is on the day, or for the nights, of a leg that failed; the rest as it is."""
+    legs = damage.itinerary.legs
+    found = await asyncio.gather(*(_instead(damage, leg, quoted, provider) for leg in legs))
+    journeys: dict[tuple[str, str, date], tuple[Transport, ...]] = defaultdict(tuple)
+    stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = defaultdict(tuple)
+    booked = {each.leg.offer.offer_id: _as_booked(each) for each in damage.usable}
+    offered = {each.offer_id: each for each in chain.from_iterable(found)} | booked
+    for offer in offered.values():
+        if isinstance(offer, HotelOffer):
+            stays[offer.city, offer.nights, offer.check_in] += (offer,)
+        else:
+            journeys[offer.origin_city, offer.destination_city, offer.departs.date()] += (offer,)
+    return Market(now, (legs[0].begins,), journeys, stays, await _rates(damage.request, provider))
+
+
+async def _instead(damage: Damage, leg: Leg, quoted: Mapping[str, Offer], provider: ReservationProvider) -> list[Offer]:
+    if leg.label in quoted:
+        return [quoted[leg.label]]
+    offer, request = leg.offer, damage.request
+    offered: Iterable[Offer]
+    if isinstance(offer, HotelOffer):
+        offered = await provider.hotels(offer.city, offer.check_in, offer.check_out, request.rooms)
+    else:
+        where = (offer.origin_city, offer.destination_city, offer.departs.date(), request.travellers)
+        trains, flights = await asyncio.gather(provider.trains(*where), provider.flights(*where))
+        offered = (*trains, *flights)
+    return [each for each in offered if _may_be_had(damage, each)]
+
+
+async def _rates(request: TripRequest, provider: ReservationProvider) -> Rates | None:
+    return None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
+
+
+async def _everything(
+    damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider, cities: Collection[City] | None
+) -> Market:
+    """All that is offered, and all that is booked; nothing that was refused."""
+    begun = tuple(leg.offer for leg in damage.begun)
+    market = await gather(damage.request, provider, known=tuple(quoted.values()), begun=begun, cities=cities)
+    return replace(
+        market,
+        journeys={slot: tuple(each for each in offers if _may_be_had(damage, each)) for slot, offers in market.journeys.items()},
+        stays={slot: tuple(each for each in offers if _may_be_had(damage, each)) for slot, offers in market.stays.items()},
+    )
+
+
+# -- what is best ----------------------------------------------------------------------------------------------------
+
+
+def _best(damage: Damage, market: Market, now: datetime) -> Path | None:
+    """Fees are counted as if all that stands were cancelled, and each that is taken brings its own back."""
+    fees = {each.leg.offer.offer_id: each.fee(now) for each in damage.usable}
+    begun = {leg.offer.offer_id for leg in damage.begun}
+    planned = {leg.offer.offer_id for leg in damage.fitting}
+    weigh_trip = balance(damage.request)
+    reckoned = replace(
+        market,
+        now=_before(damage, now),
+        has_slow_trains=True,
+        fees_cents=cents(sum((each.fee(now) for each in damage.stands), damage.paid)),
+        journeys={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.journeys.items()},
+        stays={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.stays.items()},
+    )
+
+    def weigh(offer: Offer) -> tuple[int, ...]:
+        return (-(offer.offer_id in begun), -(offer.offer_id in fees), int(offer.offer_id not in planned), *weigh_trip(offer))
+
+    path = best_path(damage.request, reckoned, weigh)
+    return path if path is not None and begun <= set(path.ids) else None
+
+
+def _before(damage: Damage, now: datetime) -> datetime:
+    """A moment at which what has begun could still be boarded; what is on offer is on offer now."""
+    departed = (leg.offer.departs for leg in damage.begun if not isinstance(leg.offer, HotelOffer))
+    return min([now, *(each - timedelta(minutes=1) for each in departed)])
+
+
+def _less(offer: AnyOffer, fees: Mapping[str, Decimal]) -> AnyOffer:
+    fee = fees.get(offer.offer_id)
+    return offer if fee is None else offer.model_copy(update={"price": offer.price - fee})
+
+
+def _nothing_left(damage: Damage, market: Market, now: datetime) -> Infeasible:
+    """In the planner's words, of what is on offer now and of the fees that are due whatever is done."""
+    stands = sum((each.fee(now) for each in damage.stands), damage.paid)
+    found = infeasible(damage.request, replace(market, has_slow_trains=True, fees_cents=cents(stands)))
+    return replace(found, reasons=("nothing is left, whatever is kept of what stands", *found.reasons[:1]))
+
+
+# -- the plan that comes of it ---------------------------------------------------------------------------------------
+
+
+def _itinerary(damage: Damage, path: Path, now: datetime, rates: Rates | None) -> Itinerary:
+    known = {leg.offer.offer_id: leg for leg in (*damage.fitting, *(each.leg for each in damage.usable))}
+    version = damage.version + 1
+    legs = tuple(_leg(offer, f"T{n}.{version}", known, damage) for n, offer in enumerate(path.offers, start=1))
+    kept = {leg.label for leg in legs}
+    gone = [each for each in damage.stands if each.leg.label not in kept]
+    total = sum((leg.offer.price for leg in legs), Decimal(0))
+    fees = damage.paid + sum((each.fee(now) for each in gone), Decimal(0))
+    return Itinerary(
+        request=damage.request,
+        legs=legs,
+        total=total,
+        currency=PRICE_CURRENCY,
+        fees=fees,
+        converted=converted(damage.request, cents(total + fees), rates) if damage.request.budget is not None else None,
+        reasons=_reasons(damage, legs, gone, total, fees),
+    )
+
+
+def _leg(offer: Offer, label: str, known: Mapping[str, Leg], damage: Damage) -> Leg:
+    """What was planned and can still be had keeps its name, and the price that it was booked or planned at."""
+    leg = known.get(offer.offer_id)
+    if leg is None or _was_refused(leg, damage) or (offer.price != leg.offer.price and not _is_booked(leg, damage)):
+        return Leg(label=label, offer=offer)
+    return leg
+
+
+def _is_booked(leg: Leg, damage: Damage) -> bool:
+    return any(each.leg.label == leg.label for each in damage.stands)
+
+
+def _was_refused(leg: Leg, damage: Damage) -> bool:
+    return not _is_booked(leg, damage) and (leg.offer.offer_id, leg.offer.price) in damage.refused
+
+
+def _reasons(damage: Damage, legs: tuple[Leg, ...], gone: list[Standing], total: Decimal, fees: Decimal) -> tuple[str, ...]:
+    before = {leg.label for leg in damage.itinerary.legs}
+    fresh = [leg for leg in legs if leg.label not in before]
+    said = [f"new: {'; '.join(headline(leg.offer) for leg in fresh) or 'nothing'}"]
+    kept = len(damage.stands) - len(gone)
+    said.append(f"{count_text(kept, 'reservation')} of {len(damage.stands)} kept")
+    if gone:
+        said.append(f"cancelled: {'; '.join(headline(each.leg.offer) for each in gone)}")
+    more = total + fees - damage.itinerary.total - damage.itinerary.fees
+    if more:
+        said.append(f"{money_text(abs(more))} {'more' if more > 0 else 'less'} than before")
+    if fees:
+        said.append(f"{money_text(fees)} of cancellation fees are counted")
+    return tuple(said)

@@ -1,0 +1,264 @@
+"""The best way through a market: exact, on whole cents, the same for the same offers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from heapq import heappop, heappush
+from operator import add
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sagagraph.domains.travel.offers import FlightOffer
+from sagagraph.domains.travel.planning.exchange import most_cents
+from sagagraph.domains.travel.planning.market import Market, can_be_boarded, is_sensible_train, keeps_hours, keeps_weekdays
+from sagagraph.domains.travel.planning.wishes import ALL_WISHES, Wish, without
+from sagagraph.domains.travel.request import Direct, Order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from decimal import Decimal
+
+    from sagagraph.domains.travel.offers import HotelOffer, Offer, Transport
+    from sagagraph.domains.travel.request import Stop, TripRequest
+
+    Weigh = Callable[[Offer], tuple[int, ...]]
+    """What an offer adds to what is to be small; sums are compared from left to right, then the price counts."""
+
+AFTER_A_FLIGHT: Final = timedelta(minutes=90)
+FROM_TRAIN_TO_FLIGHT: Final = timedelta(minutes=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Offers in the order of travel: a whole trip, or what begins or ends one."""
+
+    offers: tuple[Offer, ...] = ()
+    ids: tuple[str, ...] = ()
+    """Of the offers."""
+    cents: int = 0
+    weight: tuple[int, ...] = ()
+
+    def then(self, later: Path) -> Path:
+        return Path(
+            (*self.offers, *later.offers), (*self.ids, *later.ids), self.cents + later.cents, _sum(self.weight, later.weight)
+        )
+
+    @property
+    def rank(self) -> tuple[tuple[int, ...], int, tuple[str, ...]]:
+        return self.weight, self.cents, self.ids
+
+
+class _Late(NamedTuple):
+    """A journey that ended so late that what leaves early on the next day can be missed."""
+
+    arrives: datetime
+    is_flight: bool
+
+    def leaves_time_for(self, offer: Transport) -> bool:
+        to_flight = FROM_TRAIN_TO_FLIGHT if isinstance(offer, FlightOffer) else timedelta(0)
+        return offer.departs - self.arrives >= (AFTER_A_FLIGHT if self.is_flight else to_flight)
+
+
+class _Place(NamedTuple):
+    """Where and when a path has come to, and what it has seen: all that the rest of the trip depends on."""
+
+    visited: int
+    """A bit for every stop that has been come to."""
+    stop: int
+    """The last of them, by its place in the request; -1 at the origin."""
+    day: date
+    needs_bed: bool = False
+    is_back: bool = False
+    late: _Late | None = None
+
+
+class _Step(NamedTuple):
+    """An offer that can be taken, and what it leads to."""
+
+    path: Path
+    day: date
+    late: _Late | None
+
+
+_Move = tuple[Path, _Place]
+
+
+def cents(amount: Decimal) -> int:
+    return int(amount * 100)
+
+
+def _sum(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(add, some, others)) if some and others else some or others
+
+
+def best_path(request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish] = ALL_WISHES) -> Path | None:
+    """The path of least weight, then least price, then first in the alphabet; None where no path keeps the wishes."""
+    best = _Search(request, market, weigh, wishes)
+    free = best.path()
+    most = most_cents(without(request, ALL_WISHES - wishes), market.rates)
+    if free is None or most is None or free.cents <= most - market.fees_cents:
+        return free
+    return best.path_within(most - market.fees_cents, _Search(request, market, lambda _: (), wishes))
+
+
+class _Search:
+    """A dynamic programme: what is best to do from a place depends on the place alone, so it is found once."""
+
+    def __init__(self, request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish]) -> None:
+        self._request = request
+        self._usable = Usable(request, market, wishes)
+        self._weigh = weigh
+        self._all_visited = (1 << len(request.stops)) - 1
+        self._steps: dict[tuple[object, ...], list[_Step]] = {}
+        self._completions: dict[_Place, Path | None] = {}
+
+    def path(self) -> Path | None:
+        """The best one, whatever it costs."""
+        found = (self.completion(place) for place in self._starts())
+        return min((path for path in found if path is not None), key=lambda path: path.rank, default=None)
+
+    def path_within(self, most: int, cheapest: _Search) -> Path | None:
+        """The best that costs no more than `most` cents: the first to be complete, when what looks best goes first.
+
+        No path is better than it looks, because its completion is the best one; those whose cheapest completion
+        (says `cheapest`) costs too much are dropped, and so is what is worse and dearer than another at the same place.
+        """
+        ways: list[tuple[tuple[object, ...], Path, _Place]] = []
+        least_cents: dict[_Place, int] = {}
+
+        def consider(path: Path, place: _Place) -> None:
+            best, least = self.completion(place), cheapest.completion(place)
+            if best is not None and least is not None and path.cents + least.cents <= most:
+                heappush(ways, (path.then(best).rank, path, place))
+
+        for start in self._starts():
+            consider(Path(), start)
+        while ways:
+            _, path, place = heappop(ways)
+            if self._is_over(place):
+                return path
+            if path.cents < least_cents.get(place, most + 1):
+                least_cents[place] = path.cents
+                for step, there in self._moves(place, cheaper_too=True):
+                    consider(path.then(step), there)
+        return None
+
+    def completion(self, place: _Place) -> Path | None:
+        """The best rest of the trip; None where no trip can be ended."""
+        if place not in self._completions:
+            self._completions[place] = self._completed(place)
+        return self._completions[place]
+
+    def _completed(self, place: _Place) -> Path | None:
+        if self._is_over(place):
+            return Path() if self._usable.ends_in_time(place.day) else None
+        best: Path | None = None
+        for step, there in self._moves(place):
+            rest = self.completion(there)
+            if rest is None:
+                continue
+            whole = step.then(rest)
+            if best is None or whole.rank < best.rank:
+                best = whole
+        return best
+
+    def _starts(self) -> Iterator[_Place]:
+        return (_Place(0, -1, day) for day in self._usable.departure_days)
+
+    def _is_over(self, place: _Place) -> bool:
+        has_seen_all = place.visited == self._all_visited and not place.needs_bed
+        return place.is_back or (has_seen_all and self._request.return_to is None)
+
+    def _moves(self, place: _Place, *, cheaper_too: bool = False) -> Iterator[_Move]:
+        """`cheaper_too`: also those that are worse than another to the same place, but cheaper."""
+        if place.needs_bed:
+            stop = self._request.stops[place.stop]
+            for step in self._stays(stop, place.day, cheaper_too):
+                yield step.path, place._replace(day=step.day, needs_bed=False)
+        elif place.visited == self._all_visited:
+            for step in self._journeys(place, str(self._request.return_to), False, cheaper_too):
+                # Over the date line one arrives on the day before: the trip has lasted until it set out.
+                yield step.path, place._replace(day=max(place.day, step.day), is_back=True, late=None)
+        else:
+            for number in self._next_stops(place):
+                stop, visited = self._request.stops[number], place.visited | 1 << number
+                for step in self._journeys(place, stop.city, stop.nights == 1, cheaper_too):
+                    yield step.path, _Place(visited, number, step.day, needs_bed=True, late=step.late)
+
+    def _next_stops(self, place: _Place) -> Iterable[int]:
+        if self._request.order is Order.GIVEN:
+            return (place.stop + 1,)
+        return (stop for stop in range(len(self._request.stops)) if not place.visited & 1 << stop)
+
+    def _journeys(self, place: _Place, there: str, is_short: bool, cheaper_too: bool) -> list[_Step]:
+        """`is_short`: one leaves again on the next day."""
+        here = self._request.origin if place.stop < 0 else self._request.stops[place.stop].city
+        key = here, there, place.day, place.late, is_short, cheaper_too
+        if key not in self._steps:
+            offers = self._usable.transports(here, there, place.day)
+            in_time = (offer for offer in offers if place.late is None or place.late.leaves_time_for(offer))
+            steps = (self._step(offer, offer.arrives.date(), _lateness(offer) if is_short else None) for offer in in_time)
+            self._steps[key] = _unbeaten(steps, cheaper_too)
+        return self._steps[key]
+
+    def _stays(self, stop: Stop, check_in: date, cheaper_too: bool) -> list[_Step]:
+        key = stop.city, stop.nights, check_in, cheaper_too
+        if key not in self._steps:
+            steps = (self._step(offer, offer.check_out, None) for offer in self._usable.hotels(stop, check_in))
+            self._steps[key] = _unbeaten(steps, cheaper_too)
+        return self._steps[key]
+
+    def _step(self, offer: Offer, day: date, late: _Late | None) -> _Step:
+        return _Step(Path((offer,), (offer.offer_id,), cents(offer.price), self._weigh(offer)), day, late)
+
+
+def _lateness(offer: Transport) -> _Late | None:
+    can_miss_the_next_day = (offer.arrives + AFTER_A_FLIGHT).date() > offer.arrives.date()
+    return _Late(offer.arrives, isinstance(offer, FlightOffer)) if can_miss_the_next_day else None
+
+
+def _unbeaten(steps: Iterable[_Step], cheaper_too: bool) -> list[_Step]:
+    """Of those that lead to the same place the best, and with `cheaper_too` every worse one that is cheaper than all better."""
+    alike: dict[tuple[date, _Late | None], list[_Step]] = defaultdict(list)
+    for step in sorted(steps, key=lambda step: step.path.rank):
+        group = alike[step.day, step.late]
+        if not group or (cheaper_too and step.path.cents < group[-1].path.cents):
+            group.append(step)
+    return [step for group in alike.values() for step in group]
+
+
+class Usable:
+    """The offers of a market that a request can use, if it keeps to `wishes`."""
+
+    def __init__(self, request: TripRequest, market: Market, wishes: frozenset[Wish]) -> None:
+        self._request = without(request, ALL_WISHES - wishes)
+        self._market = market
+
+    @property
+    def departure_days(self) -> tuple[date, ...]:
+        depart, window = self._request.depart, self._request.window
+        days = self._market.departure_days if depart is None else tuple({depart} & set(self._market.departure_days))
+        return days if window is None else tuple(day for day in days if window.first <= day <= window.last)
+
+    def transports(self, here: str, there: str, day: date) -> tuple[Transport, ...]:
+        offered = self._market.journeys.get((here, there, day), ())
+        return tuple(offer for offer in offered if self._can_be_taken(offer))
+
+    def hotels(self, stop: Stop, check_in: date) -> tuple[HotelOffer, ...]:
+        fewest, most = self._request.stars
+        offered = self._market.stays.get((stop.city, stop.nights, check_in), ())
+        return tuple(offer for offer in offered if offer.left >= self._request.rooms and fewest <= offer.stars <= most)
+
+    def ends_in_time(self, day: date) -> bool:
+        return self._request.window is None or day <= self._request.window.last
+
+    def _can_be_taken(self, offer: Transport) -> bool:
+        is_wanted = keeps_hours(self._request, offer) and keeps_weekdays(self._request, offer)
+        can_be_had = can_be_boarded(offer, self._request.travellers, self._market.now)
+        return is_wanted and can_be_had and self._is_quick_enough(offer)
+
+    def _is_quick_enough(self, offer: Transport) -> bool:
+        if isinstance(offer, FlightOffer):
+            return offer.is_direct or self._request.direct is not Direct.REQUIRED
+        return self._market.has_slow_trains or is_sensible_train(offer)

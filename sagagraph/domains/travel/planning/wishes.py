@@ -1,0 +1,154 @@
+"""What a traveller could give up to get a trip at all, each wish by the field of the request that holds it."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+from sagagraph.domains.travel.money import plain_amount
+from sagagraph.domains.travel.request import ANY_STARS, Direct, Hours, Weekday
+from sagagraph.domains.travel.wording import count_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import time
+
+    from sagagraph.domains.travel.request import TripRequest
+
+
+class Wish(Enum):
+    """In the order in which they are named."""
+
+    DEPART = "depart"
+    WINDOW = "window"
+    """That the trip is over on the last day; the first day stands."""
+    DIRECT = "direct"
+    LEAVE_FROM = "hours.depart.earliest"
+    LEAVE_BY = "hours.depart.latest"
+    ARRIVE_FROM = "hours.arrive.earliest"
+    ARRIVE_BY = "hours.arrive.latest"
+    NOT_ON_MONDAY = "not_on.monday"
+    NOT_ON_TUESDAY = "not_on.tuesday"
+    NOT_ON_WEDNESDAY = "not_on.wednesday"
+    NOT_ON_THURSDAY = "not_on.thursday"
+    NOT_ON_FRIDAY = "not_on.friday"
+    NOT_ON_SATURDAY = "not_on.saturday"
+    NOT_ON_SUNDAY = "not_on.sunday"
+    STARS = "stars"
+    BUDGET = "budget"
+
+    @property
+    def weekday(self) -> Weekday | None:
+        field, _, day = self.value.partition(".")
+        return Weekday(day) if field == "not_on" else None
+
+    @property
+    def hour(self) -> tuple[str, str] | None:
+        """`("depart", "earliest")` for a limit of hours."""
+        field, *limit = self.value.split(".")
+        return (limit[0], limit[1]) if field == "hours" else None
+
+
+ALL_WISHES: Final = frozenset(Wish)
+
+
+def wishes_of(request: TripRequest) -> tuple[Wish, ...]:
+    """Those that the request has."""
+    return tuple(wish for wish in Wish if _has(request, wish))
+
+
+def _has(request: TripRequest, wish: Wish) -> bool:
+    match wish:
+        case Wish.DEPART:
+            return request.depart is not None
+        case Wish.WINDOW:
+            return request.window is not None
+        case Wish.DIRECT:
+            return request.direct is Direct.REQUIRED
+        case Wish.STARS:
+            return request.stars != ANY_STARS
+        case Wish.BUDGET:
+            return request.budget is not None
+    return wish.weekday in request.not_on if wish.weekday else limit_of(request, wish) is not None
+
+
+def without(request: TripRequest, wishes: Iterable[Wish]) -> TripRequest:
+    """The same request, with no limit where those wishes set one: to search by, and not to be written down."""
+    for wish in wishes:
+        request = _without(request, wish)
+    return request
+
+
+def _without(request: TripRequest, wish: Wish) -> TripRequest:
+    match wish:
+        case Wish.DEPART:
+            return changed(request, depart=None)
+        case Wish.WINDOW:
+            return request if request.window is None else ending_by(request, date.max)
+        case Wish.DIRECT:
+            return changed(request, direct=Direct.PREFERRED) if request.direct is Direct.REQUIRED else request
+        case Wish.STARS:
+            return changed(request, stars=ANY_STARS)
+        case Wish.BUDGET:
+            return changed(request, budget=None)
+    if wish.weekday:
+        return changed(request, not_on=tuple(day for day in request.not_on if day is not wish.weekday))
+    return with_limit(request, wish, None)
+
+
+def changed(request: TripRequest, **fields: Any) -> TripRequest:
+    return request.model_copy(update=fields)
+
+
+def ending_by(request: TripRequest, last: date) -> TripRequest:
+    """For a request with a window."""
+    return changed(request, window=request.window and request.window.model_copy(update={"last": last}))
+
+
+def limit_of(request: TripRequest, wish: Wish) -> time | None:
+    """Of a wish about hours."""
+    if wish.hour is None:
+        return None
+    verb, limit = wish.hour
+    hours: Hours = getattr(request.hours, verb)
+    value: time | None = getattr(hours, limit)
+    return value
+
+
+def with_limit(request: TripRequest, wish: Wish, moment: time | None) -> TripRequest:
+    """For a wish about hours."""
+    if wish.hour is None:
+        return request
+    verb, limit = wish.hour
+    hours: Hours = getattr(request.hours, verb)
+    return changed(request, hours=request.hours.model_copy(update={verb: hours.model_copy(update={limit: moment})}))
+
+
+def in_words(request: TripRequest, wish: Wish) -> str:
+    """What the request says: `budget 400 USD`."""
+    match wish:
+        case Wish.DEPART:
+            return f"leave on {request.depart}"
+        case Wish.WINDOW:
+            return f"between {request.window.first} and {request.window.last}" if request.window else "any dates"
+        case Wish.DIRECT:
+            return "direct flights only"
+        case Wish.STARS:
+            return stars_text(request)
+        case Wish.BUDGET:
+            return f"budget {plain_amount(request.budget)} {request.currency}" if request.budget is not None else "any budget"
+    return f"not on {wish.weekday}" if wish.weekday else hour_text(request, wish)
+
+
+def hour_text(request: TripRequest, wish: Wish) -> str:
+    """`leave at 08:00 or later`"""
+    verb, limit = wish.hour or ("", "")
+    moment = limit_of(request, wish)
+    verb = "leave" if verb == "depart" else "arrive"
+    return f"{verb} at {moment:%H:%M} or {'later' if limit == 'earliest' else 'earlier'}" if moment else f"{verb} at any hour"
+
+
+def stars_text(request: TripRequest) -> str:
+    fewest, most = request.stars
+    return count_text(most, "star") if fewest == most else f"{fewest} to {most} stars"

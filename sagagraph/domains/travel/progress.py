@@ -1,0 +1,85 @@
+"""What of a trip stands, what failed, and what cancelling has cost: read from its saga, asked of nobody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+from sagagraph.domains.travel.actions.bookings import Booking
+from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.saga.core.redaction import is_redacted
+from sagagraph.saga.core.state import Operation, Saga, operation_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sagagraph.domains.travel.cities import Gazetteer
+    from sagagraph.domains.travel.plan import Itinerary, Leg
+
+BOOKINGS: Final = frozenset({"book_flight", "book_hotel", "book_train"})
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A reservation that is confirmed, and counts."""
+
+    leg: Leg
+    booking: Booking
+    key: str
+    """Under which the provider knows it."""
+
+    def fee(self, now: datetime) -> Decimal:
+        """What cancelling it at `now` costs."""
+        terms = self.booking.cancellation
+        is_free = terms.free_until is not None and now <= terms.free_until
+        return Decimal(0) if is_free else terms.fee
+
+
+def standing(saga: Saga, itinerary: Itinerary) -> tuple[Standing, ...]:
+    """`itinerary`: the one that was accepted last, whose legs the saga's operations book."""
+    legs = {leg.label: leg for leg in itinerary.legs}
+    return tuple(
+        Standing(legs[each.id], Booking.model_validate(each.output), operation_key(saga.id, each))
+        for each in bookings(saga)
+        if each.succeeded and not each.removed and each.id in legs
+    )
+
+
+def has_begun(leg: Leg, now: datetime, cities: Gazetteer) -> bool:
+    """It has left, or one can move in: it can neither be changed nor given back any more."""
+    offer = leg.offer
+    if not isinstance(offer, HotelOffer):
+        return offer.departs <= now
+    return datetime.combine(offer.check_in, offer.check_in_from, cities.zone(offer.city) or UTC) <= now
+
+
+def refused(saga: Saga) -> frozenset[tuple[str, Decimal]]:
+    """Offers that could not be had at a price, whatever is quoted."""
+    failed = (each for each in bookings(saga) if each.failed or each.given_up)
+    return frozenset((each.spec.inputs["offer_id"], Decimal(str(each.spec.inputs["price"]))) for each in failed)
+
+
+def fees_paid(saga: Saga) -> Decimal:
+    return sum(map(fee_of, bookings(saga)), Decimal(0))
+
+
+def fees_to_come(stands: Iterable[Standing], itinerary: Itinerary, now: datetime) -> Decimal:
+    """For all that is booked, and that `itinerary` does without."""
+    kept = {leg.label for leg in itinerary.legs}
+    return sum((each.fee(now) for each in stands if each.leg.label not in kept), Decimal(0))
+
+
+def fee_of(operation: Operation) -> Decimal:
+    """What undoing it has cost."""
+    output = operation.undo_output
+    return amount(output.get("fee", 0)) if isinstance(output, dict) else Decimal(0)
+
+
+def amount(value: Any) -> Decimal:
+    return Decimal(0) if is_redacted(value) else Decimal(str(value))
+
+
+def bookings(saga: Saga) -> Iterator[Operation]:
+    return (each for each in saga.in_order() if each.spec.action in BOOKINGS)

@@ -1,0 +1,1 @@
+"""The reservation service: its port, its HTTP adapter, what it answers."""

@@ -1,0 +1,335 @@
+"""The port to the reservation service, and its adapter for HTTP.
+
+Nothing is retried here: whether a call may be made again is for the saga to say, which knows its key (PROTOCOL 3a).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, Protocol
+from urllib.parse import quote
+
+from pydantic import AwareDatetime, BaseModel, TypeAdapter
+
+from sagagraph.domains.travel.cities import City
+from sagagraph.domains.travel.money import as_json_number
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer
+from sagagraph.domains.travel.provider.receipts import (
+    CancellationReceipt,
+    Found,
+    Ledger,
+    Payment,
+    ProviderGuarantees,
+    RefundReceipt,
+    Reservation,
+    VoidReceipt,
+)
+from sagagraph.domains.travel.provider.wire import ProviderAnswerLostError, UnknownOfferError, Wire
+from sagagraph.domains.travel.rates import Rates
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+    from decimal import Decimal
+
+    import httpx2
+
+    from sagagraph.domains.travel.provider.receipts import EffectKind, ReservationKind
+
+__all__ = ["HttpReservationProvider", "ProviderAnswerLostError", "ReservationProvider"]
+
+
+class ReservationProvider(Protocol):
+    """Where offers come from and bookings are made; docs/providers.md says how to connect another one, and how to check it.
+
+    Reads raise `ProviderError`. Effects raise `Refused` where the provider said that this call had no effect, and
+    `ProviderAnswerLostError` where that is not known; nothing is retried. `key` makes an effect safe to repeat, as far as
+    `guarantees()` say so; `saga_id` and `operation_id` are labels for the provider's ledger; a call that arrives after
+    `deadline` is refused.
+    """
+
+    async def now(self) -> datetime:
+        """By the clock that deadlines are judged by."""
+        ...
+
+    async def guarantees(self) -> ProviderGuarantees:
+        """Only what really is kept to; asked once."""
+        ...
+
+    async def cities(self) -> tuple[City, ...]:
+        """The biggest first, each by the one name that questions and offers have for it."""
+        ...
+
+    async def rates(self) -> Rates:
+        """What a budget in another currency is compared by."""
+        ...
+
+    async def flights(self, origin: str, destination: str, day: date, travellers: int) -> tuple[FlightOffer, ...]: ...
+
+    async def trains(self, origin: str, destination: str, day: date, travellers: int) -> tuple[TrainOffer, ...]:
+        """Empty where no line runs."""
+        ...
+
+    async def hotels(self, city: str, check_in: date, check_out: date, rooms: int) -> tuple[HotelOffer, ...]: ...
+
+    async def offer(self, offer_id: str) -> Offer | None:
+        """The offer as it stands now; None when it is gone."""
+        ...
+
+    async def find(self, kind: EffectKind, key: str) -> Found:
+        """What landed under the key of a booking or payment, undone or not; empty only where nothing certainly has so far."""
+        ...
+
+    async def ledger(self) -> Ledger:
+        """For tests and measurements: nothing that plans, books or undoes reads it."""
+        ...
+
+    async def book(
+        self,
+        kind: ReservationKind,
+        offer_id: str,
+        quantity: int,
+        *,
+        expected_price: Decimal | None,
+        key: str | None,
+        saga_id: str,
+        operation_id: str,
+        deadline: datetime | None,
+    ) -> Reservation:
+        """Refused as `price_changed` where the price is not `expected_price`."""
+        ...
+
+    async def cancel(
+        self, reservation_id: str, *, key: str | None, saga_id: str, operation_id: str, deadline: datetime | None
+    ) -> CancellationReceipt:
+        """For the fee that the offer named."""
+        ...
+
+    async def capture(
+        self,
+        amount: Decimal,
+        currency: str,
+        reservations: Sequence[str],
+        *,
+        key: str | None,
+        saga_id: str,
+        operation_id: str,
+        deadline: datetime | None,
+    ) -> Payment: ...
+
+    async def refund(
+        self,
+        payment_id: str,
+        amount: Decimal | None = None,
+        *,
+        key: str | None,
+        saga_id: str,
+        operation_id: str,
+        deadline: datetime | None,
+    ) -> RefundReceipt:
+        """All of it where no amount is given."""
+        ...
+
+    async def void(
+        self, kind: EffectKind, key: str, *, saga_id: str, operation_id: str, deadline: datetime | None
+    ) -> VoidReceipt:
+        """Undoes what landed under the key, and refuses every later call with it. Repeating it changes nothing."""
+        ...
+
+
+class HttpReservationProvider:
+    """The reservation service at `url`, as docs/sandbox-api.md describes it.
+
+    One object serves any number of event loops: each gets connections of its own when it first calls.
+    """
+
+    def __init__(self, url: str, timeout_s: float = 10.0, *, transport: httpx2.AsyncBaseTransport | None = None) -> None:
+        self._wire = Wire(url, timeout_s, transport)
+        self._cities: tuple[City, ...] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The list of all cities is long, and whoever plans elsewhere needs few."""
+        return self.__dict__ | {"_cities": None}
+
+    @property
+    def url(self) -> str:
+        return self._wire.url
+
+    async def aclose(self) -> None:
+        """Closes the connections of the running event loop."""
+        await self._wire.aclose()
+
+    async def __aenter__(self) -> HttpReservationProvider:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    # -- reads -------------------------------------------------------------------------------------------------------
+
+    async def now(self) -> datetime:
+        return (await self._wire.read(_Clock.model_validate_json, "/clock")).now
+
+    async def guarantees(self) -> ProviderGuarantees:
+        answer = await self._wire.read(_Guarantees.model_validate_json, "/guarantees")
+        return ProviderGuarantees(
+            dedup=None if answer.dedup_s is None else timedelta(seconds=answer.dedup_s),
+            void=answer.void,
+            deadline=answer.deadline,
+            refusals_final=answer.refusals_final,
+        )
+
+    async def cities(self) -> tuple[City, ...]:
+        """Asked for once: the list is long, and the world does not change while a command runs."""
+        if self._cities is None:
+            self._cities = (await self._wire.read(_Cities.model_validate_json, "/cities")).cities
+        return self._cities
+
+    async def rates(self) -> Rates:
+        return await self._wire.read(Rates.model_validate_json, "/rates")
+
+    async def flights(self, origin: str, destination: str, day: date, travellers: int) -> tuple[FlightOffer, ...]:
+        question = _journey(origin, destination, day, travellers)
+        return (await self._wire.read(_Flights.model_validate_json, "/offers/flights", question)).offers
+
+    async def trains(self, origin: str, destination: str, day: date, travellers: int) -> tuple[TrainOffer, ...]:
+        question = _journey(origin, destination, day, travellers)
+        return (await self._wire.read(_Trains.model_validate_json, "/offers/trains", question)).offers
+
+    async def hotels(self, city: str, check_in: date, check_out: date, rooms: int) -> tuple[HotelOffer, ...]:
+        question: dict[str, str | int] = {
+            "city": city,
+            "check_in": check_in.isoformat(),
+            "check_out": check_out.isoformat(),
+            "rooms": rooms,
+        }
+        return (await self._wire.read(_Hotels.model_validate_json, "/offers/hotels", question)).offers
+
+    async def offer(self, offer_id: str) -> Offer | None:
+        try:
+            return await self._wire.read(_OFFER.validate_json, f"/offers/{_path_part(offer_id)}")
+        except UnknownOfferError:
+            return None
+
+    async def find(self, kind: EffectKind, key: str) -> Found:
+        return await self._wire.read(Found.model_validate_json, "/find", {"kind": kind, "key": key})
+
+    async def ledger(self) -> Ledger:
+        return await self._wire.read(Ledger.model_validate_json, "/ledger")
+
+    # -- effects -----------------------------------------------------------------------------------------------------
+
+    async def book(
+        self,
+        kind: ReservationKind,
+        offer_id: str,
+        quantity: int,
+        *,
+        expected_price: Decimal | None,
+        key: str | None,
+        saga_id: str,
+        operation_id: str,
+        deadline: datetime | None,
+    ) -> Reservation:
+        body: dict[str, Any] = {"kind": kind, "offer_id": offer_id, "quantity": quantity}
+        if expected_price is not None:
+            body["expected_price"] = as_json_number(expected_price)
+        body |= _labels(saga_id, operation_id, deadline)
+        return await self._wire.effect(Reservation.model_validate_json, "/reservations", body, key=key)
+
+    async def cancel(
+        self, reservation_id: str, *, key: str | None, saga_id: str, operation_id: str, deadline: datetime | None
+    ) -> CancellationReceipt:
+        path = f"/reservations/{_path_part(reservation_id)}/cancel"
+        body = _labels(saga_id, operation_id, deadline)
+        return await self._wire.effect(CancellationReceipt.model_validate_json, path, body, key=key)
+
+    async def capture(
+        self,
+        amount: Decimal,
+        currency: str,
+        reservations: Sequence[str],
+        *,
+        key: str | None,
+        saga_id: str,
+        operation_id: str,
+        deadline: datetime | None,
+    ) -> Payment:
+        body: dict[str, Any] = {
+            "amount": as_json_number(amount),
+            "currency": currency,
+            "reservations": list(reservations),
+        }
+        body |= _labels(saga_id, operation_id, deadline)
+        return await self._wire.effect(Payment.model_validate_json, "/payments", body, key=key)
+
+    async def refund(
+        self,
+        payment_id: str,
+        amount: Decimal | None = None,
+        *,
+        key: str | None,
+        saga_id: str,
+        operation_id: str,
+        deadline: datetime | None,
+    ) -> RefundReceipt:
+        body: dict[str, Any] = {} if amount is None else {"amount": as_json_number(amount)}
+        body |= _labels(saga_id, operation_id, deadline)
+        return await self._wire.effect(
+            RefundReceipt.model_validate_json, f"/payments/{_path_part(payment_id)}/refund", body, key=key
+        )
+
+    async def void(
+        self, kind: EffectKind, key: str, *, saga_id: str, operation_id: str, deadline: datetime | None
+    ) -> VoidReceipt:
+        body: dict[str, Any] = {"kind": kind, "key": key} | _labels(saga_id, operation_id, deadline)
+        return await self._wire.effect(VoidReceipt.model_validate_json, "/void", body, key=None)
+
+
+class _Clock(BaseModel):
+    now: AwareDatetime
+
+
+class _Guarantees(BaseModel):
+    dedup_s: float | None
+    void: bool
+    deadline: bool
+    refusals_final: bool
+
+
+class _Cities(BaseModel):
+    cities: tuple[City, ...]
+
+
+class _Flights(BaseModel):
+    offers: tuple[FlightOffer, ...]
+
+
+class _Trains(BaseModel):
+    offers: tuple[TrainOffer, ...]
+
+
+class _Hotels(BaseModel):
+    offers: tuple[HotelOffer, ...]
+
+
+_OFFER: Final[TypeAdapter[Offer]] = TypeAdapter(Offer)
+
+
+def _journey(origin: str, destination: str, day: date, travellers: int) -> dict[str, str | int]:
+    return {
+        "origin": origin,
+        "destination": destination,
+        "date": day.isoformat(),
+        "travellers": travellers,
+    }
+
+
+def _labels(saga_id: str, operation_id: str, deadline: datetime | None) -> dict[str, Any]:
+    labels = {"saga_id": saga_id, "operation_id": operation_id}
+    return labels if deadline is None else labels | {"deadline": deadline.isoformat()}
+
+
+def _path_part(text: str) -> str:
+    """One segment of a path, so that an id can not name another resource."""
+    return quote(text, safe="")

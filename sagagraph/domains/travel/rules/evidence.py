@@ -1,0 +1,69 @@
+"""What the validators of a trip are shown of the world: asked for once, kept in the journal, the same when it is replayed."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Price
+from sagagraph.domains.travel.offers import Offer
+from sagagraph.domains.travel.plan import Leg
+from sagagraph.domains.travel.progress import fees_to_come, has_begun
+from sagagraph.domains.travel.provider.receipts import Reservation
+from sagagraph.domains.travel.rates import Rates
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sagagraph.domains.travel.cities import Gazetteer
+    from sagagraph.domains.travel.plan import Itinerary
+    from sagagraph.domains.travel.progress import Standing
+    from sagagraph.domains.travel.provider.provider import ReservationProvider
+    from sagagraph.domains.travel.request import TripRequest
+
+
+class Evidence(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    now: AwareDatetime
+    """By the provider's clock."""
+    quotes: tuple[Offer, ...]
+    """What is planned, as it is quoted, or as it is booked where it is; what is missing can not be had."""
+    rates: Rates | None = None
+    begun: tuple[Leg, ...] = ()
+    """What is booked and has begun by that clock."""
+    fees: Price = Decimal(0)
+    """What cancelling has cost, and what it costs now to cancel what is booked and not planned any more."""
+
+
+async def gather_evidence(
+    itinerary: Itinerary,
+    request: TripRequest,
+    stands: Sequence[Standing],
+    paid: Decimal,
+    provider: ReservationProvider,
+    cities: Gazetteer,
+) -> Evidence:
+    """`paid`: what cancelling has cost so far. Raises `ProviderError` when a question was not answered."""
+    booked = {each.leg.label: each for each in stands}
+    now = await provider.now()
+    found = await asyncio.gather(*(_quote(leg, booked.get(leg.label), provider) for leg in itinerary.legs))
+    return Evidence(
+        now=now,
+        quotes=tuple(offer for offer in found if offer is not None),
+        rates=None if request.currency == PRICE_CURRENCY else await provider.rates(),
+        begun=tuple(each.leg for each in stands if has_begun(each.leg, now, cities)),
+        fees=paid + fees_to_come(stands, itinerary, now),
+    )
+
+
+async def _quote(leg: Leg, booked: Standing | None, provider: ReservationProvider) -> Offer | None:
+    """Of what is booked, what the provider has on its books: nobody else can take it any more."""
+    if booked is None:
+        return await provider.offer(leg.offer.offer_id)
+    found = await provider.find(leg.offer.kind, booked.key)
+    live = [each for each in found.matches if isinstance(each, Reservation) and each.state == "confirmed"]
+    return live[0].offer.model_copy(update={"left": leg.offer.left}) if live else None

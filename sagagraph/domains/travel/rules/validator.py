@@ -1,0 +1,137 @@
+"""Judges a trip without knowing how it was found."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from pydantic import ValidationError
+
+from sagagraph.domains.travel.plan import Itinerary
+from sagagraph.domains.travel.request import parse_request
+from sagagraph.domains.travel.rules.case import Case
+from sagagraph.domains.travel.rules.money import (
+    check_amounts,
+    check_budget,
+    check_converted,
+    check_fees,
+    check_party,
+    check_quotes,
+    check_total,
+)
+from sagagraph.domains.travel.rules.route import check_beds, check_continuity, check_nights, check_route
+from sagagraph.domains.travel.rules.times import (
+    check_clocks,
+    check_connections,
+    check_durations,
+    check_not_past,
+    check_past,
+    check_window,
+)
+from sagagraph.domains.travel.rules.wishes import check_direct, check_hours, check_stars, check_weekdays
+from sagagraph.errors import InvalidInputError
+from sagagraph.validators.complaints import in_words
+from sagagraph.validators.verdict import Verdict, Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sagagraph.domains.travel.cities import Gazetteer
+    from sagagraph.domains.travel.offers import Offer
+    from sagagraph.domains.travel.plan import Leg
+    from sagagraph.domains.travel.rates import Rates
+    from sagagraph.domains.travel.request import TripRequest
+    from sagagraph.domains.travel.rules.case import Check
+
+NO_FEES: Final = Decimal(0)
+CHECKS: Final[tuple[Check, ...]] = (
+    check_amounts,
+    check_total,
+    check_budget,
+    check_fees,
+    check_converted,
+    check_quotes,
+    check_party,
+    check_route,
+    check_continuity,
+    check_nights,
+    check_beds,
+    check_connections,
+    check_clocks,
+    check_durations,
+    check_window,
+    check_not_past,
+    check_past,
+    check_stars,
+    check_direct,
+    check_hours,
+    check_weekdays,
+)
+
+
+def validate_itinerary(
+    itinerary: Itinerary,
+    request: TripRequest,
+    quotes: Mapping[str, Offer] | None,
+    *,
+    now: datetime,
+    cities: Gazetteer,
+    rates: Rates | None = None,
+    fees: Decimal = NO_FEES,
+    begun: Mapping[str, Leg] | None = None,
+) -> Verdict:
+    """Judges by `request`, not by the request that the itinerary says it was made for.
+
+    `quotes`: its offers as quoted now, by offer id; one that is missing is gone. None: prices and availability are
+    not compared with anything. `rates`: needed where the budget is in another currency than the prices. `fees`: what
+    cancelling has cost, and what it costs now to cancel what is booked and not in the itinerary. `begun`: by label, what
+    is booked and has begun: it stays as it is.
+    """
+    case = Case(itinerary, request, quotes, now, cities, rates, fees, begun or {})
+    return Verdict.of([violation for check in CHECKS for violation in check(case)])
+
+
+def validate_raw(
+    plan_json: object,
+    request_json: object,
+    quotes: Mapping[str, Offer] | None,
+    *,
+    now: datetime,
+    cities: Gazetteer,
+    rates: Rates | None = None,
+) -> Verdict:
+    """The same for JSON, as text or parsed. What is no itinerary at all is INVALID: `MALFORMED`.
+
+    Raises:
+        InvalidInputError: the request is not usable, so nothing can be judged by it.
+    """
+    request = parse_request(_parsed_request(request_json), cities=cities, today=now.astimezone(UTC).date())
+    itinerary = parsed_itinerary(plan_json)
+    if isinstance(itinerary, Verdict):
+        return itinerary
+    return validate_itinerary(itinerary, request, quotes, now=now, cities=cities, rates=rates)
+
+
+def _parsed_request(request_json: object) -> object:
+    if not isinstance(request_json, str | bytes):
+        return request_json
+    try:
+        return json.loads(request_json)
+    except (ValueError, RecursionError) as exc:
+        raise InvalidInputError(f"is no JSON: {exc}", field="request") from exc
+
+
+def parsed_itinerary(plan_json: object) -> Itinerary | Verdict:
+    """INVALID, where it is no itinerary."""
+    try:
+        if isinstance(plan_json, str | bytes):
+            return Itinerary.model_validate_json(plan_json)
+        return Itinerary.model_validate(plan_json)
+    except ValidationError as exc:
+        return Verdict.of([_malformed(field, message) for field, message in in_words(exc)])
+
+
+def _malformed(field: str, message: str) -> Violation:
+    return Violation(code="MALFORMED", message=f"{field or 'plan'}: {message}", scope={"field": field})

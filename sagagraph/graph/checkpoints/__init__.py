@@ -1,0 +1,1 @@
+"""Checkpoints of LangGraph: where they are kept, and the fence before them."""

@@ -1,0 +1,118 @@
+"""The user's checkpointer behind the saga's fence: a worker that was superseded moves no thread (PROTOCOL, door 2, point 4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
+
+from sagagraph.errors import SupersededError
+from sagagraph.saga.engine.coordinator import Coordinator
+
+
+class FencedSaver(BaseCheckpointSaver[Any]):
+    """All of `inner`, but who writes to a thread must hold its saga. A saver without asynchronous methods is lent a thread."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(serde=inner.serde)
+        self.inner = inner
+        self._holders: dict[str, Coordinator | None] = {}
+        self._is_async = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    @contextmanager
+    def held_by(self, thread: str, coordinator: Coordinator | None) -> Iterator[None]:
+        """Within, `thread` may be written to for as long as `coordinator` holds its saga; None: there is no saga of it yet."""
+        self._holders[thread] = coordinator
+        try:
+            yield
+        finally:
+            if self._holders.get(thread) is coordinator:
+                del self._holders[thread]
+
+    async def _check(self, config: RunnableConfig) -> None:
+        thread = str(config["configurable"]["thread_id"])
+        if thread not in self._holders:
+            raise SupersededError(f"thread {thread!r} is not held by this worker: its checkpoint is not written", saga_id=thread)
+        coordinator = self._holders[thread]
+        if coordinator is not None:
+            await coordinator.check_still_held()
+
+    # -- writing ---------------------------------------------------------------------------------------------------------
+
+    async def aput(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
+    ) -> RunnableConfig:
+        await self._check(config)
+        written: RunnableConfig = await self._call("put", config, checkpoint, metadata, new_versions)
+        return written
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        await self._check(config)
+        await self._call("put_writes", config, writes, task_id, task_path)
+
+    def put(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
+    ) -> RunnableConfig:
+        raise NotImplementedError("a SagaGraph writes its checkpoints asynchronously, in invoke and stream too")
+
+    def put_writes(self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
+        raise NotImplementedError("a SagaGraph writes its checkpoints asynchronously, in invoke and stream too")
+
+    # -- reading ---------------------------------------------------------------------------------------------------------
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found: CheckpointTuple | None = await self._call("get_tuple", config)
+        return found
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found: CheckpointTuple | None = self.inner.get_tuple(config)
+        return found
+
+    def list(self, config: RunnableConfig | None, **options: Any) -> Iterator[CheckpointTuple]:
+        yield from self.inner.list(config, **options)
+
+    async def alist(self, config: RunnableConfig | None, **options: Any) -> AsyncIterator[CheckpointTuple]:
+        if self._is_async:
+            async for each in self.inner.alist(config, **options):
+                yield each
+        else:
+            for each in await asyncio.to_thread(lambda: [*self.inner.list(config, **options)]):
+                yield each
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        await self._call("delete_thread", thread_id)
+
+    def delete_thread(self, thread_id: str) -> None:
+        self.inner.delete_thread(thread_id)
+
+    def get_delta_channel_history(self, **options: Any) -> Any:
+        return self.inner.get_delta_channel_history(**options)
+
+    async def aget_delta_channel_history(self, **options: Any) -> Any:
+        return await self._call("get_delta_channel_history", **options)
+
+    # -- what both are made of -------------------------------------------------------------------------------------------
+
+    @property
+    def config_specs(self) -> Any:
+        return self.inner.config_specs
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        return self.inner.get_next_version(current, channel)
+
+    async def _call(self, method: str, *arguments: Any, **options: Any) -> Any:
+        if self._is_async:
+            try:
+                return await getattr(self.inner, f"a{method}")(*arguments, **options)
+            except NotImplementedError:  # it has the method only to say so
+                self._is_async = False
+        return await asyncio.to_thread(getattr(self.inner, method), *arguments, **options)

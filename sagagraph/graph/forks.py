@@ -1,0 +1,115 @@
+"""Forks: a thread that goes on from another point, once its effects were decided on (PROTOCOL, door 2, point 2)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from langchain_core.runnables import RunnableConfig
+
+from sagagraph.errors import ForkDecisionRequired, InvalidInputError, NotAllowedError
+from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
+from sagagraph.graph.run import BRANCH, abandoned, remove, write_down
+from sagagraph.saga.core.dependencies import is_closed
+from sagagraph.saga.core.state import FINAL, Saga, Stage
+from sagagraph.saga.engine.coordinator import Coordinator
+from sagagraph.saga.engine.engine import Engine
+
+KEEP, COMPENSATE = "keep", "compensate"
+
+
+def fork_point(config: RunnableConfig | None, head: str | None) -> str | None:
+    """The checkpoint that `config` names, if it is not the thread's newest."""
+    named = (config or {}).get("configurable", {}).get("checkpoint_id")
+    return str(named) if named is not None and named != head else None
+
+
+async def decide_fork(
+    engine: Engine, saver: FencedSaver, saga: Saga, point: str | None, head: str | None, effects: Mapping[str, str] | None
+) -> None:
+    """Carry out what was decided about each effect, and begin the branch; `point` None: at what will be written next."""
+    decisions = _checked(saga, effects)
+    if saga.stage in FINAL:
+        await _decide_on_ended(engine, saga, decisions)
+        return
+    async with engine.hold(saga.id) as coordinator:
+        coordinator.asked = set()
+        decisions = _checked(coordinator.saga, effects)
+        await remove(coordinator, abandoned(coordinator.saga))
+        await _undo(coordinator, [name for name, said in decisions.items() if said == COMPENSATE])
+        count = sum(each.startswith(BRANCH) and "/" not in each for each in coordinator.saga.operations)
+        name = f"{BRANCH}{count + 2}"
+        coordinator.asked = {name}
+        await write_down(coordinator, name, {"point": point, "head": head, "effects": decisions}, what="branch")
+
+
+@asynccontextmanager
+async def forked(
+    engine: Engine, saver: FencedSaver, thread: str, saga: Saga | None, head: str | None, effects: Mapping[str, str] | None
+) -> AsyncIterator[None]:
+    """Within, the thread's checkpoint may be written. `saga`: of its latest run."""
+    if saga is None:
+        with saver.held_by(thread, None):
+            yield
+        return
+    await decide_fork(engine, saver, saga, None, head, effects)
+    async with engine.hold(saga.id) as coordinator:
+        coordinator.asked = set()
+        with saver.held_by(thread, coordinator):
+            yield
+
+
+def standing(saga: Saga) -> tuple[str, ...]:
+    """The effects that a fork must decide on."""
+    return tuple(each.id for each in saga.in_order() if each.has_effect and each.succeeded and not each.removed)
+
+
+def _checked(saga: Saga, effects: Mapping[str, str] | None) -> dict[str, str]:
+    open_ones = [each for each in saga.in_order() if each.has_effect and not each.succeeded and not is_closed(each)]
+    if open_ones and saga.stage not in FINAL:
+        raise NotAllowedError(
+            f"saga {saga.id!r}: operation {open_ones[0].id!r} is {open_ones[0].status.value}: settle it before you fork",
+            saga_id=saga.id,
+            operation_id=open_ones[0].id,
+        )
+    names = standing(saga) if saga.stage is not Stage.COMPENSATED else ()
+    decisions = dict(effects or {})
+    for name, said in decisions.items():
+        if name not in names or said not in (KEEP, COMPENSATE):
+            raise InvalidInputError(f"{name!r}: {said!r}; say keep or compensate for each of {list(names)}", field="effects")
+    if missing := [name for name in names if name not in decisions]:
+        raise ForkDecisionRequired(
+            f"saga {saga.id!r} has effects: say effects={{{', '.join(f'{name!r}: ...' for name in missing)}}}, each "
+            '"keep" or "compensate"; a fork does not undo what happened',
+            saga_id=saga.id,
+            effects=tuple(missing),
+        )
+    return decisions
+
+
+async def _decide_on_ended(engine: Engine, saga: Saga, decisions: dict[str, str]) -> None:
+    """What has committed is undone as a whole, or stays."""
+    if COMPENSATE not in decisions.values():
+        return
+    if KEEP in decisions.values():
+        raise NotAllowedError(
+            f"saga {saga.id!r} has committed: it can be cancelled as a whole; keep all of its effects or compensate all",
+            saga_id=saga.id,
+        )
+    await engine.cancel(saga.id, by="fork")
+
+
+async def _undo(coordinator: Coordinator, names: list[str]) -> None:
+    await remove(coordinator, names)
+    saga = await coordinator.until(lambda now: all(is_closed(now.operations[name]) or _is_stuck(now, name) for name in names))
+    for name in names:
+        if _is_stuck(saga, name):
+            raise NotAllowedError(
+                f"saga {saga.id!r}: operation {name!r} can not be compensated ({saga.operations[name].hold}): resolve it first",
+                saga_id=saga.id,
+                operation_id=name,
+            )
+
+
+def _is_stuck(saga: Saga, name: str) -> bool:
+    return saga.operations[name].waits_for_person

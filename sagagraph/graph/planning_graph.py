@@ -1,0 +1,397 @@
+"""Planning graph, prebuilt (door 3): intake → plan → validate → approve → execute → (repair | compensate) → finish.
+
+The journal is authoritative: a node first looks there whether its work is done, so the graph may be run again from its start at
+any time, with or without its checkpoint. Its state holds an id and small references only (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypedDict
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command, interrupt
+from msgspec import structs
+
+from sagagraph.context.model import Model
+from sagagraph.errors import NotAllowedError, RetiredError, StoreError
+from sagagraph.planning.assignment import Assigning
+from sagagraph.planning.checking import judged_plan
+from sagagraph.planning.domain import Domain, Infeasible, Proposal, Revision
+from sagagraph.planning.feedback import lessons_of
+from sagagraph.planning.model_planner import ROUNDS, ModelPlanner
+from sagagraph.planning.rounds import reasoning_in
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core.amendments import amended_by
+from sagagraph.saga.core.events import Driver, SagaBegun
+from sagagraph.saga.core.next_steps import is_quiet, is_ready_for_repair, status_of
+from sagagraph.saga.core.state import Saga, Stage
+from sagagraph.saga.engine.actions import to_json
+from sagagraph.saga.engine.coordinator import Coordinator
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.views.view import SagaView
+from sagagraph.saga.telemetry.holding import Telemetry
+from sagagraph.validators.verdict import VerdictStatus
+
+MAX_PROPOSALS = 3
+"""How many plans may be judged before the request counts as infeasible."""
+
+LEARNS_FROM = 20
+"""Sagas whose validators' objections are offered to a model that proposes."""
+
+MAX_REPAIRS = 12
+"""How often the plan of one saga may be repaired before it counts as beyond that."""
+
+Place = Literal["plan", "repair", "validate", "approve", "execute", "compensate", "finish"]
+
+
+class PlanningState(TypedDict, total=False):
+    saga_id: str
+    plan_hash: str | None
+    status: str
+
+
+class Approval(TypedDict):
+    """The answer to the graph's one interrupt: bound to a plan by its hash (None: the one that is shown)."""
+
+    approved: bool
+    by: str
+    plan_hash: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningContext:
+    """What the nodes work with; never in a checkpoint. `approved_by` approves without asking."""
+
+    domain: Domain
+    coordinator: Coordinator
+    telemetry: Telemetry
+    approved_by: str | None = None
+    planner: ModelPlanner | None = None
+    """None: the domain's solver proposes."""
+
+
+NodeRuntime = Runtime[PlanningContext]
+
+
+class PlanningGraph:
+    """Runs sagas of one domain. Each call holds the saga's lease while it runs, and returns where the saga stands then."""
+
+    def __init__(
+        self, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None, model: Model | None = None
+    ) -> None:
+        self._domain = domain
+        self._engine = engine
+        self._planner = None
+        if model is not None and isinstance(domain, Assigning):
+            self._planner = ModelPlanner(model, domain, lessons=self._lessons)
+        self.compiled = _build().compile(checkpointer=checkpointer)
+        for each in domain.actions:
+            engine.register(each)
+
+    async def start(self, saga_id: str, request: object, *, approved_by: str | None = None) -> SagaView:
+        """Begin the saga, or go on with it. Raises `ConflictError` for the same id with another request."""
+        begun = SagaBegun(Driver.WORKFLOW, self._domain.name, request, approved_by or "")
+        return await self._run(saga_id, begun=begun, approved_by=approved_by)
+
+    async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
+        """Go on with the saga, or with what is changing it after its commit."""
+        if (await self._engine.load(saga_id)).amending is not None:
+            return await self._amend(saga_id, wait=wait)
+        return await self._run(saga_id, wait=wait)
+
+    async def decide(self, saga_id: str, *, approved: bool, by: str, plan_hash: str | None = None) -> SagaView:
+        """Approve or reject the plan that is shown, and carry on. Raises `ConflictError` if `plan_hash` is another one's."""
+        decision = Approval(approved=approved, by=by, plan_hash=plan_hash)
+        if (await self._engine.load(saga_id)).amending is not None:
+            return await self._amend(saga_id, decision=decision)
+        return await self._run(saga_id, decision=decision)
+
+    async def choose(self, saga_id: str, plan_hash: str) -> SagaView:
+        """Ask for approval of one of the alternatives instead. Raises `ConflictError` if it is not among them."""
+        saga = await self._engine.load(saga_id)
+        shown = self._domain.title(saga.plan.content) if saga.plan.content else ""
+        return await self._run(saga_id, wish=c.ChoosePlan(plan_hash, shown))
+
+    async def change(
+        self, saga_id: str, request: object, *, by: str, approved_by: str | None = None, lost: Collection[str] = ()
+    ) -> SagaView:
+        """Go on with other wishes, keeping what stands where it fits them; if they can not be met, with the old ones.
+
+        After the commit by an amendment, a saga of its own (ADR-0011); only then can reservations be `lost`. Raises
+        `NotAllowedError` while the pivot is under way, and where a cancel or another change goes on.
+        """
+        saga = await self._engine.load(saga_id)
+        if saga.stage in (Stage.COMMITTED, Stage.REVERSING, Stage.AMENDING):
+            await self._engine.begin_amendment(saga_id, to_json(request), lost=lost, by=by, approved_by=approved_by or "")
+            return await self._amend(saga_id)
+        if lost:
+            raise NotAllowedError(
+                f"saga {saga_id!r} is {status_of(saga).value}: what fails before it has committed is repaired by itself",
+                saga_id=saga_id,
+            )
+        wish = c.ChangeRequest(to_json(request), by, approved_by or "")
+        return await self._run(saga_id, wish=wish)
+
+    async def _amend(self, saga_id: str, *, decision: Approval | None = None, wait: bool = True) -> SagaView:
+        """Run the saga that changes `saga_id` as far as it goes; begun again after a crash it goes on where it was."""
+        saga = await self._engine.load(saga_id)
+        if (amending := saga.amending) is not None:
+            begun = SagaBegun(Driver.WORKFLOW, saga.domain, amending.request, amending.approved_by)
+            await self._run(amending.saga, begun=begun, decision=decision, wait=wait)
+        return await self._engine.status(saga_id)
+
+    async def _run(
+        self,
+        saga_id: str,
+        *,
+        begun: SagaBegun | None = None,
+        approved_by: str | None = None,
+        decision: Approval | None = None,
+        wish: c.ChangeRequest | c.ChoosePlan | None = None,
+        wait: bool = True,
+    ) -> SagaView:
+        async with self._engine.hold(saga_id, begin=begun, wait=wait) as coordinator:
+            config: RunnableConfig = {"configurable": {"thread_id": saga_id}}
+            given: Any = PlanningState(saga_id=saga_id)
+            if wish is not None:
+                await coordinator.tell(wish)
+            if decision is not None:
+                # Into the journal first: a checkpoint keeps the first answer that it is given, even one that was refused.
+                await _tell_decision(coordinator, decision)
+                if await self._is_interrupted(config):
+                    given = Command(resume=decision)
+            context = PlanningContext(self._domain, coordinator, self._engine.telemetry, approved_by, self._planner)
+            await self.compiled.ainvoke(given, config, context=context, durability="sync" if self._keeps_checkpoints else None)
+        await self._engine.conclude_amendment(saga_id)
+        return await self._engine.status(saga_id)
+
+    async def _lessons(self) -> Sequence[str]:
+        """Of the latest sagas of this domain. One whose journal can not be read teaches nothing."""
+        journals = []
+        latest = [each.saga_id for each in await self._engine.sagas() if each.domain == self._domain.name]
+        for saga_id in latest[:LEARNS_FROM]:
+            with suppress(StoreError, RetiredError):
+                journals.append(await self._engine.journal(saga_id))
+        return lessons_of(journals)
+
+    @property
+    def _keeps_checkpoints(self) -> bool:
+        return bool(self.compiled.checkpointer)
+
+    async def _is_interrupted(self, config: RunnableConfig) -> bool:
+        return self._keeps_checkpoints and bool((await self.compiled.aget_state(config)).interrupts)
+
+
+def planning_graph(
+    *, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None = None, model: Model | None = None
+) -> PlanningGraph:
+    """The planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart.
+
+    `model`: proposes the plans of a domain that lets one choose; its solver does otherwise.
+    """
+    return PlanningGraph(domain, engine, checkpointer, model)
+
+
+def _build() -> StateGraph[PlanningState, PlanningContext, PlanningState, PlanningState]:
+    graph = StateGraph(PlanningState, context_schema=PlanningContext)
+    graph.add_node("intake", intake)
+    graph.add_node("plan", plan)
+    graph.add_node("repair", repair)
+    graph.add_node("validate", validate)
+    graph.add_node("approve", approve)
+    graph.add_node("execute", execute)
+    graph.add_node("compensate", compensate)
+    graph.add_node("finish", finish)
+    graph.add_edge(START, "intake")
+    for name in ("intake", "plan", "repair", "validate", "approve", "execute", "compensate"):
+        graph.add_conditional_edges(name, _next_place)
+    graph.add_edge("finish", END)
+    return graph
+
+
+def _next_place(state: PlanningState, runtime: NodeRuntime) -> Place:
+    return place_of(runtime.context.coordinator.saga)
+
+
+def place_of(saga: Saga) -> Place:
+    """Where the journal says that the work stands."""
+    match saga.stage:
+        case Stage.PLANNING if saga.plan.hash is None:
+            return "plan"
+        case Stage.PLANNING if saga.plan.verdict is None:
+            return "validate"
+        case Stage.PLANNING if saga.plan.verdict["verdict"] != VerdictStatus.VALID:
+            return "repair" if saga.plan.version else "plan"
+        case Stage.PLANNING if saga.plan.approved_by:
+            return "execute"
+        case Stage.PLANNING | Stage.AWAITING_APPROVAL:
+            return "approve"
+        case Stage.RUNNING if is_ready_for_repair(saga):
+            return "repair"
+        case Stage.RUNNING if not is_quiet(saga):
+            return "execute"
+        case Stage.COMPENSATING if not is_quiet(saga):
+            return "compensate"
+        case _:
+            return "finish"
+
+
+# -- nodes -----------------------------------------------------------------------------------------------------------
+
+
+async def intake(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    return _reference(runtime.context.coordinator.saga)
+
+
+async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    """Propose; a proposal that was judged INVALID before is not made again."""
+    context = runtime.context
+    saga = context.coordinator.saga
+    planner = None if amended_by(saga) else context.planner
+    proposed = await (_proposed(context.domain, saga) if planner is None else planner.propose(saga))
+    if isinstance(proposed, Infeasible):
+        await _tell(context.coordinator, saga, c.DeclareInfeasible(proposed.reasons))
+        return _reference(context.coordinator.saga)
+    left = [each for each in proposed if saga.plan.verdict is None or each.plan_hash != saga.plan.hash]
+    if not left or saga.plan.proposals >= MAX_PROPOSALS + (0 if planner is None else ROUNDS):
+        await _tell(context.coordinator, saga, c.DeclareInfeasible(_objections(saga)))
+        return _reference(context.coordinator.saga)
+    await _tell(context.coordinator, saga, _proposing(*left))
+    return _reference(context.coordinator.saga)
+
+
+async def _proposed(domain: Domain, saga: Saga) -> tuple[Proposal, ...] | Infeasible:
+    """A plan that has been carried out is changed as little as a repair would change it."""
+    if amended_by(saga) is None:
+        return await domain.propose(saga.request)
+    repaired = await domain.repair(saga)
+    return repaired if isinstance(repaired, Infeasible) else (repaired,)
+
+
+async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    """Propose what keeps most of what stands; not what has just failed, and nothing that was judged INVALID."""
+    context = runtime.context
+    saga = context.coordinator.saga
+    proposed = await context.domain.repair(saga)
+    if isinstance(proposed, Infeasible):
+        await _tell(context.coordinator, saga, c.GiveUpRepair(proposed.reasons))
+    elif proposed.plan_hash == saga.plan.hash and (saga.stage is Stage.PLANNING or saga.index.fatal):
+        why = _objections(saga) if saga.stage is Stage.PLANNING else ("nothing but the same plan is left",)
+        await _tell(context.coordinator, saga, c.GiveUpRepair(why))
+    else:
+        await _tell(context.coordinator, saga, _proposing(proposed))
+    return _reference(context.coordinator.saga)
+
+
+def _proposing(first: Proposal, *others: Proposal) -> c.ProposePlan:
+    alternatives = tuple(to_json(asdict(each)) for each in others)  # as the journal will read them again
+    return c.ProposePlan(first.plan_hash, first.plan, asdict(first.cost), alternatives, first.reasons)
+
+
+def _objections(saga: Saga) -> tuple[str, ...]:
+    verdict = saga.plan.verdict or {}
+    said = [verdict.get("reason", ""), *(str(each["message"]) for each in verdict.get("violations", ()))]
+    return ("no proposal passed its validators", *filter(None, said))
+
+
+async def validate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    """The domain's validators judge the plan in the journal; they see it and the request, nothing of how it was made."""
+    context = runtime.context
+    saga = context.coordinator.saga
+    with context.telemetry.judging_plan(saga, context.domain.name) as judging:
+        shown = to_json(await context.domain.evidence(saga))
+        verdict = await judged_plan(context.domain, saga.request, saga.plan.content, shown)
+        judging.answered(verdict.verdict.value)
+    await _tell(context.coordinator, saga, c.JudgePlan(str(saga.plan.hash), verdict.model_dump(mode="json"), shown))
+    return _reference(context.coordinator.saga)
+
+
+async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    context = runtime.context
+    coordinator = context.coordinator
+    if place_of(coordinator.saga) != "approve":  # the journal has the decision already
+        return _reference(coordinator.saga)
+    await _tell(coordinator, coordinator.saga, c.AskApproval())
+    saga = coordinator.saga
+    if place_of(saga) != "approve":
+        return _reference(saga)
+    approver = context.approved_by or saga.plan.approved_in_advance_by or _approver_before(context)
+    if approver:
+        await _tell(coordinator, saga, c.ApprovePlan(approver))
+        return _reference(coordinator.saga)
+    decision: Approval = interrupt({"saga_id": saga.id, "plan_hash": saga.plan.hash, "cost": saga.plan.cost})
+    await _tell_decision(coordinator, decision)
+    return _reference(coordinator.saga)
+
+
+def _approver_before(context: PlanningContext) -> str:
+    """Whoever approved this plan in all that matters to people, when it was another one; nobody, if it costs them more."""
+    saga = context.coordinator.saga
+    if _is_first_plan(saga) or context.domain.needs_approval(saga):
+        return ""
+    return "nobody new: neither money nor times change"
+
+
+def _is_first_plan(saga: Saga) -> bool:
+    """Nothing was planned before it, here or in a saga that this one amends."""
+    return not saga.plan.version and amended_by(saga) is None
+
+
+async def _tell(coordinator: Coordinator, seen: Saga, command: c.Command) -> None:
+    """What follows from `seen`; dropped if the saga is elsewhere by now: who cancels waits for no planner or validator."""
+    try:
+        await coordinator.tell(command)
+    except NotAllowedError:
+        if coordinator.saga.stage is seen.stage:
+            raise
+
+
+async def _tell_decision(coordinator: Coordinator, decision: Approval) -> None:
+    await coordinator.tell(_command_of(decision))
+
+
+def _command_of(decision: Approval) -> c.ApprovePlan | c.RejectPlan:
+    kind = c.ApprovePlan if decision["approved"] else c.RejectPlan
+    return kind(decision["by"], decision["plan_hash"])
+
+
+async def execute(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    """Mint the operations of a plan once, then let the coordinator run them until nothing moves or the saga turns back."""
+    context = runtime.context
+    coordinator = context.coordinator
+    if coordinator.saga.stage is Stage.PLANNING:
+        await _tell(coordinator, coordinator.saga, _accepting(context.domain, coordinator.saga))
+    turned_or_quiet = await _until(coordinator, Stage.RUNNING)
+    return _reference(turned_or_quiet)
+
+
+def _accepting(domain: Domain, saga: Saga) -> c.AcceptPlan:
+    revision = Revision(domain.workflow(saga.plan.content)) if _is_first_plan(saga) else domain.revision(saga)
+    revisable = saga.plan.version < MAX_REPAIRS
+    reasoning = reasoning_in(saga.plan.reasons)
+    operations = tuple(structs.replace(each, reasoning=each.reasoning or reasoning) for each in revision.operations)
+    return c.AcceptPlan(operations, revision.removed, revision.replaced, revisable=revisable)
+
+
+async def compensate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    """The coordinator undoes what committed, dependents first."""
+    return _reference(await _until(runtime.context.coordinator, Stage.COMPENSATING))
+
+
+async def _until(coordinator: Coordinator, stage: Stage) -> Saga:
+    """Until the saga has left `stage`, or nothing in it moves any more."""
+    return await coordinator.until(lambda saga: saga.stage is not stage or coordinator.is_idle)
+
+
+async def finish(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
+    return _reference(await runtime.context.coordinator.until_quiet())
+
+
+def _reference(saga: Saga) -> PlanningState:
+    return PlanningState(saga_id=saga.id, plan_hash=saga.plan.hash, status=status_of(saga).value)

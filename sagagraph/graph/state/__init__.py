@@ -1,0 +1,1 @@
+"""State of a graph as the journal keeps it: values, outputs, off-loaded items."""

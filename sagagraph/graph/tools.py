@@ -1,0 +1,158 @@
+"""Tools of LangChain as actions: what a model calls is an operation of the saga of the node that runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Collection, Iterable
+from contextvars import copy_context
+from dataclasses import replace
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
+from langchain_core.utils.pydantic import get_fields
+from langgraph.errors import GraphBubbleUp
+from pydantic import PrivateAttr
+
+from sagagraph.context.slice import content_hash
+from sagagraph.errors import InvalidInputError, NotAllowedError, SagaGraphError
+from sagagraph.graph.current import perform_below
+from sagagraph.graph.run import LeftOpen, Scope, active_scope
+from sagagraph.graph.state.values import decode, encode
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.engine.actions import DECLARED, Action, Function, Guarantees, kind_of
+from sagagraph.saga.engine.call import Paused, enter_call
+from sagagraph.validators.protocol import Validator
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.operation import DEFAULT_POLICY
+from sagagraph.workflow.policy import Policy
+from sagagraph.workflow.values import Json
+
+
+def saga_tool(
+    tool: BaseTool,
+    *,
+    compensate: Function | None = None,
+    probe: Function | None = None,
+    kind: ActionKind | str | None = None,
+    policy: Policy = DEFAULT_POLICY,
+    validators: Iterable[Validator] = (),
+    guarantees: Guarantees | None = None,
+) -> BaseTool:
+    """`tool` for models and for `ToolNode`, each call of it an operation below the node that makes it.
+
+    `compensate(arguments, output, call)` and `probe(arguments, call)` get the arguments that the model chose. The same arguments
+    in another pass of the node are the same operation, whatever id the model gave to its call; the second of two equal calls in
+    one pass is another one. Make it where it is imported before a saga is resumed or cancelled: it is registered by its name.
+    """
+    made = Action(
+        name=tool.name,
+        version=1,
+        kind=kind_of(tool.name, kind, compensate, probe),
+        execute=_outside(tool),
+        compensate=compensate,
+        probe=probe,
+        reverse=None,
+        undo_cost=None,
+        policy=policy,
+        validators=tuple(validators),
+        guarantees=guarantees or Guarantees(),
+        request_type=Any,
+        result_type=Any,
+        home=f"tool:{tool.name}",
+        needs_body=set(_fields(tool.get_input_schema())) != set(_fields(tool.tool_call_schema)),
+    )
+    DECLARED.add(made)
+    return _SagaTool.around(tool, made)
+
+
+def _fields(schema: Any) -> Collection[str]:
+    """The names of a tool's arguments; those that LangGraph injects are in the one schema of it and not in the other."""
+    return schema["properties"] if isinstance(schema, dict) else get_fields(schema)
+
+
+def _outside(tool: BaseTool) -> Function:
+    """A claim: the effect is made again under its key, only to be undone."""
+
+    async def execute(arguments: Json, _call: Call) -> Any:
+        return encode(await tool.ainvoke(arguments))
+
+    return execute
+
+
+class _SagaTool(BaseTool):
+    _tool: BaseTool = PrivateAttr()
+    _action: Action = PrivateAttr()
+
+    @classmethod
+    def around(cls, tool: BaseTool, action: Action) -> _SagaTool:
+        kept = ("name", "description", "args_schema", "return_direct", "response_format", "tags", "metadata", "handle_tool_error")
+        made = cls(**{name: getattr(tool, name) for name in kept})
+        made._tool, made._action = tool, action
+        return made
+
+    def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: str | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return self._tool._to_args_and_kwargs(tool_input, tool_call_id)
+
+    def _run(self, *arguments: Any, config: RunnableConfig, **named: Any) -> Any:
+        scope = self._scope()
+        running = self._arun(*arguments, config=config, scope=scope, **named)
+        return asyncio.run_coroutine_threadsafe(running, scope.run.loop).result()
+
+    async def _arun(self, *arguments: Any, config: RunnableConfig, scope: Scope | None = None, **named: Any) -> Any:
+        if arguments:
+            raise InvalidInputError("a saga_tool takes arguments by name", field=self.name)
+        scope = scope or self._scope()
+        chosen = encode(self._chosen(named))
+        raised: list[BaseException] = []
+        name = _numbered(scope, f"{self.name}-{content_hash(chosen)[:8]}")
+        try:
+            operation = await perform_below(scope, name, self._made_with(named, config, raised), chosen, None)
+        except SagaGraphError as exc:
+            if raised:
+                raise raised[-1] from None
+            raise (LeftOpen(exc) if exc.leaves_saga_open else exc) from None
+        return decode(operation.output)
+
+    def _scope(self) -> Scope:
+        scope = active_scope()
+        if scope is None:
+            raise NotAllowedError(f"tool {self.name!r} runs only in a node of a SagaGraph")
+        return scope
+
+    def _chosen(self, named: dict[str, Any]) -> dict[str, Any]:
+        """What the model decides; what LangGraph injects differs from pass to pass, and identifies nothing."""
+        fields = _fields(self._tool.tool_call_schema)
+        return {key: each for key, each in named.items() if key in fields}
+
+    def _made_with(self, named: dict[str, Any], config: RunnableConfig, raised: list[BaseException]) -> Action:
+        """For this very call: with what was injected, in the context of the node."""
+        context = copy_context()
+
+        async def execute(_arguments: Json, call: Call) -> Any:
+            raised.clear()
+            context.run(enter_call, call)
+            try:
+                running = asyncio.get_running_loop().create_task(_call_tool(self._tool, named, config), context=context.copy())
+                return encode(await running)
+            except GraphBubbleUp as exc:
+                raised.append(exc)
+                raise Paused(f"it waits for an answer in tool {self.name!r}") from exc
+
+        return replace(self._action, execute=execute, _adapters={})
+
+
+async def _call_tool(tool: BaseTool, named: dict[str, Any], config: RunnableConfig) -> Any:
+    """The tool's own function, with its injected arguments and without another run of its callbacks."""
+    function = tool._run if type(tool)._arun is BaseTool._arun else tool._arun
+    wants_config = "config" in inspect.signature(function).parameters
+    return await tool._arun(**named, **({"config": config} if wants_config else {}))
+
+
+def _numbered(scope: Scope, local: str) -> str:
+    """The second of two equal calls in one pass is another operation."""
+    count = 1
+    while f"{scope.operation}/{local}-{count}" in scope.asked:
+        count += 1
+    return f"{local}-{count}"

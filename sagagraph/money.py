@@ -1,0 +1,27 @@
+"""Money as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+_WITH_A_SIGN: Final = {"USD": "$"}
+
+
+def money_text(amount: Decimal, currency: str = "USD") -> str:
+    """`$1,234.50`, and without decimals where there are none: `$5,000`, `5,000 EUR`."""
+    digits = f"{abs(amount):,.0f}" if amount == amount.to_integral_value() else f"{abs(amount):,.2f}"
+    sign = "-" if amount < 0 else ""
+    symbol = _WITH_A_SIGN.get(currency)
+    return f"{sign}{symbol}{digits}" if symbol else f"{sign}{digits} {currency}"
+
+
+def cost_text(cost: Mapping[str, Any] | None) -> str:
+    """What a plan costs, as the journal holds it: `$2,007`, with fees beside it; empty where it costs nothing."""
+    if not cost or not cost.get("currency"):
+        return ""
+    currency = str(cost["currency"])
+    fees = cost.get("fees")
+    beside = f" + {money_text(Decimal(str(fees)), currency)} fees" if fees else ""
+    return money_text(Decimal(str(cost["total"])), currency) + beside

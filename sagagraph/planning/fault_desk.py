@@ -1,0 +1,60 @@
+"""The fault desk of the sandbox: orders what is to go wrong with a saga's calls, and takes bookings away."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+import httpx2
+
+from sagagraph.errors import InvalidInputError, ProviderError
+
+_TIMEOUT_S: Final = 10.0
+FAULTS: Final = {
+    "refuse": "says no, for good",
+    "before": "fails before anything happens",
+    "after": "books, and the answer is lost",
+    "hang": "hangs",
+    "late": "times out, and lands later",
+    "price_up": "is dearer by now",
+    "429": "asks to come back later",
+    "500": "breaks",
+}
+CALLS: Final = ("book", "cancel", "capture", "refund")
+
+
+class FaultDesk:
+    """`url`: of the provider. One that is no sandbox has no such desk: then nothing can be ordered.
+
+    `kinds`: of what can be booked there, the one to be offered first in front.
+    """
+
+    def __init__(self, url: str, kinds: tuple[str, ...]) -> None:
+        self._url = url.rstrip("/")
+        self.kinds = (*kinds, "*")
+
+    async def is_open(self) -> bool:
+        try:
+            return (await self._ask("GET", "/faults")).status_code == httpx2.codes.OK
+        except ProviderError:
+            return False
+
+    async def order(self, saga_id: str, *, kind: str, call: str, fault: str, nth: int, seconds: float | None) -> None:
+        """At the `nth` such call of this saga from now on. Raises `InvalidInputError` for what the sandbox does not know."""
+        order = {"kind": kind, "call": call, "fault": int(fault) if fault.isdigit() else fault, "nth": nth, "saga_id": saga_id}
+        answer = await self._ask("POST", "/faults", {**order, **({} if seconds is None else {"seconds": seconds})})
+        if answer.status_code != httpx2.codes.CREATED:
+            raise InvalidInputError(f"the sandbox does not take this order: {answer.text[:200]}", field="fault")
+
+    async def withdraw(self, reservation_id: str) -> None:
+        """The provider itself cancels a reservation, as happens."""
+        answer = await self._ask("POST", f"/reservations/{quote(reservation_id, safe='')}/withdraw")
+        if answer.status_code != httpx2.codes.OK:
+            raise ProviderError(f"reservation {reservation_id!r} cannot be taken away: {answer.text[:200]}")
+
+    async def _ask(self, method: str, path: str, body: object = None) -> httpx2.Response:
+        try:
+            async with httpx2.AsyncClient(timeout=_TIMEOUT_S) as client:
+                return await client.request(method, self._url + path, json=body)
+        except httpx2.HTTPError as exc:
+            raise ProviderError(f"the sandbox cannot be reached: {type(exc).__name__}") from exc

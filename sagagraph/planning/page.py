@@ -1,0 +1,254 @@
+"""Pages: what the app, and the command line where it reads sentences, need of a domain.
+
+A domain's page is a subclass of `Page`. `title`, `opening` and `read` are all that a simple one has to say; whatever else it
+knows, it says by overriding a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from sagagraph.context.model import Model
+from sagagraph.errors import ModelError
+from sagagraph.planning.domain import Domain
+from sagagraph.planning.fault_desk import FaultDesk
+from sagagraph.saga.core.state import Saga
+
+Known = Any
+"""What a domain knows of a request so far, in a form of its own: whoever gets it only hands it back."""
+Json = Any
+"""A request or a plan, whose form is known to its domain alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Something that was said and holds. `text` is a phrase that `Page.read` understands as just this wish."""
+
+    key: str
+    label: str
+    text: str
+    removable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A request so far."""
+
+    known: Known
+    wishes: tuple[Wish, ...] = ()
+    questions: tuple[str, ...] = ()
+    """What has to be answered before there is a request; the first is asked."""
+    not_understood: tuple[str, ...] = ()
+    request: Json = None
+    """Once nothing is missing."""
+    remarks: tuple[str, ...] = ()
+    """What there is to say of it: what was taken for granted, what is often forgotten."""
+    asides: tuple[str, ...] = ()
+    """What there is to say of this change of it alone."""
+    field: str = ""
+    """The field that the first question asks for."""
+    by: str = ""
+    """The model that put the sentence in plainer words."""
+    failed: ModelError | None = None
+    """Why the model could not be asked; the rules alone have read the sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One part of a plan, to be compared with the same part of another."""
+
+    key: str
+    what: str
+    when: str = ""
+    price: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A stretch of time on a row of a timeline. `begins`, `ends`: local time of the place, as its clocks show it."""
+
+    row: str
+    label: str
+    kind: str
+    begins: datetime
+    ends: datetime
+    operation: str = ""
+    """The operation that carries it out, where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`x`, `y`: degrees of longitude and latitude on a map, or any plane on a schematic."""
+
+    name: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    origin: Place
+    destination: Place
+    kind: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    connections: tuple[Connection, ...] = ()
+    is_map: bool = False
+    """Places are on the globe; connections follow great circles."""
+    lights: tuple[tuple[float, float], ...] = ()
+    """Longitude and latitude of what else is known on the globe, to be seen in the background."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """A plan to be looked at: in lines, and in pictures where a domain has any."""
+
+    lines: tuple[Line, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    route: Route = Route()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Of all that is in the pictures: each has a colour of its own, the same in all of them."""
+        kinds = [*(bar.kind for bar in self.bars), *(each.kind for each in self.route.connections)]
+        return tuple(dict.fromkeys(kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class Disruption:
+    """Something that can go wrong with a plan at the press of a button; `words` say it as a person would."""
+
+    key: str
+    words: str
+    request: Json = None
+    """What is wished once it has happened; None: the same as before."""
+    lost: tuple[str, ...] = ()
+    """Operations that have fallen through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    name: str
+    media_type: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """The plan that a person prefers among those that there are, if there is a better one, and what to say to that."""
+
+    plan_hash: str | None = None
+    said: str = ""
+
+
+ALONE: Final = "There is no other plan to compare this one with. Change one of your wishes, and I shall plan again."
+"""What is said to a preference where nothing is offered beside the plan that is shown."""
+
+
+def better_offer(saga: Saga, figure: Callable[[Json], float]) -> tuple[str, Json] | None:
+    """Hash and plan of the alternative with the least of `figure`; None where the plan that is shown has no more of it."""
+    offered = [(str(each["plan_hash"]), each["plan"]) for each in saga.plan.alternatives]
+    best = min(offered, key=lambda offer: figure(offer[1]))
+    return best if figure(best[1]) < figure(saga.plan.content) else None
+
+
+class Reader(Protocol):
+    """What of a page the command line uses to read sentences and requests."""
+
+    async def read(self, text: str, known: Known | None) -> Draft:
+        """What was said, on top of what is known. Raises `InvalidInputError` for what cannot be read at all."""
+        ...
+
+    async def checked(self, request: Json) -> Json:
+        """A request that somebody else made. Raises `InvalidInputError`, naming the field."""
+        ...
+
+    def draft_of(self, request: Json) -> Draft:
+        """Of a request that is complete."""
+        ...
+
+    def on_top(self, request: Json, saga: Saga) -> Json:
+        """The request as a change of the saga's: what is no wish stays."""
+        ...
+
+
+class Page(Reader):
+    """One domain in the app. Everything is pure but `read`, `checked` and `changed`, which may ask a clock or a model."""
+
+    title: str
+    """What is planned, as in `A trip`."""
+    opening: str
+    """What the page asks at first."""
+    examples: tuple[str, ...] = ()
+    outcome: str = "it is done"
+    """What has been done once a saga has committed."""
+    under_way: str = ""
+    """What there is to say while a plan is carried out and nothing moves; empty where that does not happen."""
+    desk: FaultDesk | None = None
+    """Where faults can be ordered; None where the world outside is no sandbox."""
+
+    def __init__(self, domain: Domain, model: Model | None = None) -> None:
+        self.domain = domain
+        self.model = model
+
+    @property
+    def name(self) -> str:
+        return self.domain.name
+
+    # -- wishes: by default, what is known is the request as far as it goes, and each of its fields is a wish --------------
+
+    async def checked(self, request: Json) -> Json:
+        return request
+
+    def draft_of(self, request: Json) -> Draft:
+        return Draft(request, tuple(Wish(name, name, f"{name} {value}") for name, value in request.items()), request=request)
+
+    async def changed(self, known: Known, key: str, text: str | None) -> Draft:
+        """One wish replaced by what `text` says; None: one wish less."""
+        return await self.read(text or "", {name: value for name, value in known.items() if name != key})
+
+    def on_top(self, request: Json, saga: Saga) -> Json:  # noqa: ARG002 - where all of a request is wishes
+        return request
+
+    def sentence(self, request: Json) -> str:
+        """The request as somebody would say it."""
+        return f"{self.title} {', '.join(wish.text for wish in self.draft_of(request).wishes)}."
+
+    # -- plans -------------------------------------------------------------------------------------------------------------
+
+    def view(self, plan: Json) -> PlanView:
+        return PlanView(tuple(Line(part, part) for part in self.domain.title(plan).split("; ")))
+
+    async def preferred(self, text: str, saga: Saga) -> Preference | None:  # noqa: ARG002
+        """`make it cheaper`: what is meant among the plans that are offered; None where it means something else."""
+        return None
+
+    def downloads(self, saga: Saga) -> Sequence[Download]:  # noqa: ARG002
+        return ()
+
+    # -- what goes wrong ---------------------------------------------------------------------------------------------------
+
+    def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:  # noqa: ARG002
+        """What can go wrong with it now."""
+        return ()
+
+    def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
+        """The one that somebody tells of; None where it is about something else. Raises `InvalidInputError` if it is unclear."""
+        said = text.strip(" .!").casefold()
+        return next((each for each in self.disruptions(saga) if each.words.casefold() == said), None)
+
+    async def happens(self, saga: Saga, disruption: Disruption) -> None:
+        """Lets it happen in the world outside too, where that is a sandbox."""
+
+    def happened(self, request: Json) -> tuple[Wish, ...]:  # noqa: ARG002
+        """What has become known since, and holds beside the wishes; nobody can take it back."""
+        return ()
+
+
+NOTHING_KNOWN: Final = Draft(None)

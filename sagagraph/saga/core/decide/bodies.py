@@ -1,0 +1,120 @@
+"""Bodies: what a body asks for, one operation at a time, and how it ends (PROTOCOL rules 2, 5 and 8). Pure."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from sagagraph.errors import ConflictError, SagaClosedError, UnknownOperationError, WorkflowError
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.dependencies import comes_after_pivot, descendants, is_closed
+from sagagraph.saga.core.events import Events
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.redaction import is_redacted
+from sagagraph.saga.core.state import Operation, Saga, Stage
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.operation import OperationSpec
+
+
+def plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events:
+    spec = command.spec
+    known = saga.operations.get(spec.id)
+    if known is not None:
+        _check_same(saga, known, command)
+        return ()
+    if saga.body_completed:  # what commits has been decided, and may be being checked for the last time
+        raise SagaClosedError(f"saga {saga.id!r}: its body has ended; it starts no further operation", saga_id=saga.id)
+    if saga.stage is not Stage.RUNNING or saga.cancel_by:
+        raise SagaClosedError(f"saga {saga.id!r} is {status_of(saga).value}: it starts no further operation", saga_id=saga.id)
+    spec = _placed_around_pivot(saga, spec)
+    if unknown := [each for each in spec.depends_on if each not in saga.operations]:
+        raise UnknownOperationError(
+            f"saga {saga.id!r}: operation {spec.id!r} is to run after {unknown[0]!r}, which it does not have",
+            saga_id=saga.id,
+            operation_id=unknown[0],
+        )
+    return (e.OperationPlanned(spec),)
+
+
+def _check_same(saga: Saga, known: Operation, command: c.PlanOperation) -> None:
+    spec = command.spec
+    if what := _unlike(known, spec, command.formerly):
+        raise ConflictError(f"saga {saga.id!r}: operation {spec.id!r} {what}", saga_id=saga.id, operation_id=spec.id)
+
+
+def _unlike(known: Operation, spec: OperationSpec, formerly: tuple[tuple[str, int], ...]) -> str:
+    journalled = (known.spec.action, known.spec.action_version)
+    another = "use another id for another effect"
+    if known.removed and not known.rejected:
+        return f"was removed from the plan; {another}"
+    if known.spec.inputs != spec.inputs:
+        if is_redacted(known.spec.inputs):
+            return "was redacted: its body can not be run again"
+        return f"was journalled with other arguments; {another}"
+    if journalled not in ((spec.action, spec.action_version), *formerly):
+        name, version = journalled
+        return (
+            f"was journalled as action {name!r} version {version}; {another}, or say formerly=({f'{name}@{version}'!r},) "
+            f"if {spec.action!r} version {spec.action_version} is what became of it"
+        )
+    return ""
+
+
+def _placed_around_pivot(saga: Saga, spec: OperationSpec) -> OperationSpec:
+    """Rule 5 for a plan that becomes known one operation at a time."""
+    pivot = saga.pivot_operation
+    if pivot is None or pivot.status in _WITHOUT_EFFECT:
+        if spec.kind is ActionKind.RETRIABLE:
+            raise WorkflowError(f"saga {saga.id!r}: retriable operation {spec.id!r} does not come after a pivot", saga_id=saga.id)
+        return spec
+    waits = pivot.status is OperationStatus.PLANNED and not _is_behind_pivot(saga, spec)
+    if spec.kind is ActionKind.PIVOT or (spec.kind is ActionKind.COMPENSATABLE and not waits):
+        raise WorkflowError(
+            f"saga {saga.id!r}: {spec.kind.value} operation {spec.id!r} can not come after the pivot {pivot.id!r}; "
+            "run it before the pivot",
+            saga_id=saga.id,
+            operation_id=spec.id,
+        )
+    if pivot.id in spec.depends_on or (waits and spec.kind is not ActionKind.RETRIABLE):
+        return spec
+    return replace(spec, depends_on=(*spec.depends_on, pivot.id))
+
+
+_WITHOUT_EFFECT = frozenset(
+    {OperationStatus.FAILED, OperationStatus.VOIDED, OperationStatus.SKIPPED, OperationStatus.COMPENSATED}
+)
+
+
+def _is_behind_pivot(saga: Saga, spec: OperationSpec) -> bool:
+    return any(each == saga.pivot or comes_after_pivot(saga, each) for each in spec.depends_on)
+
+
+def complete_body(saga: Saga, command: c.CompleteBody, _now: float) -> Events:
+    """What an earlier run of the body did and this one did not ask for is removed, and so compensated (rule 8)."""
+    if saga.body_completed or saga.stage is not Stage.RUNNING:
+        return ()
+    removed = tuple(
+        each.id for each in saga.in_order() if each.id not in command.asked and not is_closed(each) and not each.removed
+    )
+    for name in removed:
+        if comes_after_pivot(saga, name) or name == saga.pivot:
+            raise ConflictError(
+                f"saga {saga.id!r}: its body did not ask for {name!r} again, which can not be undone any more",
+                saga_id=saga.id,
+                operation_id=name,
+            )
+    kept = {each for each in descendants(saga, *removed).difference(removed) if not is_closed(saga.operations[each])}
+    if kept:
+        name = next(each for each in removed if kept & descendants(saga, each))
+        raise ConflictError(
+            f"saga {saga.id!r}: its body did not ask for {name!r} again, but for {min(kept & descendants(saga, name))!r}, "
+            "which depends on it",
+            saga_id=saga.id,
+            operation_id=name,
+        )
+    return (e.BodyCompleted(removed),)
+
+
+def raise_body(saga: Saga, command: c.RaiseBody, _now: float) -> Events:
+    return (e.BodyFailed(command.fault),) if saga.stage is Stage.RUNNING else ()

@@ -1,0 +1,162 @@
+"""People: what they ask of a saga, and the sagas that follow from it: reversals and amendments (PROTOCOL rules 5 and 6). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import msgspec
+
+from sagagraph.errors import ConflictError, NotAllowedError
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.amendments import Amendment, amended_by
+from sagagraph.saga.core.events import Events
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga, Stage
+
+
+def resolve(saga: Saga, command: c.Resolve, _now: float) -> Events:
+    operation = saga.operations.get(command.operation)
+    if operation is None:
+        why = f"saga {saga.id!r} has no operation {command.operation!r}"
+    elif not operation.waits_for_person:
+        why = f"operation {operation.id!r} is {operation.status.value}: only a held or stuck one needs a person"
+    elif saga.driver is e.Driver.REVERSAL and command.resolution is e.Resolution.COMPENSATED:
+        why = f"operation {operation.id!r} undoes another one, and is not undone itself: it landed, or is absent"
+    else:
+        return (e.OperationResolved(operation.id, command.resolution, command.output, command.by, command.request),)
+    if command.request is not None:
+        return _refused(command.request, why)
+    raise NotAllowedError(why, saga_id=saga.id, operation_id=command.operation)
+
+
+def cancel(saga: Saga, command: c.Cancel, _now: float) -> Events:
+    if saga.driver is e.Driver.REVERSAL:
+        return _refused(command.request, "it undoes another saga, and can only go on")
+    if why := why_not_cancelled(saga):
+        return _refused(command.request, why)
+    match saga.stage:
+        case Stage.PLANNING | Stage.AWAITING_APPROVAL:
+            cause = f"cancelled by {command.by}"
+            return (e.CancelRequested(command.by, command.request), e.SagaTurnedBack(cause))
+        case Stage.COMMITTED if saga.redacted:
+            return _refused(command.request, "what undoing it would need is redacted")
+        case Stage.RUNNING | Stage.COMMITTED if not saga.cancel_by:
+            return (e.CancelRequested(command.by, command.request),)
+        case _:
+            return _refused(command.request, f"the saga is {status_of(saga).value}")
+
+
+def _refused(request: int | None, reason: str) -> Events:
+    return () if request is None else (e.RequestRefused(request, reason),)
+
+
+def why_not_cancelled(saga: Saga) -> str:
+    """Why a cancel has to wait for another saga, or belongs to it; empty where it need not."""
+    if saga.amending:
+        name = saga.amending.saga
+        return f"it is being changed by {name!r}: cancel that first, or resume it"
+    if saga.pivot_has_landed and (parent := amended_by(saga)):
+        return f"it has changed saga {parent!r}, and can not be taken back by itself: resume it, then cancel {parent!r}"
+    return ""
+
+
+def check_cancellable(saga: Saga) -> None:
+    """Raises `NotAllowedError`: before anybody is asked to do it."""
+    if saga.driver is e.Driver.REVERSAL:
+        raise NotAllowedError(
+            f"saga {saga.id!r} undoes another one, and can only go on: resume it, or resolve what is held", saga_id=saga.id
+        )
+    if why := why_not_cancelled(saga):
+        raise NotAllowedError(f"saga {saga.id!r} can not be cancelled: {why}", saga_id=saga.id)
+
+
+def check_not_redacted(saga: Saga) -> None:
+    if saga.redacted and saga.stage is Stage.COMMITTED:
+        raise NotAllowedError(
+            f"saga {saga.id!r} can not be cancelled: what undoing it would need is redacted ({', '.join(saga.redacted)}); "
+            "undo it with the provider",
+            saga_id=saga.id,
+        )
+
+
+# -- reversals -------------------------------------------------------------------------------------------------------
+
+
+def begin_reversal(saga: Saga, command: c.BeginReversal, _now: float) -> Events:
+    if saga.stage is Stage.REVERSING:
+        return ()
+    if command.saga is None:
+        return (e.CancelRefused(command.reason),)
+    return (e.ReversalBegun(command.saga),)
+
+
+def hold_reversal(saga: Saga, command: c.HoldReversal, _now: float) -> Events:
+    return (e.ReversalHeld(command.reason),) if saga.stage is Stage.REVERSING else ()
+
+
+def end_reversal(saga: Saga, command: c.EndReversal, _now: float) -> Events:
+    return (e.SagaReversed(command.outputs, command.residue),) if saga.stage is Stage.REVERSING else ()
+
+
+def check_reversible(saga: Saga, lasting: Collection[str]) -> None:
+    """`lasting`: the operations that nothing can undo."""
+    if saga.pivot in lasting:
+        raise NotAllowedError(
+            f"saga {saga.id!r} can not be cancelled: its pivot {saga.pivot!r} has landed; {', '.join(lasting)} would remain",
+            saga_id=saga.id,
+            operation_id=saga.pivot,
+        )
+
+
+# -- amendments ------------------------------------------------------------------------------------------------------
+
+
+def begin_amendment(saga: Saga, command: c.BeginAmendment, _now: float) -> Events:
+    """Only of a saga that has committed, as it stands, and one at a time; a cancel excludes it, and it a cancel."""
+    if saga.amending and (saga.amending.saga, saga.amending.request) == (command.saga, command.request):
+        return ()
+    if saga.stage is not Stage.COMMITTED or saga.cancel_by:
+        raise NotAllowedError(f"saga {saga.id!r} {_is_busy(saga)}: it can not be changed now", saga_id=saga.id)
+    if saga.driver is not e.Driver.WORKFLOW:
+        raise NotAllowedError(f"saga {saga.id!r} has no plan that could be changed", saga_id=saga.id)
+    if parent := amended_by(saga):
+        raise NotAllowedError(f"saga {saga.id!r} has changed saga {parent!r}: change that one", saga_id=saga.id)
+    if saga.redacted:
+        raise NotAllowedError(f"saga {saga.id!r} can not be changed: what that would need is redacted", saga_id=saga.id)
+    amendment = msgspec.convert(command.request, Amendment)
+    if (amendment.plan_version, amendment.plan_hash) != (saga.plan.version, saga.plan.hash) or command.saga in saga.amendments:
+        raise ConflictError(f"saga {saga.id!r} has been changed meanwhile; look at it again", saga_id=saga.id)
+    return (e.AmendmentBegun(command.saga, command.request, command.by, command.approved_by),)
+
+
+def _is_busy(saga: Saga) -> str:
+    if saga.amending:
+        return f"is being changed by {saga.amending.saga!r}"
+    return "was cancelled" if saga.cancel_by else f"is {status_of(saga).value}"
+
+
+def end_amendment(saga: Saga, command: c.EndAmendment, _now: float) -> Events:
+    return (e.AmendmentEnded(command.saga, command.reason),) if _is_open(saga, command.saga) else ()
+
+
+def amend_saga(saga: Saga, command: c.AmendSaga, _now: float) -> Events:
+    if not _is_open(saga, command.saga):
+        return ()
+    amended = e.SagaAmended(
+        command.saga,
+        saga.plan.version + 1,
+        command.request,
+        command.plan,
+        command.plan_hash,
+        command.cost,
+        command.operations,
+        command.outputs,
+        command.needs,
+        command.reasons,
+    )
+    return (amended,)
+
+
+def _is_open(saga: Saga, amendment: str) -> bool:
+    return saga.amending is not None and saga.amending.saga == amendment

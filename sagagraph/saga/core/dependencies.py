@@ -1,0 +1,103 @@
+"""Dependencies: who depends on whom, over all plan versions (PROTOCOL rule 4; SagaLLM section 3.2.2). Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sagagraph.saga.core.events import Driver
+from sagagraph.saga.core.state import Operation, Saga
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.workflow import order
+from sagagraph.workflow.condition import holds
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.wellformed import dependency_digraph
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+_CLOSED = frozenset(
+    {
+        OperationStatus.PLANNED,
+        OperationStatus.FAILED,
+        OperationStatus.COMPENSATED,
+        OperationStatus.VOIDED,
+        OperationStatus.SKIPPED,
+    }
+)
+_SETTLED = frozenset(
+    {
+        OperationStatus.SUCCEEDED,
+        OperationStatus.FAILED,
+        OperationStatus.VOIDED,
+        OperationStatus.SKIPPED,
+        OperationStatus.COMPENSATED,
+    }
+)
+
+_UNDONE = frozenset({OperationStatus.COMPENSATED, OperationStatus.VOIDED})
+
+
+def is_closed(operation: Operation) -> bool:
+    """Nothing of it is live outside, and nothing of it can become live."""
+    if operation.in_flight:
+        return False
+    return operation.status in _CLOSED or not operation.has_effect
+
+
+def descendants(saga: Saga, *names: str) -> frozenset[str]:
+    """All that depends on any of `names`, directly or not, through skipped and removed operations."""
+    return order.descendants(saga.dependents, *names)
+
+
+def is_free(saga: Saga, name: str) -> bool:
+    """All that depends on it, directly or not, is closed, so it may be undone."""
+    return all(is_closed(saga.operations[each]) for each in descendants(saga, name))
+
+
+def rests_on_undone(saga: Saga, operation: Operation) -> bool:
+    """Something that it depends on was undone already, so that it must not land any more, not even to be undone."""
+    return any(saga.operations[each].status in _UNDONE for each in operation.spec.depends_on)
+
+
+def comes_after_pivot(saga: Saga, name: str) -> bool:
+    if saga.driver is Driver.REVERSAL:
+        return True
+    return name in saga.index.after_pivot
+
+
+def is_settled(operation: Operation) -> bool:
+    """What waits for it need wait no longer; what was rejected settles when it has been undone."""
+    return operation.status in _SETTLED and (not operation.rejected or is_closed(operation))
+
+
+def condition_holds(saga: Saga, operation: Operation) -> bool:
+    """The truth of its condition `c_ij`, once it is no longer waiting."""
+    if operation.spec.condition is None:
+        return all(saga.operations[each].succeeded for each in operation.spec.depends_on)
+    return holds(operation.spec.condition, saga.operations)
+
+
+def is_past_pivot_gate(saga: Saga) -> bool:
+    """Everything that does not come after the pivot has committed, or holds nothing (PROTOCOL rule 5)."""
+    return saga.index.unfinished_before_pivot == 0
+
+
+def is_done_with(operation: Operation) -> bool:
+    """Going forward, nothing more is to be done about it: it committed, or it holds nothing and will not be tried again."""
+    if operation.removed:
+        return is_closed(operation)
+    return operation.status in _SETTLED  # a read that is in doubt is closed, but whether it fails is still open
+
+
+def graph_of(saga: Saga) -> nx.DiGraph[str]:
+    """The dependency graph D with an edge from each operation to its dependents."""
+    return dependency_digraph((operation.id, operation.spec.depends_on) for operation in saga.in_order())
+
+
+def undo_order(saga: Saga) -> tuple[str, ...]:
+    """The operations in an order in which they could be undone: dependents first."""
+    return tuple(reversed(order.in_order({each.id: each.spec.depends_on for each in saga.operations.values()})))
+
+
+def is_undoable(operation: Operation) -> bool:
+    return operation.spec.kind is ActionKind.COMPENSATABLE

@@ -1,0 +1,485 @@
+"""Events: what can have happened to a saga, in the past tense: the journal's vocabulary.
+
+Events are facts. They carry plain JSON values and workflow types only, so that any journal can be folded by any later release
+(PROTOCOL rules 8 and 10). Instants are seconds since the epoch, UTC.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from sagagraph.workflow.operation import OperationSpec
+from sagagraph.workflow.values import Json
+
+
+class Driver(StrEnum):
+    """Who says what comes next."""
+
+    BODY = "body"
+    """Python code under `engine.saga`: its operations are planned one by one."""
+    WORKFLOW = "workflow"
+    """A plan: all operations are known when it is accepted."""
+    REVERSAL = "reversal"
+    """The undoing of a saga whose pivot has landed: forward only, all of it behind that pivot."""
+
+
+class Via(StrEnum):
+    """How an outcome became known."""
+
+    REPLY = "reply"
+    PROBE = "probe"
+    EVIDENCE = "evidence"
+    """A superseded worker wrote down the answer that it still received (PROTOCOL rule 6)."""
+    PERSON = "person"
+
+
+class ProbeAnswer(StrEnum):
+    LANDED = "landed"
+    UNDONE = "undone"
+    """It landed and was cancelled."""
+    ABSENT = "absent"
+    MULTIPLE = "multiple"
+    UNKNOWN = "unknown"
+
+
+class Resolution(StrEnum):
+    """What a person says of an operation that the machine can not settle."""
+
+    LANDED = "landed"
+    ABSENT = "absent"
+    COMPENSATED = "compensated"
+
+
+class Fault(Struct, frozen=True, omit_defaults=True):
+    """Why a call ended as it did. `code` is a refusal's code, or the class of the exception."""
+
+    code: str
+    message: str
+
+
+# -- the saga and its plan -------------------------------------------------------------------------------------------
+
+
+class SagaBegun(Struct, frozen=True, omit_defaults=True):
+    driver: Driver
+    domain: str
+    request: Json
+    """A JSON value; the same saga id with another one is a conflict."""
+    approved_by: str = ""
+    """Who approved in advance whatever valid plan is found; nobody, usually."""
+
+
+class LeaseTaken(Struct, frozen=True, omit_defaults=True):
+    """A worker became the one writer. Whatever an earlier epoch had under way is in doubt from here on."""
+
+    owner: str
+    looks_again: bool = True
+    """Also at what was held or stuck; not where a person is about to say what became of it."""
+
+
+class PlanProposed(Struct, frozen=True, omit_defaults=True):
+    plan_hash: str
+    plan: Json
+    cost: Json
+    alternatives: tuple[Json, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+class PlanJudged(Struct, frozen=True, omit_defaults=True):
+    plan_hash: str
+    verdict: Json
+    """The verdict of the independent validators, with its certificates."""
+    shown: Json = None
+    """What they judged it by, beside the request: replaying shows them the same again."""
+
+
+class PlanFoundInfeasible(Struct, frozen=True, omit_defaults=True):
+    reasons: tuple[str, ...]
+
+
+class ApprovalAsked(Struct, frozen=True, omit_defaults=True):
+    plan_hash: str
+
+
+class PlanApproved(Struct, frozen=True, omit_defaults=True):
+    plan_hash: str
+    by: str
+
+
+class PlanRejected(Struct, frozen=True, omit_defaults=True):
+    plan_hash: str
+    by: str
+    reason: str = ""
+
+
+class PlanAccepted(Struct, frozen=True, omit_defaults=True):
+    """The identities of these operations are minted here (PROTOCOL rule 2). `removed` ones are compensated, dependents first."""
+
+    plan_version: int
+    operations: tuple[OperationSpec, ...]
+    removed: tuple[str, ...] = ()
+    replaced: dict[str, str] = {}
+    """Removed → new: what is kept and depended on the one depends on the other from now on (ADR-0009)."""
+    revisable: bool = False
+    """What fails before the pivot disrupts this plan; only when it can not be repaired, the saga turns back."""
+
+
+class RequestChanged(Struct, frozen=True, omit_defaults=True):
+    """A person wishes for something else before the pivot. What was approved, also in advance, was for the old wishes."""
+
+    request: Json
+    by: str
+    approved_by: str = ""
+    """Who approves in advance what comes of it."""
+
+
+class PlanDisrupted(Struct, frozen=True, omit_defaults=True):
+    """Nothing further starts; once what is under way has settled, the plan is repaired or given up."""
+
+    cause: str
+    operation: str | None = None
+
+
+class RepairGivenUp(Struct, frozen=True, omit_defaults=True):
+    """The plan that was accepted last stays, and is not repaired any more."""
+
+    reasons: tuple[str, ...]
+
+
+class OperationPlanned(Struct, frozen=True, omit_defaults=True):
+    """A body asked for an operation for the first time."""
+
+    operation: OperationSpec
+
+
+# -- forward ---------------------------------------------------------------------------------------------------------
+
+
+class AttemptStarted(Struct, frozen=True, omit_defaults=True):
+    """The intent: durable before the call goes out (PROTOCOL rule 1)."""
+
+    operation: str
+    generation: int
+    attempt: int
+    key: str
+    deadline: float
+    claim: bool = False
+    """Called again under the same key only to be undone (PROTOCOL rule 3b)."""
+
+
+class OperationSucceeded(Struct, frozen=True, omit_defaults=True):
+    operation: str
+    output: Json
+    via: Via = Via.REPLY
+    verdicts: tuple[Json, ...] = ()
+
+
+class OperationRejected(Struct, frozen=True, omit_defaults=True):
+    """It landed, and a validator found its output INVALID: it does not count, and is undone."""
+
+    operation: str
+    output: Json
+    fault: Fault
+    via: Via
+    verdicts: tuple[Json, ...]
+
+
+class AttemptRefused(Struct, frozen=True, omit_defaults=True):
+    """A definite no that may be tried again: under the next generation's key, from `retry_at`."""
+
+    operation: str
+    fault: Fault
+    retry_at: float
+
+
+class OperationFailed(Struct, frozen=True, omit_defaults=True):
+    """Definitely without effect, and not tried again."""
+
+    operation: str
+    fault: Fault
+    via: Via = Via.REPLY
+    verdicts: tuple[Json, ...] = ()
+
+
+class AttemptLost(Struct, frozen=True, omit_defaults=True):
+    """The call ended without a definite answer: the operation is in doubt."""
+
+    operation: str
+    fault: Fault
+    retry_at: float
+    verdicts: tuple[Json, ...] = ()
+
+
+class OperationProbed(Struct, frozen=True, omit_defaults=True):
+    """A probe that settled nothing by itself; the answer LANDED is journalled as `OperationSucceeded`."""
+
+    operation: str
+    answer: ProbeAnswer
+    detail: str
+    retry_at: float
+    asked_at: float
+    """Before the question was sent."""
+    verdicts: tuple[Json, ...] = ()
+
+
+class OperationGivenUp(Struct, frozen=True, omit_defaults=True):
+    """No further attempt will be made; since it is in doubt it must be sealed (PROTOCOL rule 3b)."""
+
+    operation: str
+    reason: str
+    fault: Fault | None = None
+
+
+class OperationHeld(Struct, frozen=True, omit_defaults=True):
+    operation: str
+    reason: str
+
+
+class OperationSkipped(Struct, frozen=True, omit_defaults=True):
+    operation: str
+    reason: str
+
+
+# -- back ------------------------------------------------------------------------------------------------------------
+
+
+class VoidStarted(Struct, frozen=True, omit_defaults=True):
+    operation: str
+    attempt: int
+    key: str
+    deadline: float
+
+
+class OperationVoided(Struct, frozen=True, omit_defaults=True):
+    operation: str
+    output: Json
+    via: Via = Via.REPLY
+
+
+class CompensationStarted(Struct, frozen=True, omit_defaults=True):
+    operation: str
+    generation: int
+    attempt: int
+    key: str
+    deadline: float
+
+
+class CompensationRefused(Struct, frozen=True, omit_defaults=True):
+    """A definite no to a compensation that may be tried again, under the next generation's key."""
+
+    operation: str
+    fault: Fault
+    retry_at: float
+
+
+class CompensationLost(Struct, frozen=True, omit_defaults=True):
+    """A compensation or void ended without a definite answer."""
+
+    operation: str
+    fault: Fault
+    retry_at: float
+
+
+class OperationCompensated(Struct, frozen=True, omit_defaults=True):
+    operation: str
+    output: Json
+    via: Via = Via.REPLY
+
+
+class CompensationFailed(Struct, frozen=True, omit_defaults=True):
+    """It can not be undone without a person: the saga will end `stuck`."""
+
+    operation: str
+    fault: Fault
+
+
+# -- people and the end ----------------------------------------------------------------------------------------------
+
+
+class CancelRequested(Struct, frozen=True, omit_defaults=True):
+    by: str
+    request: int | None = None
+    """The number of the request row that this consumes (PROTOCOL rule 6)."""
+
+
+class OperationResolved(Struct, frozen=True, omit_defaults=True):
+    operation: str
+    resolution: Resolution
+    output: Json
+    by: str
+    request: int | None = None
+
+
+class RequestRefused(Struct, frozen=True, omit_defaults=True):
+    """A request row that does not fit the state any more."""
+
+    request: int
+    reason: str
+
+
+class SagaTurnedBack(Struct, frozen=True, omit_defaults=True):
+    """From here on the saga compensates."""
+
+    cause: str
+    operation: str | None = None
+
+
+class BodyCompleted(Struct, frozen=True, omit_defaults=True):
+    """The body ended without an exception; what it did not ask for again is `removed`."""
+
+    removed: tuple[str, ...] = ()
+
+
+class BodyFailed(Struct, frozen=True, omit_defaults=True):
+    """The body raised: the saga turns back, unless the pivot has landed: then the body runs again, or a person cancels."""
+
+    fault: Fault
+
+
+class SagaCommitted(Struct, frozen=True, omit_defaults=True):
+    unverified: tuple[str, ...] = ()
+
+
+class SagaCompensated(Struct, frozen=True, omit_defaults=True):
+    unverified: tuple[str, ...] = ()
+
+
+class ReversalBegun(Struct, frozen=True, omit_defaults=True):
+    """A person's cancel after the pivot: `saga` undoes this one (PROTOCOL rule 5)."""
+
+    saga: str
+
+
+class ReversalHeld(Struct, frozen=True, omit_defaults=True):
+    """The reversing saga waits for a person; so does this one, until somebody resumes it."""
+
+    reason: str
+
+
+class CancelRefused(Struct, frozen=True, omit_defaults=True):
+    """The pivot has landed and its action has no reverse: the saga goes on forward."""
+
+    reason: str
+
+
+class SagaReversed(Struct, frozen=True, omit_defaults=True):
+    """`outputs`: what undoing each operation brought back."""
+
+    outputs: dict[str, Json]
+    residue: tuple[str, ...] = ()
+
+
+class AmendmentBegun(Struct, frozen=True, omit_defaults=True):
+    """After the commit: `saga` looks for another plan; until it has ended, nothing else changes this one (ADR-0011)."""
+
+    saga: str
+    request: Json
+    """Of that saga."""
+    by: str
+    approved_by: str = ""
+    """Who approves in advance what comes of it."""
+
+
+class AmendmentEnded(Struct, frozen=True, omit_defaults=True):
+    """It did not commit, and nothing of it stands: all is as it was."""
+
+    saga: str
+    reason: str
+
+
+class BroughtIn(Struct, frozen=True, omit_defaults=True):
+    """An operation of an amendment that its parent goes on with, or that was undone there: its keys stay the amendment's."""
+
+    operation: OperationSpec
+    generation: int
+    attempts: int
+    output: Json
+    is_undone: bool = False
+    undo_output: Json = None
+
+
+class SagaAmended(Struct, frozen=True, omit_defaults=True):
+    """`saga` has committed: what it booked is ours, and what it undid is undone. `outputs`: what undoing brought back."""
+
+    saga: str
+    plan_version: int
+    request: Json
+    plan: Json
+    plan_hash: str
+    cost: Json
+    operations: tuple[BroughtIn, ...]
+    outputs: dict[str, Json]
+    needs: dict[str, tuple[str, ...]] = {}
+    """What stays → what it comes after from now on, besides what it came after and still stands."""
+    reasons: tuple[str, ...] = ()
+    """For the new plan."""
+
+
+class FieldsRedacted(Struct, frozen=True, omit_defaults=True):
+    """What stood under these names in the payloads before this was made unreadable, here and in what belongs to the journal."""
+
+    fields: tuple[str, ...]
+    by: str
+
+
+Event = (
+    SagaBegun
+    | LeaseTaken
+    | PlanProposed
+    | PlanJudged
+    | PlanFoundInfeasible
+    | ApprovalAsked
+    | PlanApproved
+    | PlanRejected
+    | PlanAccepted
+    | RequestChanged
+    | PlanDisrupted
+    | RepairGivenUp
+    | OperationPlanned
+    | AttemptStarted
+    | OperationSucceeded
+    | OperationRejected
+    | AttemptRefused
+    | OperationFailed
+    | AttemptLost
+    | OperationProbed
+    | OperationGivenUp
+    | OperationHeld
+    | OperationSkipped
+    | VoidStarted
+    | OperationVoided
+    | CompensationStarted
+    | CompensationRefused
+    | CompensationLost
+    | OperationCompensated
+    | CompensationFailed
+    | CancelRequested
+    | OperationResolved
+    | RequestRefused
+    | SagaTurnedBack
+    | BodyCompleted
+    | BodyFailed
+    | SagaCommitted
+    | SagaCompensated
+    | ReversalBegun
+    | ReversalHeld
+    | CancelRefused
+    | SagaReversed
+    | AmendmentBegun
+    | AmendmentEnded
+    | SagaAmended
+    | FieldsRedacted
+)
+
+Events = tuple[Event, ...]
+
+
+class Entry(Struct, frozen=True, omit_defaults=True):
+    """One line of a journal: `version` counts from 1 without gaps, `epoch` is the writer's."""
+
+    version: int
+    epoch: int
+    at: float
+    event: Event

@@ -1,0 +1,1 @@
+"""Evolution of the state: what each journalled event changes."""

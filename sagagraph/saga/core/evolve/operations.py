@@ -1,0 +1,267 @@
+"""Operations: what a journalled fact changes of one of them. Pure."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.state import Operation, Undo, UndoCall
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.workflow.values import Json
+
+# -- forward ---------------------------------------------------------------------------------------------------------
+
+
+def attempt_started(operation: Operation, event: e.AttemptStarted, at: float) -> Operation:
+    first = operation.attempts == 0 or event.generation != operation.generation
+    return replace(
+        operation,
+        status=OperationStatus.STARTED,
+        generation=event.generation,
+        attempts=event.attempt,
+        total_attempts=operation.total_attempts + 1,
+        in_flight=True,
+        claiming=event.claim,
+        claims=operation.claims + event.claim,
+        first_call_at=at if first else operation.first_call_at,
+        begun_at=operation.begun_at or at,
+        deadline=max(event.deadline, 0.0 if first else operation.deadline),
+        probe=None,
+        unknown_probes=0,
+    )
+
+
+def operation_succeeded(operation: Operation, event: e.OperationSucceeded, at: float) -> Operation:
+    return replace(
+        operation,
+        status=OperationStatus.SUCCEEDED,
+        in_flight=False,
+        claiming=False,
+        output=event.output,
+        verdicts=event.verdicts,
+        via=event.via,
+        fault=None,
+        hold="",
+        ended_at=at,
+    )
+
+
+def operation_rejected(operation: Operation, event: e.OperationRejected, at: float) -> Operation:
+    landed = e.OperationSucceeded(event.operation, event.output, event.via, event.verdicts)
+    return replace(operation_succeeded(operation, landed, at), rejected=True, removed=True, fault=event.fault)
+
+
+def attempt_refused(operation: Operation, event: e.AttemptRefused, _at: float) -> Operation:
+    return replace(
+        operation,
+        status=OperationStatus.PLANNED,
+        generation=operation.generation + 1,
+        attempts=0,
+        lost=0,
+        deadline=0.0,
+        in_flight=False,
+        claiming=False,
+        fault=event.fault,
+        not_before=event.retry_at,
+    )
+
+
+def operation_failed(operation: Operation, event: e.OperationFailed, at: float) -> Operation:
+    return replace(
+        operation,
+        status=OperationStatus.FAILED,
+        in_flight=False,
+        claiming=False,
+        fault=event.fault,
+        via=event.via,
+        hold="",
+        ended_at=at,
+    )
+
+
+def attempt_lost(operation: Operation, event: e.AttemptLost, _at: float) -> Operation:
+    return replace(_in_doubt(operation), fault=event.fault, not_before=event.retry_at)
+
+
+def operation_probed(operation: Operation, event: e.OperationProbed, _at: float) -> Operation:
+    unknown = operation.unknown_probes + (event.answer is e.ProbeAnswer.UNKNOWN)
+    return replace(operation, probe=event.answer, probed_at=event.asked_at, unknown_probes=unknown, not_before=event.retry_at)
+
+
+def operation_given_up(operation: Operation, event: e.OperationGivenUp, _at: float) -> Operation:
+    if event.fault:
+        operation = replace(operation, fault=event.fault)
+    return replace(operation, status=OperationStatus.IN_DOUBT, in_flight=False, claiming=False, given_up=True, not_before=0.0)
+
+
+def operation_held(operation: Operation, event: e.OperationHeld, _at: float) -> Operation:
+    return replace(
+        operation,
+        status=OperationStatus.HELD,
+        in_flight=False,
+        claiming=False,
+        hold=event.reason,
+        lost=operation.lost + (operation.status in _SETTLED),
+    )
+
+
+_SETTLED = frozenset({OperationStatus.SUCCEEDED, OperationStatus.FAILED, OperationStatus.VOIDED})
+"""Held nevertheless, because a probe contradicted them: they are in doubt again."""
+
+
+def operation_skipped(operation: Operation, event: e.OperationSkipped, at: float) -> Operation:
+    return replace(operation, status=OperationStatus.SKIPPED, hold=event.reason, ended_at=at)
+
+
+def _in_doubt(operation: Operation) -> Operation:
+    return replace(
+        operation,
+        status=OperationStatus.IN_DOUBT,
+        lost=operation.lost + 1,
+        in_flight=False,
+        claiming=False,
+        probe=None,
+        unknown_probes=0,
+    )
+
+
+# -- back ------------------------------------------------------------------------------------------------------------
+
+
+def void_started(operation: Operation, event: e.VoidStarted, at: float) -> Operation:
+    undo = operation.undo or Undo(UndoCall.VOID, first_call_at=at)
+    return _undoing(operation, replace(undo, attempts=event.attempt))
+
+
+def compensation_started(operation: Operation, event: e.CompensationStarted, at: float) -> Operation:
+    undo = _undo_of(operation)
+    if undo.call is not UndoCall.COMPENSATION:
+        undo = Undo(UndoCall.COMPENSATION)
+    begun = replace(undo, generation=event.generation, attempts=event.attempt, first_call_at=undo.first_call_at or at)
+    return _undoing(operation, begun)
+
+
+def _undoing(operation: Operation, undo: Undo) -> Operation:
+    return replace(operation, status=OperationStatus.COMPENSATING, in_flight=True, undo=undo, probe=None)
+
+
+def compensation_refused(operation: Operation, event: e.CompensationRefused, _at: float) -> Operation:
+    undo = _undo_of(operation)
+    return replace(operation, in_flight=False, fault=event.fault, not_before=event.retry_at, undo=_next_generation(undo))
+
+
+def _next_generation(undo: Undo) -> Undo:
+    return replace(undo, generation=undo.generation + 1, lost=0, first_call_at=0.0)
+
+
+def compensation_lost(operation: Operation, event: e.CompensationLost, _at: float) -> Operation:
+    undo = _undo_of(operation)
+    return replace(
+        operation,
+        in_flight=False,
+        fault=event.fault,
+        not_before=event.retry_at,
+        probe=None,
+        undo=replace(undo, lost=undo.lost + 1),
+    )
+
+
+def operation_voided(operation: Operation, event: e.OperationVoided, at: float) -> Operation:
+    return undone(operation, OperationStatus.VOIDED, event.output, event.via, at)
+
+
+def operation_compensated(operation: Operation, event: e.OperationCompensated, at: float) -> Operation:
+    return undone(operation, OperationStatus.COMPENSATED, event.output, event.via, at)
+
+
+def undone(operation: Operation, status: OperationStatus, output: Json, via: e.Via, at: float) -> Operation:
+    return replace(operation, status=status, in_flight=False, undo_output=output, via=via, hold="", ended_at=at)
+
+
+def compensation_failed(operation: Operation, event: e.CompensationFailed, _at: float) -> Operation:
+    undo = _undo_of(operation)
+    if operation.status is OperationStatus.COMPENSATED:  # a probe contradicted its acknowledgement: it is in doubt again
+        undo = replace(undo, lost=undo.lost + 1)
+    return replace(
+        operation,
+        status=OperationStatus.COMPENSATION_FAILED,
+        in_flight=False,
+        fault=event.fault,
+        hold=event.fault.message,
+        undo=undo,
+    )
+
+
+def _undo_of(operation: Operation) -> Undo:
+    return operation.undo or Undo(UndoCall.COMPENSATION)
+
+
+# -- a new worker, a new plan, a person -----------------------------------------------------------------------------
+
+
+def taken_over(operation: Operation) -> Operation:
+    """What a new worker may assume: what was under way is in doubt, and what waited for somebody may be looked at again."""
+    match operation.status:
+        case OperationStatus.STARTED:
+            return replace(_looked_at_again(_in_doubt(operation)), allowed_from=operation.total_attempts)
+        case OperationStatus.IN_DOUBT | OperationStatus.HELD:
+            return replace(_looked_at_again(operation), status=_reopened(operation), allowed_from=operation.total_attempts)
+        case OperationStatus.COMPENSATING | OperationStatus.COMPENSATION_FAILED:
+            undo = _undo_of(operation)
+            lost = undo.lost + 1 if operation.in_flight else undo.lost
+            return replace(
+                _looked_at_again(operation),
+                status=OperationStatus.COMPENSATING,
+                in_flight=False,
+                undo=replace(undo, lost=lost, allowed_from=undo.attempts),
+            )
+        case _:
+            return operation
+
+
+def reconsidered(operation: Operation) -> Operation:
+    """Going back allows what going forward did not (a void, a claim): what was held is looked at once more."""
+    if operation.status is not OperationStatus.HELD:
+        return operation
+    return replace(_looked_at_again(operation), status=_reopened(operation), allowed_from=operation.total_attempts)
+
+
+def _reopened(operation: Operation) -> OperationStatus:
+    """A hold after a definite refusal is tried again; every other one is still in doubt."""
+    return OperationStatus.IN_DOUBT if operation.lost else OperationStatus.PLANNED
+
+
+def _looked_at_again(operation: Operation) -> Operation:
+    return replace(operation, probe=None, unknown_probes=0, claims=0, not_before=0.0, hold="")
+
+
+def removed(operation: Operation) -> Operation:
+    """What a validator had rejected, and what had not begun, is no concern of the new plan."""
+    removed = replace(reconsidered(operation), removed=True, rejected=False)
+    if removed.status is OperationStatus.PLANNED:
+        return replace(removed, status=OperationStatus.SKIPPED, hold="a later plan does without it")
+    return removed
+
+
+def resolved(operation: Operation, event: e.OperationResolved, at: float) -> Operation:
+    match event.resolution:
+        case e.Resolution.COMPENSATED:
+            return undone(operation, OperationStatus.COMPENSATED, event.output, e.Via.PERSON, at)
+        case e.Resolution.LANDED:
+            output = operation.output if event.output is None else event.output
+            undo = operation.undo and replace(_next_generation(operation.undo), allowed_from=operation.undo.attempts)
+            return replace(operation, status=OperationStatus.SUCCEEDED, output=output, via=e.Via.PERSON, hold="", undo=undo)
+        case e.Resolution.ABSENT:
+            return replace(
+                operation,
+                status=OperationStatus.PLANNED,
+                generation=operation.generation + 1,
+                attempts=0,
+                lost=0,
+                deadline=0.0,
+                allowed_from=operation.total_attempts,
+                given_up=False,
+                hold="",
+                not_before=0.0,
+                undo=None,
+            )

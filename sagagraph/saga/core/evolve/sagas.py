@@ -1,0 +1,252 @@
+"""Sagas: what a journalled fact changes of one, of its plan, and of all its operations together. Pure."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from sagagraph.errors import JournalError
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.evolve.index import is_fatal
+from sagagraph.saga.core.evolve.membership import (
+    planned_operation,
+    with_needs,
+    with_operations,
+    with_removed,
+    with_replaced,
+)
+from sagagraph.saga.core.evolve.operations import reconsidered, resolved, taken_over, undone
+from sagagraph.saga.core.state import AcceptedPlan, Amending, Operation, PlanState, Saga, Stage
+from sagagraph.saga.core.status import OperationStatus
+
+# -- the saga and its plan -------------------------------------------------------------------------------------------
+
+
+def begun_again(saga: Saga, _event: e.SagaBegun, _at: float) -> Saga:
+    raise JournalError(f"saga {saga.id!r}: its journal begins twice", saga_id=saga.id)
+
+
+def lease_taken(saga: Saga, event: e.LeaseTaken, _at: float) -> Saga:
+    operations = saga.operations
+    for name, operation in operations.items():
+        if operation.waits_for_person and not event.looks_again:
+            continue
+        changed = taken_over(operation)
+        if changed is not operation:
+            operations = operations.set(name, changed)
+    return replace(saga, operations=operations, body_fault=None, reversal_hold="")
+
+
+def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
+    plan = replace(
+        saga.plan,
+        hash=event.plan_hash,
+        content=event.plan,
+        cost=event.cost,
+        verdict=None,
+        proposals=saga.plan.proposals + 1,
+        alternatives=event.alternatives,
+        reasons=event.reasons,
+        approved_by=None,
+    )
+    return replace(saga, stage=Stage.PLANNING, plan=plan)
+
+
+def plan_judged(saga: Saga, event: e.PlanJudged, _at: float) -> Saga:
+    return replace(saga, plan=replace(saga.plan, verdict=event.verdict))
+
+
+def plan_found_infeasible(saga: Saga, event: e.PlanFoundInfeasible, _at: float) -> Saga:
+    return replace(saga, stage=Stage.INFEASIBLE, plan=replace(saga.plan, infeasible=event.reasons))
+
+
+def request_changed(saga: Saga, event: e.RequestChanged, _at: float) -> Saga:
+    """Without operations, planning begins anew; otherwise what stands is fitted to the new wishes."""
+    plan = replace(saga.plan, approved_in_advance_by=event.approved_by)
+    if not plan.version:
+        fresh = PlanState(approved_in_advance_by=event.approved_by)
+        return replace(saga, stage=Stage.PLANNING, request=event.request, plan=fresh)
+    plan = replace(plan, revisable=True, disruption=f"{event.by} wishes for something else")
+    return replace(saga, stage=Stage.RUNNING, request=event.request, plan=plan)
+
+
+def plan_disrupted(saga: Saga, event: e.PlanDisrupted, _at: float) -> Saga:
+    if event.operation is not None:
+        planned_operation(saga, event.operation)
+    return replace(saga, plan=replace(saga.plan, disruption=event.cause))
+
+
+def repair_given_up(saga: Saga, event: e.RepairGivenUp, _at: float) -> Saga:
+    """Wishes that could not be met are forgotten, with the leave that was given for them; what had failed is looked at again."""
+    is_beyond_repair = any(map(is_fatal, saga.operations.values()))
+    plan = replace(saga.plan, revisable=not is_beyond_repair, disruption="", infeasible=event.reasons)
+    if accepted := plan.accepted:
+        plan = replace(plan, hash=accepted.hash, content=accepted.content, cost=accepted.cost)
+        if accepted.request != saga.request:
+            plan = replace(plan, revisable=True, approved_in_advance_by="")
+        saga = replace(saga, request=accepted.request)
+    return replace(saga, stage=Stage.RUNNING, plan=plan)
+
+
+def approval_asked(saga: Saga, _event: e.ApprovalAsked, _at: float) -> Saga:
+    return replace(saga, stage=Stage.AWAITING_APPROVAL)
+
+
+def plan_approved(saga: Saga, event: e.PlanApproved, _at: float) -> Saga:
+    return replace(saga, stage=Stage.PLANNING, plan=replace(saga.plan, approved_by=event.by))
+
+
+def plan_rejected(saga: Saga, event: e.PlanRejected, _at: float) -> Saga:
+    return replace(saga, stage=Stage.REJECTED, turned_back_by=event.reason or f"rejected by {event.by}")
+
+
+def plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
+    plan = replace(
+        saga.plan,
+        version=event.plan_version,
+        accepted=AcceptedPlan(saga.request, saga.plan.hash, saga.plan.content, saga.plan.cost),
+        revisable=event.revisable,
+        disruption="",
+        infeasible=(),
+    )
+    saga = with_removed(replace(saga, stage=Stage.RUNNING, plan=plan), event.removed)
+    return with_replaced(with_operations(saga, event.operations), event.replaced)
+
+
+def operation_planned(saga: Saga, event: e.OperationPlanned, _at: float) -> Saga:
+    return with_operations(saga, (event.operation,))
+
+
+# -- people and the end ----------------------------------------------------------------------------------------------
+
+
+def cancel_requested(saga: Saga, event: e.CancelRequested, _at: float) -> Saga:
+    saga = replace(_consumed(saga, event.request), cancel_by=event.by)
+    pivot = saga.pivot_operation
+    return saga if pivot is None else _put(saga, reconsidered(pivot))
+
+
+def operation_resolved(saga: Saga, event: e.OperationResolved, at: float) -> Saga:
+    return _consumed(_put(saga, resolved(planned_operation(saga, event.operation), event, at)), event.request)
+
+
+def request_refused(saga: Saga, event: e.RequestRefused, _at: float) -> Saga:
+    return _consumed(saga, event.request)
+
+
+def _consumed(saga: Saga, request: int | None) -> Saga:
+    return saga if request is None else replace(saga, last_request=max(request, saga.last_request))
+
+
+def saga_turned_back(saga: Saga, event: e.SagaTurnedBack, _at: float) -> Saga:
+    operations = saga.operations
+    for name, operation in operations.items():
+        changed = reconsidered(operation)
+        if changed is not operation:
+            operations = operations.set(name, changed)
+    return replace(saga, stage=Stage.COMPENSATING, turned_back_by=event.cause, operations=operations)
+
+
+def body_completed(saga: Saga, event: e.BodyCompleted, _at: float) -> Saga:
+    return replace(with_removed(saga, event.removed), body_completed=True, body_fault=None)
+
+
+def body_failed(saga: Saga, event: e.BodyFailed, _at: float) -> Saga:
+    return replace(saga, body_fault=event.fault)
+
+
+def saga_committed(saga: Saga, event: e.SagaCommitted, _at: float) -> Saga:
+    return replace(saga, stage=Stage.COMMITTED, unverified=event.unverified)
+
+
+def saga_compensated(saga: Saga, event: e.SagaCompensated, at: float) -> Saga:
+    operations = saga.operations
+    for name, operation in operations.items():
+        if operation.status is OperationStatus.PLANNED:
+            never = replace(operation, status=OperationStatus.SKIPPED, hold="the saga ended before it", ended_at=at)
+            operations = operations.set(name, never)
+    return replace(saga, stage=Stage.COMPENSATED, unverified=event.unverified, operations=operations)
+
+
+def fields_redacted(saga: Saga, event: e.FieldsRedacted, _at: float) -> Saga:
+    return replace(saga, redacted=tuple(dict.fromkeys((*saga.redacted, *event.fields))))
+
+
+def _put(saga: Saga, operation: Operation) -> Saga:
+    return replace(saga, operations=saga.operations.set(operation.id, operation))
+
+
+# -- reversals and amendments ----------------------------------------------------------------------------------------
+
+
+def reversal_begun(saga: Saga, event: e.ReversalBegun, _at: float) -> Saga:
+    return replace(saga, stage=Stage.REVERSING, reversal=event.saga)
+
+
+def reversal_held(saga: Saga, event: e.ReversalHeld, _at: float) -> Saga:
+    return replace(saga, reversal_hold=event.reason)
+
+
+def cancel_refused(saga: Saga, _event: e.CancelRefused, _at: float) -> Saga:
+    return replace(saga, cancel_by=None)
+
+
+def saga_reversed(saga: Saga, event: e.SagaReversed, at: float) -> Saga:
+    operations = saga.operations
+    for name, output in event.outputs.items():
+        operation = undone(planned_operation(saga, name), OperationStatus.COMPENSATED, output, e.Via.REPLY, at)
+        operations = operations.set(name, operation)
+    return replace(saga, stage=Stage.COMPENSATED, residue=event.residue, operations=operations)
+
+
+def amendment_begun(saga: Saga, event: e.AmendmentBegun, _at: float) -> Saga:
+    amending = Amending(event.saga, event.request, event.approved_by)
+    return replace(saga, stage=Stage.AMENDING, amending=amending, amendments=(*saga.amendments, event.saga), amendment_note="")
+
+
+def amendment_ended(saga: Saga, event: e.AmendmentEnded, _at: float) -> Saga:
+    lost = saga.amending.request["lost"] if saga.amending else ()
+    missing = tuple(dict.fromkeys((*saga.missing, *lost)))
+    return replace(saga, stage=Stage.COMMITTED, amending=None, amendment_note=event.reason, missing=missing)
+
+
+def saga_amended(saga: Saga, event: e.SagaAmended, at: float) -> Saga:
+    """What the new plan does without is undone; what came with it is ours under the amendment's keys."""
+    accepted = AcceptedPlan(event.request, event.plan_hash, event.plan, event.cost)
+    plan = replace(
+        saga.plan,
+        version=event.plan_version,
+        hash=event.plan_hash,
+        content=event.plan,
+        cost=event.cost,
+        accepted=accepted,
+        reasons=event.reasons,
+        alternatives=(),
+        infeasible=(),
+    )
+    saga = replace(saga, stage=Stage.COMMITTED, amending=None, request=event.request, plan=plan, missing=())
+    saga = with_operations(saga, tuple(each.operation for each in event.operations))
+    operations = saga.operations
+    for name, output in event.outputs.items():
+        operations = operations.set(name, _dropped(planned_operation(saga, name), output, at))
+    for each in event.operations:
+        operations = operations.set(each.operation.id, _brought_in(operations[each.operation.id], each, event.saga, at))
+    return with_needs(replace(saga, operations=operations), event.needs, without=event.outputs.keys())
+
+
+def _dropped(operation: Operation, output: object, at: float) -> Operation:
+    return replace(undone(operation, OperationStatus.COMPENSATED, output, e.Via.REPLY, at), removed=True)
+
+
+def _brought_in(planned: Operation, each: e.BroughtIn, amendment: str, at: float) -> Operation:
+    operation = replace(
+        planned,
+        status=OperationStatus.SUCCEEDED,
+        generation=each.generation,
+        attempts=each.attempts,
+        total_attempts=each.attempts,
+        output=each.output,
+        via=e.Via.REPLY,
+        ended_at=at,
+        owner=amendment,
+    )
+    return _dropped(operation, each.undo_output, at) if each.is_undone else operation

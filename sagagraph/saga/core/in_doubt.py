@@ -1,0 +1,199 @@
+"""In doubt: what may be done about an operation whose outcome nobody knows (PROTOCOL rules 3a, 3b and 4). Pure.
+
+`settle` goes on with it, `seal` gives it up so that no call of it can land later, `resettle` finishes an undo that was not
+acknowledged. Each returns the one next step, or None where only a person or a later epoch can help (the caller holds it then).
+"""
+
+from __future__ import annotations
+
+from sagagraph.saga.core.events import (
+    CompensationFailed,
+    Fault,
+    OperationFailed,
+    OperationGivenUp,
+    OperationHeld,
+    ProbeAnswer,
+    Via,
+)
+from sagagraph.saga.core.state import Operation, Undo, UndoCall
+from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Step, Wait
+from sagagraph.workflow.kind import ActionKind
+
+CLOCK_MARGIN_S = 1.0
+"""How far our clock and a provider's may be apart where a deadline or a key's retention is counted on."""
+MAX_UNKNOWN_PROBES = 3
+PAUSED = "interrupted"
+"""The code of the fault of a call that stopped to wait for something, and whose function would run from its top again."""
+
+
+def settle(operation: Operation, now: float, *, after_pivot: bool) -> Step:
+    """Rule 3a: adopt, try again within what the provider guarantees, give up, or hold."""
+    if not operation.has_effect:
+        return _repeat(operation, now, after_pivot=after_pivot)
+    if waits_for := paused(operation):
+        if remembers_key(operation, now):
+            return _repeat(operation, now, after_pivot=after_pivot)
+        return _hold(operation, f"{waits_for}: what it did before that would be done again; {_SEPARATE}")
+    if operation.spec.has_probe:
+        return _settle_by_probe(operation, now, after_pivot=after_pivot)
+    if remembers_key(operation, now):
+        return _repeat(operation, now, after_pivot=after_pivot)
+    return _hold(operation, "it is in doubt, has no probe, and its provider does not promise to remember keys")
+
+
+_SEPARATE = "make the effect an operation of its own (saga.run, saga_tool), or wait in another one"
+
+
+def seal(operation: Operation, now: float, *, may_claim: bool) -> Step:
+    """Rule 3b: an acknowledged void; else an enforced deadline and a probe; else a claim; else hold.
+
+    `may_claim`: the saga (or this operation) is going back, so that what a claim lands will be undone.
+    """
+    terms = operation.spec.guarantees
+    if terms.void:
+        return Wait(operation.not_before) if operation.not_before > now else CallVoid(operation.id)
+    if terms.deadline and operation.spec.has_probe:
+        return _seal_by_deadline(operation, now)
+    if operation.spec.has_probe and operation.probe is None:
+        return _probe(operation, now)
+    if operation.probe is ProbeAnswer.UNKNOWN and operation.unknown_probes < MAX_UNKNOWN_PROBES:
+        return _probe(operation, now)
+    if may_claim and remembers_key(operation, now) and operation.claims < operation.spec.policy.compensation.max_attempts:
+        return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id, claim=True)
+    return _hold(operation, f"it can not be sealed ({_probed(operation)}), and may still land")
+
+
+def resettle(operation: Operation, undo: Undo, now: float) -> Step:
+    """Rule 4: an undo in doubt closes on its acknowledgement or on evidence, and is repeated only if that lands nothing twice."""
+    harmless = undo.lost == 0 or undo.call is UndoCall.VOID or _remembers_undo_key(operation, undo, now)
+    if harmless and undo.attempts - undo.allowed_from < operation.spec.policy.compensation.max_attempts:
+        if operation.not_before > now:
+            return Wait(operation.not_before)
+        return CallVoid(operation.id) if undo.call is UndoCall.VOID else CallCompensation(operation.id)
+    if undo.lost and undo.call is UndoCall.COMPENSATION and operation.spec.has_probe and operation.probe is None:
+        return _probe(operation, now)
+    if harmless:
+        return _stuck(operation, "its compensation was not acknowledged in the attempts that its policy allows")
+    return _stuck(operation, f"its compensation is in doubt and can not be repeated safely ({_probed(operation)})")
+
+
+def settles_itself(operation: Operation, now: float) -> bool:
+    """If the outcome of its call were lost, calling again (or asking) would bring it back, without a person and without harm."""
+    if operation.given_up or operation.removed or operation.spec.kind is ActionKind.PIVOT:
+        return False
+    return not operation.has_effect or remembers_key(operation, now)
+
+
+def can_be_sealed_at_once(operation: Operation) -> bool:
+    return operation.spec.guarantees.void or (operation.spec.guarantees.deadline and operation.spec.has_probe)
+
+
+def is_alone(operation: Operation) -> bool:
+    """At most one call of this generation may have landed, so that finding one landed seals the operation."""
+    return operation.lost <= 1
+
+
+def remembers_key(operation: Operation, now: float) -> bool:
+    """A call made now ends before the provider forgets the first one's key."""
+    dedup_s = operation.spec.guarantees.dedup_s
+    if dedup_s is None:
+        return False
+    return now + operation.spec.policy.timeout_s + CLOCK_MARGIN_S < operation.first_call_at + dedup_s
+
+
+def deadline_is_over(operation: Operation, now: float) -> bool:
+    return now >= operation.deadline + CLOCK_MARGIN_S
+
+
+def attempts_left(operation: Operation, now: float) -> bool:
+    policy = operation.spec.policy
+    guards = policy.loop_guards
+    if operation.fault is not None and not policy.retry.covers(operation.fault.code):
+        return False
+    return (
+        operation.total_attempts - operation.allowed_from < policy.retry.max_attempts
+        and operation.total_attempts < guards.max_iterations
+        and (not operation.begun_at or now - operation.begun_at < guards.deadline_s)
+    )
+
+
+def _settle_by_probe(operation: Operation, now: float, *, after_pivot: bool) -> Step:
+    terms = operation.spec.guarantees
+    match operation.probe:
+        case None:
+            return _probe(operation, now)
+        case ProbeAnswer.UNKNOWN if operation.unknown_probes < MAX_UNKNOWN_PROBES:
+            return _probe(operation, now)
+        case ProbeAnswer.ABSENT if remembers_key(operation, now):
+            return _repeat(operation, now, after_pivot=after_pivot)
+        case ProbeAnswer.ABSENT if terms.deadline:
+            if not deadline_is_over(operation, now):
+                return Wait(operation.deadline + CLOCK_MARGIN_S)
+            if not deadline_is_over(operation, operation.probed_at):
+                return _probe(operation, now)
+            return _repeat(operation, now, after_pivot=after_pivot)
+        case _:
+            return _hold(operation, f"{_probed(operation)}, and a repeated call could land twice")
+
+
+def _seal_by_deadline(operation: Operation, now: float) -> Step:
+    if not deadline_is_over(operation, now):
+        return Wait(operation.deadline + CLOCK_MARGIN_S)
+    if operation.probe is None or not deadline_is_over(operation, operation.probed_at):
+        return _probe(operation, now)
+    match operation.probe:
+        case ProbeAnswer.ABSENT:
+            fault = operation.fault or Fault("given_up", "given up; nothing had landed by its deadline")
+            return Record(OperationFailed(operation.id, fault, Via.PROBE))
+        case ProbeAnswer.UNKNOWN if operation.unknown_probes < MAX_UNKNOWN_PROBES:
+            return _probe(operation, now)
+        case _:
+            return _hold(operation, f"{_probed(operation)} after its deadline")
+
+
+def _repeat(operation: Operation, now: float, *, after_pivot: bool) -> Step:
+    if not attempts_left(operation, now) and not paused(operation):  # a person may take longer than any policy
+        return _exhausted(operation, after_pivot=after_pivot)
+    return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id)
+
+
+def waits_for_answer(operation: Operation) -> bool:
+    """Its body will go on with it once it has what it waits for."""
+    return bool(operation.hold) and operation.hold == paused(operation)
+
+
+def paused(operation: Operation) -> str:
+    """What its last call stopped to wait for; empty if it did not."""
+    return operation.fault.message if operation.fault is not None and operation.fault.code == PAUSED else ""
+
+
+def _exhausted(operation: Operation, *, after_pivot: bool) -> Step:
+    reason = "the attempts that its policy allows are used up"
+    if after_pivot:
+        return _hold(operation, reason)
+    if not operation.has_effect:
+        return Record(OperationFailed(operation.id, operation.fault or Fault("exhausted", reason)))
+    return Record(OperationGivenUp(operation.id, reason))
+
+
+def _probe(operation: Operation, now: float) -> Step:
+    return Wait(operation.not_before) if operation.not_before > now else CallProbe(operation.id)
+
+
+def _hold(operation: Operation, reason: str) -> Step:
+    return Record(OperationHeld(operation.id, reason))
+
+
+def _stuck(operation: Operation, reason: str) -> Step:
+    return Record(CompensationFailed(operation.id, Fault("compensation_in_doubt", reason)))
+
+
+def _remembers_undo_key(operation: Operation, undo: Undo, now: float) -> bool:
+    policy, dedup_s = operation.spec.policy, operation.spec.guarantees.dedup_s
+    if dedup_s is None:
+        return False
+    return now + policy.compensation.timeout_s + CLOCK_MARGIN_S < undo.first_call_at + dedup_s
+
+
+def _probed(operation: Operation) -> str:
+    return f"its probe says {operation.probe.value}" if operation.probe else "it has no probe"

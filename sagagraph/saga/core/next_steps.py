@@ -1,0 +1,214 @@
+"""Next steps: `next_steps(saga, now)` is everything that is due, derived from the state alone. Pure.
+
+What has no effect outside comes as `Record`: the coordinator appends it and asks again, until only effects and waits are left.
+No step at all means that the saga is quiet: ended, held, stuck, or waiting for its body or a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import itemgetter
+
+from sagagraph.saga.core.dependencies import (
+    comes_after_pivot,
+    condition_holds,
+    is_free,
+    is_past_pivot_gate,
+    is_undoable,
+    rests_on_undone,
+)
+from sagagraph.saga.core.events import (
+    Driver,
+    OperationGivenUp,
+    OperationSkipped,
+    PlanDisrupted,
+    SagaCommitted,
+    SagaCompensated,
+    SagaTurnedBack,
+    Via,
+)
+from sagagraph.saga.core.in_doubt import can_be_sealed_at_once, resettle, seal, settle
+from sagagraph.saga.core.state import Operation, Saga, Stage
+from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.core.steps import CallAction, CallCompensation, Record, Reverse, Step, Verify, Wait
+from sagagraph.workflow.kind import ActionKind
+
+
+def next_steps(saga: Saga, now: float) -> tuple[Step, ...]:
+    match saga.stage:
+        case Stage.RUNNING:
+            return _going_forward(saga, now)
+        case Stage.COMPENSATING:
+            return _going_back(saga, now)
+        case Stage.REVERSING:
+            return () if saga.reversal_hold else (Reverse(),)
+        case Stage.COMMITTED if saga.cancel_by:
+            return (Reverse(),)
+        case _:
+            return ()
+
+
+def status_of(saga: Saga) -> SagaStatus:
+    """The public status. `held` and `stuck` are not facts of their own: they are what a quiet open saga is."""
+    match saga.stage:
+        case Stage.RUNNING if is_quiet(saga) and (saga.body_fault or saga.index.waiting_for_person):
+            return SagaStatus.HELD
+        case Stage.COMPENSATING if is_quiet(saga):
+            return SagaStatus.STUCK
+        case Stage.REVERSING:
+            return SagaStatus.STUCK if saga.reversal_hold else SagaStatus.COMPENSATING
+        case Stage.COMMITTED if saga.cancel_by:
+            return SagaStatus.COMPENSATING
+        case Stage.AMENDING:
+            return SagaStatus.RUNNING
+        case stage:
+            return SagaStatus(stage.value)
+
+
+def is_quiet(saga: Saga) -> bool:
+    """Nothing is under way and nothing is due, now or later."""
+    return not saga.index.in_flight and not next_steps(saga, saga.last_at)
+
+
+def _due(saga: Saga) -> list[Operation]:
+    """The operations for which there may be a step, in the order in which they were planned."""
+    return [saga.operations[name] for name, _ordinal in sorted(saga.index.due.items(), key=itemgetter(1))]
+
+
+# -- forward ---------------------------------------------------------------------------------------------------------
+
+
+def _going_forward(saga: Saga, now: float) -> tuple[Step, ...]:
+    if turn := _turn(saga):
+        return (Record(turn),)
+    if saga.cancel_by and saga.pivot_has_landed:
+        return _finishing_before_reversal(saga, now)
+    steps = tuple(_forward_steps(saga, now))
+    if steps or saga.plan.disruption or not _is_complete(saga):
+        return steps
+    return (_verification(saga, committing=True),)
+
+
+def is_ready_for_repair(saga: Saga) -> bool:
+    """Its plan was disrupted, and all that had begun has settled."""
+    is_settled = not saga.index.waiting_for_person and is_quiet(saga)
+    return saga.stage is Stage.RUNNING and bool(saga.plan.disruption) and is_settled
+
+
+def _turn(saga: Saga) -> SagaTurnedBack | PlanDisrupted | None:
+    """Why the saga must compensate now, if it must: a cancel, a failure that nobody catches, a body that raised.
+
+    A plan that may be repaired is only disrupted by a failure, unless it is its pivot that failed.
+    """
+    if saga.pivot_is_open or saga.pivot_has_landed:
+        return None
+    if saga.cancel_by:
+        return SagaTurnedBack(f"cancelled by {saga.cancel_by}")
+    if saga.driver is Driver.BODY:
+        return SagaTurnedBack(saga.body_fault.message) if saga.body_fault else None
+    if not saga.index.fatal or saga.plan.disruption:
+        return None
+    first, _ordinal = min(saga.index.fatal.items(), key=itemgetter(1))
+    fault = saga.operations[first].fault
+    cause = f"{first}: {fault.message if fault else 'given up'}"
+    is_repairable = saga.plan.revisable and saga.pivot not in saga.index.fatal
+    return PlanDisrupted(cause, first) if is_repairable else SagaTurnedBack(cause, first)
+
+
+def _forward_steps(saga: Saga, now: float) -> Iterator[Step]:
+    for operation in _due(saga):
+        step = _backward_step(saga, operation, now) if operation.removed else _forward_step(saga, operation, now)
+        if step is not None:
+            yield step
+
+
+def _forward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
+    match operation.status:
+        case OperationStatus.PLANNED:
+            return _start(saga, operation, now)
+        case OperationStatus.IN_DOUBT if operation.given_up:
+            return seal(operation, now, may_claim=False)
+        case OperationStatus.IN_DOUBT if _must_give_way(saga, operation):
+            return Record(OperationGivenUp(operation.id, "a cancel is waiting for the pivot"))
+        case OperationStatus.IN_DOUBT:
+            return settle(operation, now, after_pivot=_has_no_way_back(saga, operation))
+        case OperationStatus.COMPENSATING if operation.undo:
+            return resettle(operation, operation.undo, now)
+        case _:
+            return None
+
+
+def _has_no_way_back(saga: Saga, operation: Operation) -> bool:
+    """It comes after the pivot; or it is the pivot, in doubt although what comes after it has begun (a last check said so)."""
+    return comes_after_pivot(saga, operation.id) or (operation.id == saga.pivot and not is_free(saga, operation.id))
+
+
+def _must_give_way(saga: Saga, operation: Operation) -> bool:
+    if saga.cancel_by is None or operation.id != saga.pivot or _has_no_way_back(saga, operation):
+        return False
+    return can_be_sealed_at_once(operation)
+
+
+def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
+    if saga.cancel_by or saga.body_fault or saga.plan.disruption or operation.spec.open_end:
+        return None
+    if not condition_holds(saga, operation):
+        return Record(OperationSkipped(operation.id, "its condition does not hold"))
+    if operation.spec.kind is ActionKind.PIVOT and not is_past_pivot_gate(saga):
+        return None
+    return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id)
+
+
+def _is_complete(saga: Saga) -> bool:
+    if saga.driver is Driver.BODY and not saga.body_completed:
+        return False
+    return saga.index.unfinished == 0
+
+
+def _finishing_before_reversal(saga: Saga, now: float) -> tuple[Step, ...]:
+    """What is under way settles, and nothing new starts. What is held and may be live must be settled by a person first."""
+    steps = tuple(_forward_steps(saga, now))
+    if steps or saga.index.in_flight or saga.index.perhaps_live:
+        return steps
+    return (Reverse(),)
+
+
+# -- back ------------------------------------------------------------------------------------------------------------
+
+
+def _going_back(saga: Saga, now: float) -> tuple[Step, ...]:
+    if saga.index.calling_forward:
+        return ()  # compensation starts after the calls of this process have settled
+    steps = tuple(step for each in _due(saga) if (step := _backward_step(saga, each, now)) is not None)
+    if steps or saga.index.unclosed:
+        return steps
+    return (_verification(saga, committing=False),)
+
+
+def _backward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
+    match operation.status:
+        case OperationStatus.IN_DOUBT:
+            return seal(operation, now, may_claim=is_undoable(operation) and not rests_on_undone(saga, operation))
+        case OperationStatus.SUCCEEDED if is_undoable(operation):
+            return CallCompensation(operation.id)
+        case OperationStatus.COMPENSATING if operation.undo:
+            return resettle(operation, operation.undo, now)
+        case _:
+            return None
+
+
+# -- the end ---------------------------------------------------------------------------------------------------------
+
+
+def _verification(saga: Saga, *, committing: bool) -> Step:
+    """Rule 9: probe what can be probed; with nothing to probe, the end can be declared at once.
+
+    What a person has settled is not held against a probe: the person was asked because it could not tell.
+    """
+    touched = [each for each in saga.in_order() if each.total_attempts and each.has_effect]
+    asked = {each.id for each in touched if each.spec.has_probe and each.via is not Via.PERSON}
+    probed = tuple(each.id for each in touched if each.id in asked)
+    unverified = tuple(each.id for each in touched if each.id not in asked)
+    if probed:
+        return Verify(probed, unverified, committing)
+    return Record(SagaCommitted(unverified) if committing else SagaCompensated(unverified))

@@ -1,0 +1,327 @@
+"""State: what a saga is, folded from its journal. Frozen; `evolve` makes the next one."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from functools import lru_cache
+from urllib.parse import quote
+
+from immutables import Map
+from msgspec import Struct
+
+from sagagraph.saga.core.events import Driver, Fault, ProbeAnswer, Via
+from sagagraph.saga.core.status import OperationStatus
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.operation import OperationSpec
+from sagagraph.workflow.policy import KeyFormat
+from sagagraph.workflow.values import Json
+
+_KEY_NAMESPACE = uuid.UUID("5a6a6e0e-7d0c-5d7e-9a54-0b7d1c2f3a41")
+
+
+class Stage(StrEnum):
+    """Where a saga is; the public status is derived from it and from its operations."""
+
+    PLANNING = "planning"
+    AWAITING_APPROVAL = "awaiting_approval"
+    RUNNING = "running"
+    COMPENSATING = "compensating"
+    REVERSING = "reversing"
+    AMENDING = "amending"
+    """Committed, and an amendment of it is under way: nothing else may change it meanwhile."""
+    COMMITTED = "committed"
+    COMPENSATED = "compensated"
+    REJECTED = "rejected"
+    INFEASIBLE = "infeasible"
+
+
+FINAL = frozenset({Stage.COMMITTED, Stage.COMPENSATED, Stage.REJECTED, Stage.INFEASIBLE})
+
+
+class UndoCall(StrEnum):
+    VOID = "void"
+    COMPENSATION = "compensation"
+
+
+class Undo(Struct, frozen=True):
+    """The calls that undo an operation."""
+
+    call: UndoCall
+    generation: int = 1
+    attempts: int = 0
+    """Over all generations."""
+    allowed_from: int = 0
+    """Attempts that do not count against the policy any more: a new worker, or a person, began afresh."""
+    lost: int = 0
+    """Attempts of this generation that ended without a definite answer."""
+    first_call_at: float = 0.0
+    """Of this generation; 0 before it."""
+
+
+class Operation(Struct, frozen=True):
+    """One operation and all that is known of its calls. Counters are of the current `generation` unless they say otherwise."""
+
+    spec: OperationSpec
+    ordinal: int
+    plan_version: int
+    status: OperationStatus = OperationStatus.PLANNED
+    generation: int = 1
+    attempts: int = 0
+    total_attempts: int = 0
+    """Over all generations."""
+    allowed_from: int = 0
+    """`total_attempts` that do not count against the policy any more."""
+    lost: int = 0
+    """Attempts that ended without a definite answer."""
+    in_flight: bool = False
+    """This epoch's worker waits for the answer of a call, forward or back."""
+    claiming: bool = False
+    """The call in flight is made only to be undone."""
+    claims: int = 0
+    first_call_at: float = 0.0
+    begun_at: float = 0.0
+    """The first call of any generation."""
+    deadline: float = 0.0
+    """The latest of this generation's."""
+    not_before: float = 0.0
+    probe: ProbeAnswer | None = None
+    """The last answer since the last call went out."""
+    probed_at: float = 0.0
+    """When that answer was asked for."""
+    unknown_probes: int = 0
+    given_up: bool = False
+    removed: bool = False
+    """A later plan does without it: it is undone while the saga goes on."""
+    rejected: bool = False
+    """It landed, but a validator found its output INVALID."""
+    output: Json = None
+    via: Via | None = None
+    fault: Fault | None = None
+    hold: str = ""
+    undo: Undo | None = None
+    undo_output: Json = None
+    verdicts: tuple[Json, ...] = ()
+    ended_at: float = 0.0
+    owner: str = ""
+    """The saga whose id is in its keys, where that is another: the amendment that brought it in."""
+
+    @property
+    def id(self) -> str:
+        return self.spec.id
+
+    @property
+    def has_effect(self) -> bool:
+        return self.spec.kind is not ActionKind.READ_ONLY
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status is OperationStatus.SUCCEEDED and not self.rejected
+
+    @property
+    def failed(self) -> bool:
+        return self.rejected or self.status in (OperationStatus.FAILED, OperationStatus.VOIDED)
+
+    @property
+    def waits_for_person(self) -> bool:
+        return self.status in (OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED)
+
+    @property
+    def error_code(self) -> str | None:
+        return self.fault.code if self.fault else None
+
+
+class AcceptedPlan(Struct, frozen=True):
+    request: Json
+    hash: str | None
+    content: Json
+    cost: Json
+
+
+class PlanState(Struct, frozen=True):
+    """What was proposed last, and decided. `version` counts accepted plans, from 1."""
+
+    version: int = 0
+    hash: str | None = None
+    content: Json = None
+    cost: Json = None
+    verdict: Json = None
+    proposals: int = 0
+    """How many plans were proposed so far."""
+    alternatives: tuple[Json, ...] = ()
+    reasons: tuple[str, ...] = ()
+    approved_by: str | None = None
+    approved_in_advance_by: str = ""
+    infeasible: tuple[str, ...] = ()
+    """Why there is no plan, or no repair of it."""
+    accepted: AcceptedPlan | None = None
+    """The one whose operations these are, whatever has been proposed since."""
+    revisable: bool = False
+    """It may be repaired, or so much of it as stands."""
+    disruption: str = ""
+    """Why nothing further of it is started until it is repaired, or that is given up."""
+
+
+class Amending(Struct, frozen=True):
+    """The amendment that is under way: all that it takes to begin it, should nobody have done so yet."""
+
+    saga: str
+    request: Json
+    approved_by: str
+
+
+class Index(Struct, frozen=True):
+    """What `next_steps` asks about all operations, so that it need not look at each. Derived from them; only `evolve` keeps it.
+
+    Members of a set stand with their ordinals, which say their order.
+    """
+
+    names: Map[int, str] = Map()
+    """Ordinal → operation."""
+    in_flight: int = 0
+    """How many wait for the answer of a call; and so on."""
+    calling_forward: int = 0
+    waiting_for_person: int = 0
+    perhaps_live: int = 0
+    """Held or stuck where an effect may stand."""
+    unfinished: int = 0
+    """Something is still to be done about them, going forward."""
+    unfinished_before_pivot: int = 0
+    """Of these, the ones that the pivot waits for (PROTOCOL rule 5)."""
+    unclosed: int = 0
+    """Something of them is live outside, or can become it."""
+    fatal: Map[str, int] = Map()
+    """They failed, and nobody catches that."""
+    due: Map[str, int] = Map()
+    """There may be a step for them; for all others there is none before something happens to another operation."""
+    unsettled: Map[str, int] = Map()
+    """Going forward: how many of its direct prerequisites an operation still waits for; absent where for none."""
+    below: Map[str, int] = Map()
+    """Of what goes back, and of all that depends on it: how many direct dependents are unclosed, or have such ones below them."""
+    after_pivot: Map[str, None] = Map()
+    """All that depends on the pivot, directly or not."""
+
+
+class _Outputs(Mapping[str, Json]):
+    """A view: nothing is copied."""
+
+    def __init__(self, operations: Map[str, Operation]) -> None:
+        self._operations = operations
+
+    def __getitem__(self, name: str) -> Json:
+        operation = self._operations[name]
+        if not operation.succeeded:
+            raise KeyError(name)
+        return operation.output
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, operation in self._operations.items() if operation.succeeded)
+
+    def __len__(self) -> int:
+        return sum(1 for _name in self)
+
+
+_NO_OPERATIONS: Map[str, Operation] = Map()
+_NO_DEPENDENTS: Map[str, tuple[str, ...]] = Map()
+
+
+class Saga(Struct, frozen=True):
+    id: str
+    driver: Driver
+    domain: str
+    request: Json
+    stage: Stage
+    version: int
+    epoch: int
+    begun_at: float
+    last_at: float
+    operations: Map[str, Operation] = _NO_OPERATIONS
+    dependents: Map[str, tuple[str, ...]] = _NO_DEPENDENTS
+    """Operation → the operations of any plan version that depend on it directly."""
+    pivot: str | None = None
+    plan: PlanState = PlanState()
+    cancel_by: str | None = None
+    turned_back_by: str | None = None
+    """Why it compensates."""
+    body_completed: bool = False
+    body_fault: Fault | None = None
+    last_request: int = 0
+    """The highest request row consumed."""
+    reversal: str | None = None
+    reversal_hold: str = ""
+    amending: Amending | None = None
+    amendments: tuple[str, ...] = ()
+    """All that were ever begun, in this order."""
+    amendment_note: str = ""
+    """Why the last of them changed nothing."""
+    missing: tuple[str, ...] = ()
+    """Operations that have fallen through outside, as somebody said, and that no amendment has replaced since."""
+    unverified: tuple[str, ...] = ()
+    residue: tuple[str, ...] = ()
+    redacted: tuple[str, ...] = ()
+    """Names under which payloads were made unreadable: nothing can be called with them any more."""
+    index: Index = Index()
+
+    @property
+    def headline_stage(self) -> Stage:
+        """What lists go by: a committed saga that somebody has cancelled is on its way back."""
+        return Stage.REVERSING if self.stage is Stage.COMMITTED and self.cancel_by else self.stage
+
+    def in_order(self) -> Iterator[Operation]:
+        """The operations in the order in which they were planned."""
+        return (self.operations[self.index.names[ordinal]] for ordinal in range(len(self.operations)))
+
+    @property
+    def outputs(self) -> Mapping[str, Json]:
+        """Of the operations that succeeded."""
+        return _Outputs(self.operations)
+
+    @property
+    def pivot_operation(self) -> Operation | None:
+        return self.operations[self.pivot] if self.pivot else None
+
+    @property
+    def pivot_has_landed(self) -> bool:
+        pivot = self.pivot_operation
+        return pivot is not None and pivot.status is OperationStatus.SUCCEEDED
+
+    @property
+    def pivot_is_open(self) -> bool:
+        """It may be, or become, landed: no compensation starts meanwhile (PROTOCOL rule 5)."""
+        pivot = self.pivot_operation
+        return pivot is not None and pivot.status in _OPEN_PIVOT
+
+
+_OPEN_PIVOT = frozenset(
+    {
+        OperationStatus.STARTED,
+        OperationStatus.IN_DOUBT,
+        OperationStatus.HELD,
+        OperationStatus.COMPENSATING,
+        OperationStatus.COMPENSATION_FAILED,
+    }
+)
+
+
+def operation_key(saga_id: str, operation: Operation, generation: int | None = None) -> str:
+    """The identity of an operation's effect: the same for every ambiguous repetition of it (PROTOCOL rule 2)."""
+    return _written(operation, operation.owner or saga_id, operation.id, generation or operation.generation)
+
+
+def undo_key(saga_id: str, operation: Operation, undo_generation: int) -> str:
+    """The identity of a compensation: bound to the generation that it undoes."""
+    return _written(operation, operation.owner or saga_id, operation.id, operation.generation, "undo", undo_generation)
+
+
+@lru_cache(maxsize=4096)
+def _quoted(part: str) -> str:
+    """A slash inside an id must not make two keys one."""
+    return quote(part, safe=" :~@")
+
+
+def _written(operation: Operation, *parts: str | int) -> str:
+    path = "/".join(_quoted(part) if isinstance(part, str) else str(part) for part in parts)
+    if operation.spec.policy.idempotency_key is KeyFormat.UUID:
+        return str(uuid.uuid5(_KEY_NAMESPACE, path))
+    return path

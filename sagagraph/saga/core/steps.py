@@ -1,0 +1,58 @@
+"""Steps: what the coordinator may be asked to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sagagraph.saga.core.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Nothing outside changes: append this and ask again."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class CallAction:
+    operation: str
+    claim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallProbe:
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallVoid:
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallCompensation:
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """Probe these once more before the end is declared (PROTOCOL rule 9); `committing` says which end."""
+
+    operations: tuple[str, ...]
+    unverified: tuple[str, ...]
+    committing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reverse:
+    """Undo a saga whose pivot has landed, by a saga of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    until: float
+
+
+Step = Record | CallAction | CallProbe | CallVoid | CallCompensation | Verify | Reverse | Wait
+EffectStep = CallAction | CallProbe | CallVoid | CallCompensation | Verify | Reverse

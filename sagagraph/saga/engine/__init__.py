@@ -1,0 +1,1 @@
+"""The engine: the effectful shell around the pure core, with its actions, calls, leases and coordinator."""

@@ -1,0 +1,310 @@
+"""Actions: what can be done, undone and asked about (door 1)."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sagagraph.errors import InvalidInputError, UnknownActionError
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.reversals import REVERSING
+from sagagraph.validators.protocol import Validator
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.operation import DEFAULT_POLICY, GuaranteeTerms, OperationSpec
+from sagagraph.workflow.policy import Policy
+from sagagraph.workflow.values import Json
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+# pydantic is imported where a value is first read or written: it would take a third of the time that importing the engine takes.
+
+Function = Callable[..., Any]
+"""A user's own: of its arguments and its result we know what its annotations say, and no more."""
+Find = Callable[[str, int], "Action"]
+"""An action by its name and version. Raises `UnknownActionError`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantees:
+    """What the provider promises (PROTOCOL rule 0). Declare only what it really keeps to.
+
+    `void(request, call)` cancels by `call.idempotency_key` and leaves a tombstone where nothing had landed.
+    """
+
+    dedup: timedelta | None = None
+    void: Function | None = None
+    deadline: bool = False
+    refusals_final: bool = False
+
+    @property
+    def terms(self) -> GuaranteeTerms:
+        dedup_s = self.dedup.total_seconds() if self.dedup is not None else None
+        return GuaranteeTerms(dedup_s, self.void is not None, self.deadline, self.refusals_final)
+
+
+@dataclass(frozen=True, slots=True)
+class UndoCost:
+    """What undoing an operation now would cost, and what it would leave. `amount` is in `currency`, as a plain number."""
+
+    amount: float = 0.0
+    currency: str | None = None
+    residue: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Action:
+    """Made by `@action`. Calling it calls the function itself, outside of any saga."""
+
+    name: str
+    version: int
+    kind: ActionKind
+    execute: Function
+    compensate: Function | None
+    probe: Function | None
+    reverse: Function | None
+    undo_cost: Function | None
+    policy: Policy
+    validators: tuple[Validator, ...]
+    guarantees: Guarantees
+    request_type: Any
+    result_type: Any
+    home: str
+    """Where the function was defined: two actions of one name from different homes are not the same."""
+    formerly: tuple[tuple[str, int], ...] = ()
+    """Names and versions under which earlier releases journalled it."""
+    needs_body: bool = False
+    """Going forward, only the body that asks for it can run it: what is registered undoes it, and asks about it."""
+    _adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict, repr=False)
+
+    def __call__(self, request: object, call: Call) -> Any:
+        return self.execute(request, call)
+
+    def spec(self, operation_id: str, request: object, depends_on: Iterable[str] = (), **changes: Any) -> OperationSpec:
+        """This action as one planned operation; `request` may hold `reference`s, or be a value of the request type."""
+        return OperationSpec(
+            id=operation_id,
+            action=self.name,
+            kind=self.kind,
+            inputs=self.request_to_json(request),
+            depends_on=tuple(depends_on),
+            policy=self.policy,
+            guarantees=self.guarantees.terms,
+            has_probe=self.probe is not None,
+            action_version=self.version,
+            **changes,
+        )
+
+    def is_known_as(self, name: str, version: int) -> bool:
+        return (name, version) in ((self.name, self.version), *self.formerly)
+
+    def request_to_json(self, request: object) -> Json:
+        return to_json(request)
+
+    def request_from_json(self, value: Json) -> Any:
+        return self._read("request", self.request_type, value)
+
+    def result_from_json(self, value: Json) -> Any:
+        """A result as `execute` would have returned it; None stays None (an operation that a person settled)."""
+        return None if value is None else self._read("result", self.result_type, value)
+
+    def _read(self, which: str, kind: Any, value: Json) -> Any:
+        from pydantic import TypeAdapter, ValidationError
+
+        if which not in self._adapters:
+            self._adapters[which] = TypeAdapter(kind)
+        try:
+            return self._adapters[which].validate_python(_copied(value), strict=False)
+        except ValidationError as exc:
+            first = exc.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or which
+            raise InvalidInputError(f"{first['msg']} (the {which} of action {self.name!r})", field=where) from exc
+
+
+def _no_number(constant: str) -> None:
+    raise InvalidInputError(f"{constant} can not be journalled: JSON has no such number")
+
+
+_READER = json.JSONDecoder(parse_constant=_no_number)
+
+
+def to_json(value: object) -> Json:
+    """A JSON value with the content of `value`: a pydantic model, dataclass or plain value."""
+    from pydantic_core import PydanticSerializationError
+
+    try:
+        return _READER.decode(_anything().dump_json(value, fallback=_not_journallable).decode())
+    except PydanticSerializationError as exc:
+        raise InvalidInputError(f"a {type(value).__name__} can not be journalled: {exc}") from exc
+
+
+@cache
+def _anything() -> TypeAdapter[Any]:
+    from pydantic import ConfigDict, TypeAdapter
+
+    return TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
+
+
+def _copied(value: Json) -> Json:
+    """A JSON value that is nobody else's: whoever changes what he was given must not change the journal's state."""
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value
+
+
+def _not_journallable(value: object) -> NoReturn:
+    raise TypeError(f"{type(value).__name__} is neither a pydantic model nor a dataclass nor a plain value")
+
+
+class Declaration(typing.TypedDict, total=False):
+    """What `@action` may be told."""
+
+    compensate: Function
+    """`compensate(request, result, call)`: the semantic inverse."""
+    probe: Function
+    """`probe(request, call)` returns a `Probe`."""
+    kind: ActionKind | str
+    policy: Policy
+    validators: Iterable[Validator]
+    guarantees: Guarantees
+    reverse: Function
+    """`reverse(request, result, call)` undoes a pivot that has landed."""
+    undo_cost: Function
+    """`undo_cost(request, result)` returns an `UndoCost`, and changes nothing."""
+    name: str
+    version: int
+    formerly: Iterable[str]
+    """`name` (of version 1) or `name@version`: as earlier releases journalled it. It must undo and find what they did."""
+
+
+@typing.overload
+def action(function: Function, /, **declared: typing.Unpack[Declaration]) -> Action: ...
+@typing.overload
+def action(**declared: typing.Unpack[Declaration]) -> Callable[[Function], Action]: ...
+def action(function: Function | None = None, /, **declared: typing.Unpack[Declaration]) -> Action | Callable[[Function], Action]:
+    """Make `async def f(request, call)` or `def f(request, call)` an action that sagas can run, undo and ask about.
+
+    Without `kind`, an action with a compensation is compensatable, and one that declares nothing is read-only. Raising
+    `Refused` says that nothing happened; any other exception leaves the operation in doubt.
+    """
+    frame = sys._getframe(1)  # for annotations that name local types
+    names = {**frame.f_globals, **frame.f_locals}
+    if function is None:
+        return lambda decorated: _made(decorated, names, declared)
+    return _made(function, names, declared)
+
+
+def _made(function: Function, names: dict[str, object], declared: Declaration) -> Action:
+    request_type, result_type = _types_of(function, names)
+    compensate, probe = declared.get("compensate"), declared.get("probe")
+    name = declared.get("name", function.__name__)
+    if name.endswith(REVERSING):
+        raise InvalidInputError(f"action {name!r}: names that end in {REVERSING!r} are those of reversals", field="name")
+    made = Action(
+        name=name,
+        version=declared.get("version", 1),
+        kind=kind_of(function.__name__, declared.get("kind"), compensate, probe),
+        execute=function,
+        compensate=compensate,
+        probe=probe,
+        reverse=declared.get("reverse"),
+        undo_cost=declared.get("undo_cost"),
+        policy=declared.get("policy", DEFAULT_POLICY),
+        validators=tuple(declared.get("validators", ())),
+        guarantees=declared.get("guarantees") or Guarantees(),
+        request_type=request_type,
+        result_type=result_type,
+        home=f"{function.__module__}.{function.__qualname__}",
+        formerly=_former_names(name, declared.get("formerly", ())),
+    )
+    DECLARED.add(made)
+    return made
+
+
+def _former_names(name: str, given: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    if isinstance(given, str):
+        raise InvalidInputError(f"action {name!r}: give a tuple of names, not {given!r} alone", field="formerly")
+    return tuple(_former_name(name, each) for each in given)
+
+
+def _former_name(name: str, given: str) -> tuple[str, int]:
+    former, at, version = given.rpartition("@")
+    if not at:
+        former, version = given, "1"
+    if not former or not version.isdecimal() or former.endswith(REVERSING):
+        raise InvalidInputError(f"action {name!r}: {given!r} is neither a name nor name@version", field="formerly")
+    return former, int(version)
+
+
+def kind_of(name: str, kind: ActionKind | str | None, compensate: Function | None, probe: Function | None) -> ActionKind:
+    if kind is None:
+        if compensate is None and probe is not None:
+            raise InvalidInputError(
+                f"action {name!r} has a probe but no compensation: say whether it is a pivot, retriable or read-only",
+                field="kind",
+            )
+        return ActionKind.COMPENSATABLE if compensate else ActionKind.READ_ONLY
+    try:
+        kind = ActionKind(kind)
+    except ValueError:
+        known = ", ".join(each.value for each in ActionKind)
+        raise InvalidInputError(f"{kind!r} is not a kind of action; known are {known}", field="kind") from None
+    if kind is ActionKind.COMPENSATABLE and compensate is None:
+        raise InvalidInputError(f"action {name!r} is compensatable but has no compensation", field="compensate")
+    return kind
+
+
+def _types_of(function: Function, names: dict[str, object]) -> tuple[Any, Any]:
+    parameters = list(inspect.signature(function).parameters.values())
+    if len(parameters) < 2:
+        raise InvalidInputError(f"action {function.__name__!r} takes (request, call)", field=function.__name__)
+    try:
+        hints = typing.get_type_hints(function, localns=names)
+    except NameError as exc:
+        raise InvalidInputError(f"action {function.__name__!r}: its annotation names an unknown type ({exc})") from exc
+    return hints.get(parameters[0].name, Any), hints.get("return", Any)
+
+
+class ActionRegistry:
+    """Actions by name and version. A later definition at the same place replaces the earlier one (a reloaded module)."""
+
+    def __init__(self, actions: Iterable[Action] = ()) -> None:
+        self._actions: dict[tuple[str, int], dict[str, Action]] = {}
+        self._renamed: dict[tuple[str, int], dict[str, Action]] = {}
+        for each in actions:
+            self.add(each)
+
+    def add(self, made: Action) -> None:
+        self._actions.setdefault((made.name, made.version), {})[made.home] = made
+        for former in made.formerly:
+            self._renamed.setdefault(former, {})[made.home] = made
+
+    def find(self, name: str, version: int) -> Action:
+        """An action of that name; else the one that was formerly called so.
+
+        Raises `UnknownActionError` when there is none, or more than one and no way to tell them apart.
+        """
+        found = self._actions.get((name, version)) or self._renamed.get((name, version), {})
+        if len(found) == 1:
+            return next(iter(found.values()))
+        if not found:
+            raise UnknownActionError(
+                f"action {name!r} version {version} is not registered in this process: import its module, "
+                "or name it in `formerly=` of the action that it became"
+            )
+        homes = ", ".join(sorted(found))
+        raise UnknownActionError(f"action {name!r} version {version} is defined more than once ({homes}): give each a name=")
+
+    def knows(self, name: str, version: int) -> bool:
+        return (name, version) in self._actions or (name, version) in self._renamed
+
+
+DECLARED = ActionRegistry()
+"""Every action that this process has defined; an engine's own registry goes before it."""

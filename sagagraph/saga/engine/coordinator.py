@@ -1,0 +1,469 @@
+"""Coordinator: the effectful loop around the pure core, for one saga, under one lease, as its one writer.
+
+A turn of the loop takes all commands that have arrived, decides, adds what is due, appends everything in one commit, and only
+then starts effects (PROTOCOL rule 1). So parallel outcomes share commits, and an outcome shares one with the intent of what it
+makes ready; nothing that is ready waits for that. Where a body says what comes next, an outcome whose loss would settle itself
+is shown to it first, and written with what the body asks for then, or as soon as the loop is idle (ADR-0007).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Container, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from sagagraph.errors import DrainedError, NotAllowedError, SagaGraphError, StoreError, SupersededError, UnknownActionError
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.decide.decide import decide, intent
+from sagagraph.saga.core.evolve.evolve import evolve
+from sagagraph.saga.core.in_doubt import paused, settles_itself
+from sagagraph.saga.core.next_steps import is_quiet, next_steps
+from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key
+from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, EffectStep, Record, Reverse, Verify, Wait
+from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.calls import Effects
+from sagagraph.saga.engine.waiting import IsReached, Waiters, anything
+from sagagraph.saga.stores.port import Lease, Note, Request, RequestKind, SagaStore
+
+_STILL = float("inf")
+_IDLE_TURNS = 5
+"""Of the event loop, without anything for us: then what is unwritten is written."""
+_UNWRITTEN_S = 0.005
+"""And at the latest after so long."""
+
+
+class Observer(Protocol):
+    """Told of every batch after it is durable; must not raise and must not wait."""
+
+    def __call__(self, saga: Saga, entries: tuple[e.Entry, ...], /) -> None: ...
+
+
+class Coordinator:
+    """`reverse` undoes the saga by another one and returns when that has ended (PROTOCOL rule 5)."""
+
+    def __init__(
+        self,
+        saga: Saga,
+        lease: Lease,
+        *,
+        store: SagaStore,
+        effects: Effects,
+        find: Callable[[str, int], Action],
+        clock: Callable[[], float],
+        lease_ttl_s: float,
+        reverse: Callable[[Saga], Awaitable[c.Command]],
+        observers: tuple[Observer, ...] = (),
+        on_failure: Callable[[SagaGraphError], None] = lambda _exc: None,
+    ) -> None:
+        self.saga = saga
+        self.lease = lease
+        self._store = store
+        self._effects = effects
+        self._find = find
+        self._given: dict[str, Action] = {}
+        self._clock = clock
+        self._ttl_s = lease_ttl_s
+        self._lasts_until = clock() + lease_ttl_s
+        self._reverse = reverse
+        self._observers = observers
+        self._on_failure = on_failure
+        self.asked: Container[str] | None = None
+        """While a body runs: what it has asked for so far. The action of anything else may still be to come."""
+        self.heard = saga.last_request
+        """The highest number of a request that has come to our ears."""
+        self._inbox: list[_Arrival] = []
+        self._unwritten: list[e.Entry] = []
+        """Part of `saga` already, and of the journal with the next commit."""
+        self._unwritten_of: list[c.Command] = []
+        self._answering: list[asyncio.Future[Saga]] = []
+        """Whoever waits for what this turn decides and commits."""
+        self._calls: dict[EffectStep, asyncio.Task[c.Command]] = {}
+        self._woken = asyncio.Event()
+        self._waiters = Waiters()
+        self._is_draining = False
+        self._loop_task: asyncio.Task[None] | None = None
+        self._failure: SagaGraphError | None = None
+        self._has_learned = False
+        self._is_turning = False
+
+    # -- from outside ------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        self._loop_task = asyncio.create_task(self._run(), name=f"saga {self.saga.id}")
+
+    def give(self, operation: str, action: Action) -> None:
+        """Perform `operation` with this very action: two that a function made may share a name, and differ in what they call."""
+        self._given[operation] = action
+
+    async def tell(self, command: c.Command) -> None:
+        """Returns when the command's events are durable; raises what the core says against it."""
+        await self._arrive(command)
+
+    async def tell_until(self, command: c.Command, is_reached: IsReached, *, operation: str) -> Saga:
+        """Tell it, and return the first state after it for which `is_reached`; see `until`."""
+        return await self._arrive(command, is_reached, operation)
+
+    async def flush(self) -> None:
+        """Returns when all that `saga` shows is durable."""
+        if self._unwritten:
+            await self._arrive(None)
+
+    async def _arrive(self, command: c.Command | None, is_reached: IsReached = anything, operation: str | None = None) -> Saga:
+        self._check_running()
+        answer: asyncio.Future[Saga] = asyncio.get_running_loop().create_future()
+        self._inbox.append(_Arrival(command, answer, is_reached, operation))
+        self._woken.set()
+        return await answer
+
+    def hear(self, request: Request) -> None:
+        """A person asked for something."""
+        if request.number > self.heard:
+            self.heard = request.number
+            self._inbox.append(_Arrival(_command_of(request)))
+            self._woken.set()
+
+    def renewed(self, at: float) -> None:
+        """The lease was prolonged by a request that was sent at `at`."""
+        self._lasts_until = at + self._ttl_s
+
+    async def check_still_held(self) -> None:
+        """Before a call goes out: whoever was frozen for longer than its lease lasts must ask whether it still has it.
+
+        Raises `SupersededError`. Nobody can ask at the very moment of the call: what slips through is what rules 3 to 5 are for.
+        """
+        now = self._clock()
+        if now < self._lasts_until:
+            return
+        if self.lease not in await self._store.renew([self.lease], self._ttl_s):
+            raise SupersededError(f"saga {self.saga.id!r} was taken over by another worker", saga_id=self.saga.id)
+        self.renewed(now)
+
+    async def until(self, is_reached: IsReached, *, operation: str | None = None) -> Saga:
+        """Returns the first state, from now on, for which `is_reached`. Raises what ended the loop, if that comes first.
+
+        `operation`: what `is_reached` looks at, beside the saga's stage; None: anything.
+        """
+        if is_reached(self.saga):
+            return self.saga
+        self._check_running()
+        return await self._waiters.wait(is_reached, operation)
+
+    async def until_quiet(self) -> Saga:
+        return await self.until(lambda _saga: self.is_idle)
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing has arrived, not even before we came; nothing is out, and nothing is due, now or later."""
+        under_way = self._is_turning or self._inbox or self._unwritten or self._calls
+        return self._has_learned and not under_way and is_quiet(self.saga)
+
+    async def drain(self, within_s: float) -> None:
+        """Start no further effect, let those that are out end (for so long), and then end with `DrainedError`."""
+        self._is_draining = True
+        with suppress(TimeoutError, SagaGraphError):
+            async with asyncio.timeout(within_s):
+                await self.until(lambda _saga: not (self._is_turning or self._calls))
+                await self.flush()
+        await self._end(DrainedError(f"saga {self.saga.id!r}: this worker was told to stop; resume it", saga_id=self.saga.id))
+
+    async def stop(self) -> None:
+        """Leave the saga as it is and give the lease back: calls under way are abandoned and will be in doubt.
+
+        If it was superseded, there is no lease to give back, and what its calls still answer is written down first.
+        """
+        if self._loop_task is not None:
+            if not isinstance(self._failure, SupersededError):
+                with suppress(SagaGraphError):
+                    await self.flush()
+                self._loop_task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._loop_task
+        await self._end(self._let_go())
+        with suppress(StoreError):
+            await self._store.release(self.lease)
+
+    def _let_go(self) -> NotAllowedError:
+        return NotAllowedError(f"saga {self.saga.id!r} is not held any more: enter it again", saga_id=self.saga.id)
+
+    def _check_running(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    # -- the loop ----------------------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        try:
+            await self._learn()
+            self._has_learned = True
+            while True:
+                wake_at = await self._turn()
+                if self._unwritten and await self._is_idle_for_a_while():
+                    await self._write(self.saga, [], [])
+                    self._show(())
+                await self._sleep_until(wake_at)
+        except SagaGraphError as exc:
+            await self._fail(exc)
+        except Exception as exc:
+            await self._fail(SagaGraphError(f"saga {self.saga.id!r} stopped: {exc!r}; resume it", saga_id=self.saga.id))
+            raise
+        finally:
+            await self._end(self._let_go())  # also when something cancelled the loop itself: nobody must wait for it
+            for call in self._calls.values():
+                call.cancel()
+            await asyncio.gather(*self._calls.values(), return_exceptions=True)
+
+    async def _turn(self) -> float:
+        """One commit and the effects that it allows. Returns when to look again if nothing happens."""
+        self._woken.clear()
+        self._is_turning = True  # what has arrived is neither in the inbox nor in the state until it is written
+        inbox, self._inbox = self._inbox, []
+        batch = _Batch(self.saga, self.lease.epoch, self._clock())
+        self._answering = [each.waiter for each in inbox if each.waiter]
+        accepted = [each for each in inbox if batch.take(each) and each.waiter]
+        starts, wake_at = self._plan_effects(batch)
+        commands = [each.command for each in inbox if each.command]
+        if starts or self._answering or not self._may_wait(batch):
+            await self._write(batch.saga, batch.entries, commands)
+        else:
+            self._unwritten += batch.entries
+            self._unwritten_of += commands
+        before, self.saga = self.saga, batch.saga
+        self._is_turning = False
+        for arrival in accepted:
+            self._waiters.add(arrival.is_reached, arrival.waiter, arrival.operation, self.saga)
+        for step in starts:
+            self._start(step)
+        if before.stage is batch.saga.stage:
+            self._show(batch.entries)
+        else:
+            self._waiters.show_all(batch.saga)
+        return wake_at
+
+    def _may_wait(self, batch: _Batch) -> bool:
+        """Rule 1: only where a body will say what comes next, and where being in doubt about it would settle itself."""
+        if batch.saga.driver is not e.Driver.BODY or batch.saga.body_completed or batch.saga.stage is not Stage.RUNNING:
+            return False
+        first = self._unwritten[0].at if self._unwritten else batch.now
+        return batch.now - first < _UNWRITTEN_S and all(
+            isinstance(entry.event, e.OperationSucceeded)
+            and settles_itself(batch.saga.operations[entry.event.operation], batch.now)
+            for entry in batch.entries
+        )
+
+    async def _is_idle_for_a_while(self) -> bool:
+        for _turn in range(_IDLE_TURNS):
+            await asyncio.sleep(0)
+            if self._woken.is_set():
+                return False
+        return True
+
+    async def _write(self, saga: Saga, entries: list[e.Entry], commands: list[c.Command]) -> None:
+        """Append what was unwritten and then `entries`, which make `saga`.
+
+        Raises what the store raises; the acknowledgements among `commands` are kept as evidence then.
+        """
+        if self._unwritten:
+            entries, commands = [*self._unwritten, *entries], [*self._unwritten_of, *commands]
+        if not entries:
+            return
+        try:
+            await self._store.append(self.lease, entries, stage=saga.headline_stage)
+        except SagaGraphError:
+            await self._keep_evidence(commands)
+            raise
+        self._unwritten, self._unwritten_of = [], []
+        for observer in self._observers:
+            observer(saga, tuple(entries))
+
+    def _plan_effects(self, batch: _Batch) -> tuple[list[EffectStep], float]:
+        """Append what needs no effect until only effects are left, then the intents of those that are due."""
+        starts: list[EffectStep] = []
+        wake_at = _STILL
+        due = next_steps(batch.saga, batch.now)
+        while records := [step for step in due if isinstance(step, Record)]:
+            for record in records:
+                batch.append(record.event)
+            due = next_steps(batch.saga, batch.now)
+        for step in due if not self._is_draining else ():
+            if isinstance(step, Wait):
+                wake_at = min(wake_at, step.until)
+            elif isinstance(step, Record) or step in self._calls:
+                continue
+            elif missing := self._missing(batch.saga, step):
+                if self.asked is None or missing.operation in self.asked:
+                    batch.take(_Arrival(missing))
+                    wake_at = batch.now
+            else:
+                if isinstance(step, CallAction | CallVoid | CallCompensation):
+                    batch.append(intent(batch.saga, step, batch.now))
+                starts.append(step)
+        return starts, wake_at
+
+    def _missing(self, saga: Saga, step: EffectStep) -> c.ActionMissing | None:
+        if isinstance(step, Verify | Reverse):
+            return None
+        operation = saga.operations[step.operation]
+        try:
+            action = self._action_of(operation)
+        except UnknownActionError as exc:
+            return c.ActionMissing(operation.id, str(exc))
+        only_by_body = isinstance(step, CallAction) and not step.claim and (action.needs_body or paused(operation))
+        if only_by_body and operation.id not in self._given:
+            return c.ActionMissing(operation.id, "only its body can run it again: run that")
+        return None
+
+    def _start(self, step: EffectStep) -> None:
+        task = asyncio.create_task(self._perform(step))
+        self._calls[step] = task
+        task.add_done_callback(lambda _done: self._woken.set())
+
+    async def _perform(self, step: EffectStep) -> c.Command:
+        saga = self.saga
+        if isinstance(step, Reverse):
+            return await self._reverse(saga)
+        if isinstance(step, Verify):
+            return await self._effects.verify(saga, step, self._action_or_none)
+        operation = saga.operations[step.operation]
+        action = self._action_of(operation)
+        match step:
+            case CallAction():
+                return await self._effects.run_action(saga, operation, action)
+            case CallProbe():
+                return await self._effects.run_probe(saga, operation, action)
+            case CallVoid() | CallCompensation():
+                deadline = saga.last_at + operation.spec.policy.compensation.timeout_s
+                return await self._effects.run_undo(saga, operation, action, deadline)
+
+    def _action_of(self, operation: Operation) -> Action:
+        wanted = (operation.spec.action, operation.spec.action_version)
+        given = self._given.get(operation.id)
+        return given if given is not None and given.is_known_as(*wanted) else self._find(*wanted)
+
+    def _action_or_none(self, operation: Operation) -> Action | None:
+        try:
+            return self._action_of(operation)
+        except UnknownActionError:
+            return None
+
+    async def _sleep_until(self, wake_at: float) -> None:
+        """Until a command or the answer of a call is there; those that are become commands of the next turn."""
+        if wake_at == _STILL:
+            await self._woken.wait()
+        else:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(0.0, wake_at - self._clock())):
+                    await self._woken.wait()
+        for step, task in list(self._calls.items()):
+            if task.done():
+                del self._calls[step]
+                self._inbox.append(_Arrival(task.result()))
+
+    # -- what others did, and what is told to others -----------------------------------------------------------------
+
+    async def _learn(self) -> None:
+        """What superseded workers and people have left for us; before the first effect."""
+        for note in await self._store.notes(self.saga.id):
+            self._inbox.append(_Arrival(c.EvidenceFound(note.operation, note.call, note.key, note.output)))
+        for request in await self._store.requests({self.saga.id: self.heard}):
+            self.hear(request)
+
+    def _show(self, entries: Iterable[e.Entry]) -> None:
+        self._waiters.show(self.saga, {name for each in entries if (name := _operation_of(each.event))})
+
+    async def _fail(self, exc: SagaGraphError) -> None:
+        """Superseded, or the store is gone: start nothing, let what is out end, and write down what it says."""
+        self._on_failure(exc)
+        await self._end(exc)
+        if isinstance(exc, SupersededError) and self._calls:
+            ended = await asyncio.gather(*self._calls.values(), return_exceptions=True)
+            await self._keep_evidence([each for each in ended if not isinstance(each, BaseException)])
+
+    async def _end(self, exc: SagaGraphError) -> None:
+        """Nobody waits for this coordinator any more; the first reason stands."""
+        self._failure = self._failure or exc
+        _fail_all([*self._answering, *(each.waiter for each in self._inbox if each.waiter)], self._failure)
+        self._waiters.fail(self.saga, self._failure)
+
+    async def _keep_evidence(self, commands: list[c.Command]) -> None:
+        """Acknowledgements that can not be journalled any more are left for the new holder (PROTOCOL rule 6)."""
+        for command in commands:
+            note = _note_of(self.saga, command)
+            if note is not None:
+                with suppress(StoreError):
+                    await self._store.note(self.saga.id, note)
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """A command, and who waits until it is durable, and for what after that; without one, until what is unwritten is."""
+
+    command: c.Command | None
+    waiter: asyncio.Future[Saga] | None = None
+    is_reached: IsReached = anything
+    operation: str | None = None
+
+
+class _Batch:
+    """The events of one commit, each decided on the state that the ones before it make."""
+
+    def __init__(self, saga: Saga, epoch: int, now: float) -> None:
+        self.saga = saga
+        self.now = max(now, saga.last_at)
+        self.entries: list[e.Entry] = []
+        self._epoch = epoch
+
+    def append(self, event: e.Event) -> None:
+        entry = e.Entry(self.saga.version + 1, self._epoch, self.now, event)
+        self.saga = evolve(self.saga, entry)
+        self.entries.append(entry)
+
+    def take(self, arrival: _Arrival) -> bool:
+        """False if the core refused the command; whoever waits for it is told why."""
+        if arrival.command is None:
+            return True
+        try:
+            events = decide(self.saga, arrival.command, self.now)
+        except SagaGraphError as exc:
+            _fail_all([arrival.waiter] if arrival.waiter else [], exc)
+            return False
+        for event in events:
+            self.append(event)
+        return True
+
+
+def _fail_all(waiters: list[asyncio.Future[Saga]], exc: SagaGraphError) -> None:
+    for waiter in waiters:
+        if not waiter.done():
+            waiter.set_exception(exc)
+
+
+def _operation_of(event: e.Event) -> str | None:
+    if isinstance(event, e.OperationPlanned):
+        return event.operation.id
+    return getattr(event, "operation", None)
+
+
+def _command_of(request: Request) -> c.Command:
+    if request.kind is RequestKind.CANCEL:
+        return c.Cancel(request.by, request.number)
+    data = request.data
+    if not isinstance(data, dict):
+        raise StoreError(f"request {request.number} is damaged")
+    return c.Resolve(str(data["operation"]), e.Resolution(data["resolution"]), request.by, data.get("output"), request.number)
+
+
+def _note_of(saga: Saga, command: c.Command) -> Note | None:
+    match command:
+        case c.ActionReplied(name, output):
+            operation = saga.operations[name]
+            return Note(name, c.CallKind.ACTION, operation_key(saga.id, operation), output)
+        case c.UndoReplied(name, output):
+            operation = saga.operations[name]
+            if operation.undo is None or operation.undo.call is UndoCall.VOID:
+                return Note(name, c.CallKind.VOID, operation_key(saga.id, operation), output)
+            return Note(name, c.CallKind.COMPENSATION, undo_key(saga.id, operation, operation.undo.generation), output)
+        case _:
+            return None

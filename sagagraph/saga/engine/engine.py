@@ -1,0 +1,319 @@
+"""Engine: the door to all that can be done with sagas (door 1), for code with an event loop and for code without."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError, RetiredError, UnknownSagaError
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
+from sagagraph.saga.core.amendments import amended_by, amendment_request, next_amendment_id, outcome_for_parent
+from sagagraph.saga.core.decide.people import check_cancellable, check_not_redacted, check_reversible
+from sagagraph.saga.core.events import Driver, Resolution
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.in_doubt import waits_for_answer
+from sagagraph.saga.core.next_steps import is_quiet, status_of
+from sagagraph.saga.core.redaction import checked_fields
+from sagagraph.saga.core.state import FINAL, Saga, Stage
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.actions import to_json
+from sagagraph.saga.engine.body import BodySaga
+from sagagraph.saga.engine.coordinator import Coordinator
+from sagagraph.saga.engine.holder import POLL_S, SagaHolder
+from sagagraph.saga.engine.maintenance.redact import redact_journals
+from sagagraph.saga.engine.maintenance.replay import JudgePlan, Replay, replay
+from sagagraph.saga.engine.maintenance.retention import Retirement, retire, unfinished
+from sagagraph.saga.engine.open_sagas import has_unseen_requests, open_sagas
+from sagagraph.saga.engine.reversal import plan_reversal
+from sagagraph.saga.engine.synchronous import LoopThread, SyncSaga
+from sagagraph.saga.engine.views.preview import CancelPreview, preview_cancel
+from sagagraph.saga.engine.views.view import SagaView, view_of
+from sagagraph.saga.stores.port import Headline, RequestKind
+from sagagraph.saga.stores.urls import open_store
+from sagagraph.workflow.values import Json
+
+if TYPE_CHECKING:
+    from sagagraph.saga.stores.projections import Projection
+
+
+class Engine(SagaHolder):
+    """One process's access to a store. Make it with `Engine.open`; several may share a store."""
+
+    @staticmethod
+    def open(store_url: str, **options: Any) -> EngineOpening:
+        """Open `sqlite:///FILE`, `postgresql://…` or `memory:`; use it as `async with`, or as `with` for the synchronous form.
+
+        Raises `InvalidInputError` for a URL that it does not know, `StoreError` for a store that can not be opened.
+        """
+        return EngineOpening(store_url, options)
+
+    def saga(self, saga_id: str) -> BodySaga:
+        """A saga whose operations the body of an `async with` runs: begins it, or runs it again."""
+        return BodySaga(self, saga_id)
+
+    # -- what people do ----------------------------------------------------------------------------------------------
+
+    async def status(self, saga_id: str) -> SagaView:
+        saga = await self.load(saga_id)
+        view = view_of(saga, self._account(saga))
+        return view if saga.amending is None else await self._beside_amendment(view, saga.amending.saga)
+
+    async def _beside_amendment(self, view: SagaView, amendment: str) -> SagaView:
+        """A saga that is being amended waits for whatever its amendment waits for; the plan that is shown is that one's."""
+        try:
+            child = await self.load(amendment)
+        except UnknownSagaError:  # to be begun
+            return view
+        status = status_of(child)
+        if status.is_final:  # to be taken over
+            return view
+        plan_hash = child.plan.hash if status is SagaStatus.AWAITING_APPROVAL else view.plan_hash
+        return dataclasses.replace(view, status=status, plan_hash=plan_hash)
+
+    async def state_at(self, saga_id: str, version: int) -> SagaView:
+        """Where the saga stood when its journal had `version` events. Raises `InvalidInputError` for one that it never had."""
+        entries = await self.store.read(saga_id)
+        if not 1 <= version <= len(entries):
+            raise InvalidInputError(
+                f"saga {saga_id!r} has versions 1 to {len(entries)}, and no version {version}", field="version"
+            )
+        saga = fold(saga_id, entries[:version])
+        return view_of(saga, self._account(saga))
+
+    async def replay(self, saga_id: str, *, judge_plan: JudgePlan | None = None) -> Replay:
+        """Fold the journal again and run the validators again on what they were shown; writes nothing.
+
+        `judge_plan` judges plans: a domain's `validate`. Raises `JournalError` for a journal that can not be folded.
+        """
+        entries = await self.store.read(saga_id)
+        return await replay(saga_id, entries, await self.store.headline(saga_id), self.find, judge_plan)
+
+    async def retire(
+        self, saga_id: str | None = None, *, older_than: timedelta | None = None, archive: Path | None, dry_run: bool = False
+    ) -> Retirement:
+        """Let go of the journal of a finished saga, or of all that ended so long ago; safe to repeat.
+
+        With `archive`, their lines are in that file, on disk, before anything is deleted; None drops them. A saga that is open,
+        or that something open needs, is kept. The ids stay: they are never used again.
+        """
+        if (saga_id is None) is (older_than is None):
+            raise InvalidInputError("name a saga or say how old, one of them", field="older_than")
+        now = self._clock()
+        names = [saga_id] if saga_id is not None else await self._ended_before(now, older_than or timedelta())
+        retirement = await retire(self.store, names, archive=archive, at=now, dry_run=dry_run)
+        if not dry_run:
+            await self._withdraw(retirement.retired)
+        return retirement
+
+    async def _ended_before(self, now: float, older_than: timedelta) -> list[str]:
+        if older_than < timedelta():
+            raise InvalidInputError("is less than nothing", field="older_than")
+        latest = now - older_than.total_seconds()
+        return [each.saga_id for each in await self.store.headlines() if each.stage in FINAL and each.updated_at <= latest]
+
+    async def redact(self, saga_id: str, fields: Iterable[str], *, by: str = "user") -> SagaView:
+        """Make what stands under these names, in payloads at any depth, unreadable for good; in its reversal too.
+
+        Only for a finished saga: undoing needs what it did. Afterwards it can not be undone or run again. Safe to repeat. Raises
+        `InvalidInputError` for a name that is nowhere in the journal, `NotAllowedError` for a saga that is not finished.
+        """
+        names = checked_fields(fields)
+        saga = await self.load(saga_id)
+        if why := await unfinished(self.store, saga):
+            raise NotAllowedError(f"saga {saga_id!r} can not be redacted: {why}, and that needs its data", saga_id=saga_id)
+        beside = [*saga.amendments, *([saga.reversal] if saga.reversal else [])]
+        together = [saga, *[await self.load(each) for each in beside]]
+        await redact_journals(self.store, together, names, by=by, now=self._clock())
+        await self._withdraw([each.id for each in together])
+        return await self.status(saga_id)
+
+    async def _withdraw(self, saga_ids: Iterable[str]) -> None:
+        """The rows that were projected from what the journals do not say any more."""
+        from sagagraph.saga.stores.projections.projector import Projector
+
+        projector = Projector(self.store)
+        try:
+            for saga_id in saga_ids:
+                await projector.forget(saga_id)
+        finally:
+            projector.close()
+
+    async def sagas(self) -> tuple[Headline, ...]:
+        return await self.store.headlines()
+
+    async def open_sagas(self) -> tuple[Headline, ...]:
+        return await open_sagas(self.store)
+
+    async def project(self, saga_id: str) -> Projection:
+        """The saga as rows (docs/projections.md); a store in a database has them in its tables when this returns."""
+        from sagagraph.saga.stores.projections.projector import Projector
+
+        projector = Projector(self.store)
+        try:
+            return await projector.project(saga_id)
+        finally:
+            projector.close()
+
+    async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
+        """Go on with an open saga until it is quiet, or with what amends it; a finished one is only reported.
+
+        A workflow is carried on. A saga of a body that is not run again is settled and then compensated; one that waits for an
+        answer is only reported: its graph is told the answer, or it is cancelled.
+        """
+        saga = await self.load(saga_id)
+        if saga.amending is not None:
+            with suppress(UnknownSagaError):  # only its planner can begin it
+                await self.resume(saga.amending.saga, wait=wait)
+        elif (not status_of(saga).is_final or await has_unseen_requests(self.store, saga)) and not any(
+            waits_for_answer(each) for each in saga.operations.values()
+        ):
+            async with self.hold(saga_id, wait=wait) as coordinator:
+                await self._without_body(coordinator)
+                await coordinator.until_quiet()
+        await self.conclude_amendment(saga_id)
+        return await self.status(saga_id)
+
+    async def _without_body(self, coordinator: Coordinator) -> None:
+        saga = coordinator.saga
+        if saga.driver is Driver.BODY and not saga.body_completed:
+            await coordinator.until_quiet()
+            await coordinator.tell(c.RaiseBody(e.Fault("resumed", "resumed without its body")))
+
+    async def cancel(self, saga_id: str, *, preview: bool = False, by: str = "user") -> SagaView | CancelPreview:
+        """Undo the saga: compensate it, or reverse it if its pivot has landed. `preview` only says what that would do.
+
+        Raises `NotAllowedError`, naming the residue, for a saga whose pivot has landed and can not be reversed.
+        """
+        saga = await self.load(saga_id)
+        check_not_redacted(saga)
+        if preview:
+            return await preview_cancel(saga, self.find)
+        check_cancellable(saga)
+        if saga.pivot_has_landed:
+            check_reversible(saga, plan_reversal(saga, self.find).lasting)
+        if status_of(saga) in (SagaStatus.COMPENSATED, SagaStatus.REJECTED, SagaStatus.INFEASIBLE):
+            return await self.status(saga_id)
+        request = await self.store.ask(saga_id, RequestKind.CANCEL, by, None)
+        await self._see_to(saga_id, request.number)
+        await self.conclude_amendment(saga_id)
+        return await self.status(saga_id)
+
+    async def resolve(
+        self, saga_id: str, operation_id: str, resolution: Resolution | str, *, output: object = None, by: str = "user"
+    ) -> SagaView:
+        """A person settles an operation that is held or stuck, and the saga goes on with that.
+
+        What they know is heard before anything else is tried: a cancellation made by hand must not be made again.
+        """
+        said = Resolution(resolution)
+        async with self.hold(saga_id, looks_again=False) as coordinator:
+            operation = coordinator.saga.operations.get(operation_id)
+            if operation is not None and not operation.waits_for_person:
+                await coordinator.until_quiet()  # it may be held once it has been asked about
+            await coordinator.tell(c.Resolve(operation_id, said, by, to_json(output)))
+            await coordinator.until_quiet()
+        await self.conclude_amendment(saga_id)
+        return await self.status(saga_id)
+
+    async def _see_to(self, saga_id: str, request: int) -> None:
+        """Until `request` is consumed and the saga is quiet: by whoever holds it, or by us once nobody does."""
+        while not _has_seen_to(await self.load(saga_id), request):
+            with suppress(BusyError):
+                async with self.hold(saga_id, wait=False) as coordinator:
+                    await coordinator.until(lambda saga: saga.last_request >= request)
+                    await coordinator.until_quiet()
+                    return
+            await asyncio.sleep(POLL_S)
+
+    # -- amendments --------------------------------------------------------------------------------------------------
+
+    async def begin_amendment(self, saga_id: str, wish: Json, *, lost: Collection[str], by: str, approved_by: str = "") -> None:
+        """Set a committed saga on the way to another plan; `PlanningGraph.change` does that, and all that follows.
+
+        Where nothing is lost and nothing else is wished for, nothing happens. Raises `NotAllowedError` where a cancel or another
+        amendment goes on, and where the pivot can not be reversed: nothing could take its place.
+        """
+        async with self.hold(saga_id) as coordinator:
+            saga = coordinator.saga
+            if not (lost or saga.missing) and wish == saga.request and saga.stage is Stage.COMMITTED and not saga.cancel_by:
+                return
+            if saga.pivot_has_landed and saga.pivot in plan_reversal(saga, self.find).lasting:
+                raise NotAllowedError(
+                    f"saga {saga_id!r} can not be changed any more: its pivot {saga.pivot!r} has landed for good",
+                    saga_id=saga_id,
+                    operation_id=saga.pivot,
+                )
+            request = amendment_request(saga, wish, lost, self._account(saga).cost.fees)
+            await coordinator.tell(c.BeginAmendment(next_amendment_id(saga), request, by, approved_by))
+
+    async def conclude_amendment(self, saga_id: str) -> None:
+        """If `saga_id` is an amendment that has ended, tell its parent what came of it. Safe to repeat, also after a crash."""
+        child = await self.load(saga_id)
+        parent_id = amended_by(child)
+        if parent_id is None or not status_of(child).is_final:
+            return
+        with suppress(RetiredError):  # a parent that was let go of has been told
+            amending = (await self.load(parent_id)).amending
+            if amending is None or amending.saga != saga_id:
+                return
+            async with self.hold(parent_id) as coordinator:
+                await coordinator.tell(outcome_for_parent(child))
+
+
+class EngineOpening:
+    """What `Engine.open` returns: enter it with `async with`, or with `with` from code without an event loop."""
+
+    def __init__(self, store_url: str, options: dict[str, Any]) -> None:
+        self._url = store_url
+        self._options = options
+        self._engine: Engine | None = None
+        self._sync: SyncEngine | None = None
+
+    async def __aenter__(self) -> Engine:
+        self._engine = Engine(await open_store(self._url), **self._options)
+        return self._engine
+
+    async def __aexit__(self, *_exc: object) -> None:
+        if self._engine is not None:
+            await self._engine.close()
+
+    def __enter__(self) -> SyncEngine:
+        self._sync = SyncEngine(self)
+        return self._sync
+
+    def __exit__(self, *_exc: object) -> None:
+        if self._sync is not None:
+            self._sync.close()
+
+
+class SyncEngine:
+    """The engine for scripts: the same methods without `await`, on an event loop in a thread of its own."""
+
+    def __init__(self, opening: EngineOpening) -> None:
+        self.thread = LoopThread()
+        self.engine = self.thread.enter(opening)
+        awaited = self.thread.without_await
+        self.status = awaited(self.engine.status)
+        self.state_at = awaited(self.engine.state_at)
+        self.replay = awaited(self.engine.replay)
+        self.retire = awaited(self.engine.retire)
+        self.redact = awaited(self.engine.redact)
+        self.resume = awaited(self.engine.resume)
+        self.cancel = awaited(self.engine.cancel)
+        self.resolve = awaited(self.engine.resolve)
+
+    def saga(self, saga_id: str) -> SyncSaga:
+        return SyncSaga(self.thread, self.engine.saga(saga_id))
+
+    def close(self) -> None:
+        self.thread.close()
+
+
+def _has_seen_to(saga: Saga, request: int) -> bool:
+    return saga.last_request >= request and is_quiet(saga)

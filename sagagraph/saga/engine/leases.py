@@ -1,0 +1,64 @@
+"""Leases: their renewal, for all sagas that an engine holds together; and listening for what people ask of these."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+from sagagraph.errors import StoreError
+from sagagraph.saga.engine.coordinator import Coordinator
+from sagagraph.saga.stores.port import SagaStore
+
+LISTEN_EVERY_S = 0.5
+"""How often requests are looked for."""
+
+
+class LeaseKeeper:
+    """Two statements each time, however many sagas there are. `held` is the engine's own, by saga id."""
+
+    def __init__(
+        self, store: SagaStore, held: Mapping[str, Coordinator], *, clock: Callable[[], float], lease_ttl_s: float
+    ) -> None:
+        self._store = store
+        self._held = held
+        self._clock = clock
+        self._ttl_s = lease_ttl_s
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """From now on; safe to repeat."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="leases")
+
+    def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _run(self) -> None:
+        renew_at = self._clock()
+        while True:
+            try:
+                await self._listen()
+                if self._clock() >= renew_at:
+                    renew_at = self._clock() + self._ttl_s / 3
+                    await self._renew()
+            except StoreError:  # whoever appends meanwhile will say so; the database may come back
+                pass
+            await asyncio.sleep(LISTEN_EVERY_S)
+
+    async def _listen(self) -> None:
+        held = dict(self._held)
+        if not held:
+            return
+        for request in await self._store.requests({saga_id: each.heard for saga_id, each in held.items()}):
+            held[request.saga_id].hear(request)
+
+    async def _renew(self) -> None:
+        held, now = list(self._held.values()), self._clock()
+        if not held:
+            return
+        kept = await self._store.renew([each.lease for each in held], self._ttl_s)
+        for each in held:
+            if each.lease in kept:
+                each.renewed(now)

@@ -1,0 +1,150 @@
+"""Retention: finished sagas are archived or dropped, and never one that something open still needs.
+
+What is archived is on disk, line by line and complete, before anything is deleted; whoever is interrupted repeats the command.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from sagagraph.errors import InvalidInputError, RetiredError, SagaGraphError, StoreError
+from sagagraph.saga.core.amendments import amended_by
+from sagagraph.saga.core.events import Driver
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.next_steps import is_quiet, status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.stores.port import SagaStore
+from sagagraph.workflow.values import Json
+
+_AT_ONCE = 50
+"""Sagas that are archived with one fsync."""
+_BEGINS = b'{"saga": '
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """`why` this saga was not let go of."""
+
+    saga_id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """Which sagas have no journal any more (or would not have), and which were kept although they were named or old enough."""
+
+    retired: tuple[str, ...]
+    kept: tuple[Kept, ...]
+
+
+async def unfinished(store: SagaStore, saga: Saga) -> str:
+    """Why the saga can not be let go of or redacted yet; empty if nothing needs it any more."""
+    if not status_of(saga).is_final or not is_quiet(saga):
+        return f"it is {'being undone' if status_of(saga).is_final else status_of(saga).value}"
+    if await store.requests({saga.id: saga.last_request}):
+        return "somebody asked for its cancellation, and nobody has seen to that yet: cancel it again"
+    return ""
+
+
+async def retire(store: SagaStore, saga_ids: Iterable[str], *, archive: Path | None, at: float, dry_run: bool) -> Retirement:
+    """Raises `InvalidInputError` for an archive that is none, `StoreError` if it can not be written: nothing is deleted then."""
+    retired: list[str] = []
+    kept: list[Kept] = []
+    waiting = list(saga_ids)
+    while waiting:
+        batch, waiting = waiting[:_AT_ONCE], waiting[_AT_ONCE:]
+        free: list[Saga] = []
+        for saga_id in batch:
+            try:
+                saga = fold(saga_id, await store.read(saga_id))
+                why = await unfinished(store, saga) or await _needed_by(store, saga)
+            except SagaGraphError as exc:
+                why = str(exc)
+            if why:
+                kept.append(Kept(saga_id, why))
+            else:
+                free.append(saga)
+        if archive is not None and not dry_run:
+            await asyncio.to_thread(append_to_archive, archive, [await store.dump(each.id) for each in free])
+        for saga in free:
+            try:
+                if not dry_run:
+                    await store.retire(saga.id, saga.version, heard=saga.last_request, at=at)
+            except StoreError:
+                raise
+            except SagaGraphError as exc:
+                kept.append(Kept(saga.id, str(exc)))
+            else:
+                retired.append(saga.id)
+    return Retirement(tuple(retired), tuple(kept))
+
+
+async def _needed_by(store: SagaStore, saga: Saga) -> str:
+    """A reversal or an amendment has ended before the saga that it is about has taken its outcome over."""
+    if saga.driver is Driver.REVERSAL and isinstance(saga.request, dict):
+        original_id = str(saga.request["reverses"])
+    elif (amended := amended_by(saga)) is not None:
+        original_id = amended
+    else:
+        return ""
+    try:
+        original = fold(original_id, await store.read(original_id))
+    except RetiredError:
+        return ""
+    why = await unfinished(store, original)
+    does = "undoes" if saga.driver is Driver.REVERSAL else "changes"
+    return why and f"it {does} saga {original_id!r}, which needs it: {why}"
+
+
+def append_to_archive(path: Path, documents: Iterable[dict[str, Json]]) -> None:
+    """One line each, on disk when this returns; a line that is there already is not written again.
+
+    What an interrupted run left of its last line is removed first: nothing that it stood for had been deleted.
+    """
+    lines = [json.dumps(each, ensure_ascii=False).encode() + b"\n" for each in documents]
+    try:
+        is_new = not path.exists()
+        with path.open("a+b") as file:
+            known = _complete_lines(file, path)
+            for line in lines:
+                if hashlib.sha256(line).digest() not in known:
+                    file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        if is_new:
+            _sync_folder(path.parent)
+    except OSError as exc:
+        raise StoreError(f"the archive {path} can not be written: {exc}; nothing was deleted") from exc
+
+
+def _complete_lines(file: BinaryIO, path: Path) -> set[bytes]:
+    """The hashes of the lines that are complete; the file ends with the last of them afterwards."""
+    file.seek(0)
+    known: set[bytes] = set()
+    end = 0
+    for line in file:
+        if not line.startswith(_BEGINS) and not _BEGINS.startswith(line):
+            raise InvalidInputError(f"{path} is no archive of sagas", field="--archive")
+        if line.endswith(b"\n"):
+            known.add(hashlib.sha256(line).digest())
+            end += len(line)
+    file.truncate(end)
+    file.seek(0, os.SEEK_END)
+    return known
+
+
+def _sync_folder(folder: Path) -> None:
+    """So that the file's name, too, survives a power cut; not every system can open a folder."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

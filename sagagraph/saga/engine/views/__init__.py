@@ -1,0 +1,1 @@
+"""Views of a saga for people and programs, derived from its journal."""

@@ -1,0 +1,142 @@
+"""Statements: the SQL that the stores speak, written once for all of them.
+
+Placeholders are question marks, and `FOR UPDATE` stands where a row is locked until the transaction ends; each database is told
+in its own words. What a fence guards is a `Change`: one text, for one saga or for many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import itemgetter
+from string import Formatter
+from typing import Any
+
+EVENT: Mapping[str, str] = {
+    "saga_id": "text",
+    "version": "int",
+    "epoch": "int",
+    "at": "float8",
+    "type": "text",
+    "schema_version": "int",
+    "data": "text",
+    "checksum": "bigint",
+}
+"""The columns of an event, with the types that PostgreSQL is told."""
+EVENT_COLUMNS = ", ".join(EVENT)
+HEAD_COLUMNS = "saga_id, domain, stage, epoch, version, owner, lease_until, begun_at, updated_at"
+HEADLINE_COLUMNS = "saga_id, domain, stage, version, owner, lease_until, begun_at, updated_at, retired_at"
+
+
+class Change:
+    """A change of heads that returns a row, which begins with the id, for each that it let through.
+
+    `columns` are what it is given, with the types that PostgreSQL is told. `text` names them in braces; `{given}` stands where a
+    statement over many rows names their source.
+    """
+
+    def __init__(self, columns: Mapping[str, str], text: str) -> None:
+        self.columns = columns
+        self._text = text
+        names = [name for _text, name, *_rest in Formatter().parse(text) if name and name != "given"]
+        self.parameters: Callable[[Mapping[str, Any]], tuple[Any, ...]] = itemgetter(*names)
+        """Those of `for_one` and `typed_for_one`, in their order."""
+        self.for_one = text.format(given="", **dict.fromkeys(columns, "?"))
+        self.typed_for_one = text.format(given="", **{name: f"?::{kind}" for name, kind in columns.items()})
+
+    def for_many(self) -> str:
+        """Over any number of rows, whose columns are arrays. Only PostgreSQL has those."""
+        arrays = ", ".join(f"?::{kind}[]" for kind in self.columns.values())
+        source = f"FROM unnest({arrays}) AS given ({', '.join(self.columns)})"
+        return self._text.format(given=source, **{name: f"given.{name}" for name in self.columns})
+
+
+CREATE = Change(
+    {"of_saga": "text", "domain": "text", "stage": "text", "owner": "text", "until": "float8", "at": "float8"},
+    "INSERT INTO sagas (saga_id, domain, stage, epoch, version, owner, lease_until, begun_at, updated_at)"
+    " SELECT {of_saga}, {domain}, {stage}, 1, 1, {owner}, {until}, {at}, {at} {given} WHERE true"
+    " ON CONFLICT (saga_id) DO NOTHING RETURNING saga_id",
+)
+TAKE = Change(
+    {
+        "of_saga": "text",
+        "epoch": "int",
+        "version": "int",
+        "held_until": "float8",
+        "owner": "text",
+        "until": "float8",
+        "at": "float8",
+    },
+    "UPDATE sagas SET epoch = {epoch} + 1, version = {version} + 1, owner = {owner}, lease_until = {until}, updated_at = {at}"
+    " {given} WHERE saga_id = {of_saga} AND sagas.epoch = {epoch} AND sagas.version = {version}"
+    " AND sagas.lease_until = {held_until} RETURNING saga_id",
+)
+"""Only if nobody took, appended, renewed or released since the head was looked at."""
+APPEND = Change(
+    {"of_saga": "text", "epoch": "int", "version": "int", "reached": "int", "stage": "text", "at": "float8"},
+    "UPDATE sagas SET version = {reached}, stage = {stage}, updated_at = {at} {given}"
+    " WHERE saga_id = {of_saga} AND sagas.epoch = {epoch} AND sagas.version = {version} RETURNING saga_id",
+)
+RENEW = Change(
+    {"of_saga": "text", "epoch": "int", "until": "float8"},
+    "UPDATE sagas SET lease_until = {until} {given} WHERE saga_id = {of_saga} AND sagas.epoch = {epoch}"
+    " RETURNING saga_id, sagas.epoch",
+)
+RELEASE = Change(
+    {"of_saga": "text", "epoch": "int"},
+    "UPDATE sagas SET owner = NULL, lease_until = 0 {given} WHERE saga_id = {of_saga} AND sagas.epoch = {epoch}"
+    " RETURNING saga_id",
+)
+
+INSERT_EVENT = f"INSERT INTO events ({EVENT_COLUMNS}) VALUES ({', '.join('?' * len(EVENT))})"  # noqa: S608 - our own text
+EVENTS_AFTER = f"SELECT {EVENT_COLUMNS} FROM events WHERE saga_id = ? AND version > ? ORDER BY version"  # noqa: S608 - our own text
+FIRST_EVENT = """
+    SELECT s.version, s.epoch, s.owner, e.type, e.schema_version, e.data FROM sagas s JOIN events e ON e.saga_id = s.saga_id
+    WHERE s.saga_id = ? AND e.version = 1"""
+FENCE = "SELECT epoch, version, owner, lease_until, retired_at FROM sagas WHERE saga_id = ?"
+LOCK = "SELECT retired_at FROM sagas WHERE saga_id = ? FOR UPDATE"
+JOURNAL = """
+    SELECT s.retired_at, s.version, s.epoch, e.version, e.epoch, e.at, e.type, e.schema_version, e.data, e.checksum
+    FROM sagas s LEFT JOIN events e ON e.saga_id = s.saga_id WHERE s.saga_id = ? ORDER BY e.version"""
+HEADLINES = f"SELECT {HEADLINE_COLUMNS} FROM sagas WHERE retired_at IS NULL ORDER BY begun_at DESC, saga_id"  # noqa: S608 - our own text
+HEADLINE = f"SELECT {HEADLINE_COLUMNS} FROM sagas WHERE saga_id = ?"  # noqa: S608 - our own text
+NOTE = """
+    INSERT INTO evidence (saga_id, operation, call, key, output) SELECT * FROM (VALUES (?, ?, ?, ?, ?)) AS given
+    WHERE NOT EXISTS (SELECT 1 FROM sagas WHERE saga_id = ? AND retired_at IS NOT NULL)
+    EXCEPT SELECT saga_id, operation, call, key, output FROM evidence WHERE saga_id = ?"""
+"""Repeated, it changes nothing."""
+NOTES = "SELECT operation, call, key, output FROM evidence WHERE saga_id = ? ORDER BY number"
+ASK = """
+    WITH head AS (SELECT saga_id FROM sagas WHERE saga_id = ? AND retired_at IS NULL FOR UPDATE)
+    INSERT INTO requests (saga_id, kind, by, data) SELECT saga_id, ?, ?, ? FROM head RETURNING number"""
+"""The number is drawn under the lock: the requests of one saga commit in the order of their numbers."""
+LAST_REQUEST = "SELECT COALESCE(max(number), 0) FROM requests"
+ASKED_SINCE = "SELECT number FROM requests WHERE saga_id = ? AND kind = ? AND by = ? AND data = ? AND number > ?"
+PUT = """
+    INSERT INTO documents (saga_id, kind, key, data) SELECT * FROM (VALUES (?, ?, ?, ?)) AS given
+    WHERE NOT EXISTS (SELECT 1 FROM sagas WHERE saga_id = ? AND retired_at IS NOT NULL)
+    ON CONFLICT (saga_id, kind, key) DO NOTHING"""
+DOCUMENT = "SELECT data FROM documents WHERE saga_id = ? AND kind = ? AND key = ?"
+DOCUMENTS = "SELECT kind, key, data FROM documents WHERE saga_id = ? ORDER BY number"
+RETIRE = """
+    UPDATE sagas SET retired_at = ?, epoch = epoch + 1, owner = NULL, lease_until = 0 WHERE saga_id = ? AND version = ?
+    AND NOT EXISTS (SELECT 1 FROM requests r WHERE r.saga_id = ? AND r.number > ?)"""
+MOVE_ON = "UPDATE sagas SET version = ?, updated_at = ? WHERE saga_id = ? AND version = ? AND retired_at IS NULL"
+REWRITE_EVENT = "UPDATE events SET type = ?, schema_version = ?, data = ?, checksum = ? WHERE saga_id = ? AND version = ?"
+
+
+def requests_of(sagas: int) -> str:
+    """The requests of so many sagas."""
+    return f"SELECT number, saga_id, kind, by, data FROM requests WHERE saga_id IN ({', '.join('?' * sagas)})"  # noqa: S608 - marks
+
+
+def rows_of(table: str, columns: str, order: str) -> str:
+    """All rows of a saga in one table."""
+    return f"SELECT {columns} FROM {table} WHERE saga_id = ? ORDER BY {order}"  # noqa: S608 - our own names
+
+
+def delete_of(table: str) -> str:
+    return f"DELETE FROM {table} WHERE saga_id = ?"  # noqa: S608 - our own names
+
+
+def replace_in(table: str, column: str) -> str:
+    return f"UPDATE {table} SET {column} = ? WHERE number = ?"  # noqa: S608 - our own names

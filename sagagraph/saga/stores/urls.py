@@ -1,0 +1,47 @@
+"""URLs of stores: a store for one, and its public name."""
+
+from __future__ import annotations
+
+import re
+
+from sagagraph.errors import InvalidInputError
+from sagagraph.files import sqlite_path
+from sagagraph.saga.stores.port import SagaStore
+
+_SQLITE = "sqlite:///"
+_POSTGRES = ("postgresql://", "postgres://")
+_KNOWN = "sqlite:///FILE, postgresql://USER@HOST/DATABASE or memory:"
+
+
+async def open_store(url: str) -> SagaStore:
+    """`sqlite:///FILE` (`sqlite:////FILE` for an absolute path), `postgresql://USER:PASSWORD@HOST:PORT/DATABASE` or `memory:`.
+
+    Raises `InvalidInputError`, `StoreError`.
+    """
+    if url == "memory:":
+        from sagagraph.saga.stores.memory import MemorySagaStore
+
+        return MemorySagaStore()
+    if url.startswith(_SQLITE) and len(url) > len(_SQLITE):
+        from sagagraph.saga.stores.sqlite import SqliteSagaStore
+
+        return await SqliteSagaStore.open(sqlite_path(url))
+    if is_postgres(url):
+        from sagagraph.saga.stores.postgres import PostgresSagaStore
+
+        return await PostgresSagaStore.open(url)
+    shown = re.sub(r".*@", "***@", url)  # a password may be in it
+    raise InvalidInputError(f"{shown!r} is not a store; use {_KNOWN}", field="--store")
+
+
+def is_postgres(url: str) -> bool:
+    return url.startswith(_POSTGRES)
+
+
+def public_name(url: str) -> str:
+    """The store as people may read it: without a password."""
+    if not is_postgres(url):
+        return url
+    from sagagraph.saga.stores.postgres_connection import name_of
+
+    return name_of(url)

@@ -1,0 +1,94 @@
+"""Fault injection: calls are delayed, turned away or left without their answers, as was ordered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Literal, TypeVar
+
+from sagagraph.sandbox.books.answers import Answer, ServiceError, refusal
+from sagagraph.sandbox.books.calls import Call, CallName, Kind
+from sagagraph.sandbox.books.effects import Effects
+from sagagraph.sandbox.books.faults import Fault, FaultRule
+
+_LOG = logging.getLogger(__name__)
+_LONGEST_PAUSE_S = 0.2
+"""Another process may schedule a late call or advance the clock at any time."""
+_T = TypeVar("_T")
+
+
+class FaultInjection:
+    """Waits without holding a thread, however many calls hang; the work itself is done in threads."""
+
+    def __init__(self, effects: Effects) -> None:
+        self._effects = effects
+        self._closing = asyncio.Event()
+
+    def close(self) -> None:
+        """Ends the wait of the calls that hang, which are not carried out any more; late ones land after the next start."""
+        self._closing.set()
+
+    async def question(self, kind: Kind, name: CallName, answer: Callable[[bool], _T]) -> _T:
+        """Answers a question, or fails it as ordered; `answer` is told whether prices rise first."""
+        rule = await asyncio.to_thread(self._effects.count, kind, name)
+        fault = rule.fault if rule else None
+        _turn_away(fault)
+        if fault == "refuse":
+            raise refusal("refused", "the provider does not accept this")
+        if fault in ("after", "late"):
+            raise _unanswered(fault)
+        await self._hang(rule)
+        return await asyncio.to_thread(answer, fault == "price_up")
+
+    async def effect(self, call: Call) -> Answer:
+        """Carries the call out, now or when its time has come; the caller may have gone by then."""
+        arrival = await asyncio.to_thread(self._effects.arrive, call)
+        _turn_away(arrival.fault)
+        if arrival.fault == "late":
+            raise _unanswered("late")
+        await self._hang(arrival.rule)
+        answer = await asyncio.to_thread(self._effects.carry_out, call, arrival)
+        if arrival.fault == "after":
+            raise _unanswered("after")
+        return answer
+
+    async def land_late_calls(self) -> None:
+        """Carries out calls that are late when they have become due, until the service closes."""
+        while not self._closing.is_set():
+            try:
+                wait = await asyncio.to_thread(self._effects.land_late_call)
+                pause_s = _LONGEST_PAUSE_S if wait is None else min(wait.total_seconds(), _LONGEST_PAUSE_S)
+            except sqlite3.Error:
+                _LOG.exception("a late call could not be carried out; it is tried again")
+                pause_s = _LONGEST_PAUSE_S
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), pause_s)
+
+    async def _hang(self, rule: FaultRule | None) -> None:
+        if rule is None or rule.fault != "hang":
+            return
+        try:
+            await asyncio.wait_for(self._closing.wait(), rule.duration.total_seconds())
+        except TimeoutError:
+            return
+        raise ServiceError(503, "unavailable", "the service is shutting down")
+
+
+def _turn_away(fault: Fault | None) -> None:
+    """Raises for a call that goes wrong before it has had any effect."""
+    match fault:
+        case "before":
+            raise ServiceError(503, "unavailable", "the service is not available")
+        case 429:
+            raise ServiceError(429, "rate_limited", "too many calls")
+        case 500:
+            raise ServiceError(500, "unavailable", "the service failed")
+
+
+def _unanswered(fault: Literal["after", "late"]) -> ServiceError:
+    if fault == "late":
+        return ServiceError(504, "timeout", "the answer did not come in time")
+    return ServiceError(504, "lost", "the answer was lost")

@@ -1,0 +1,94 @@
+"""The calls that may have an effect, as the service understands them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from sagagraph.sandbox.money import Cents
+from sagagraph.sandbox.world.offers import OfferKind
+
+Kind = Literal["flight", "train", "hotel", "payment"]
+CallName = Literal["search", "book", "cancel", "capture", "refund", "find", "void"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """What a caller may send with every effect."""
+
+    idempotency_key: str | None = None
+    saga_id: str | None = None
+    operation_id: str | None = None
+    deadline: datetime | None = None
+    """With an offset; the call is refused when it is carried out later."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BookCall:
+    labels: Labels
+    kind: OfferKind
+    offer_id: str
+    quantity: int
+    expected_price: Cents | None
+    name: Literal["book"] = "book"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CancelCall:
+    labels: Labels
+    kind: OfferKind
+    """That of the reservation."""
+    reservation_id: str
+    name: Literal["cancel"] = "cancel"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptureCall:
+    labels: Labels
+    amount: Cents
+    reservation_ids: tuple[str, ...]
+    kind: Literal["payment"] = "payment"
+    name: Literal["capture"] = "capture"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefundCall:
+    labels: Labels
+    payment_id: str
+    amount: Cents | None
+    """None: all of the payment."""
+    kind: Literal["payment"] = "payment"
+    name: Literal["refund"] = "refund"
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoidCall:
+    """Carries no key of its own: it is repeatable by nature, since `key` names what it is about."""
+
+    labels: Labels
+    kind: Kind
+    key: str
+    name: Literal["void"] = "void"
+
+
+KeyedCall = BookCall | CancelCall | CaptureCall | RefundCall
+Call = KeyedCall | VoidCall
+_ADAPTER: TypeAdapter[Call] = TypeAdapter(Annotated[Call, Field(discriminator="name")])
+
+
+def to_json(call: Call) -> str:
+    return _ADAPTER.dump_json(call).decode()
+
+
+def from_json(text: str) -> Call:
+    return _ADAPTER.validate_json(text)
+
+
+def fingerprint(call: KeyedCall) -> str:
+    """Equal for repetitions of one call; a repetition may have a deadline of its own."""
+    lasting = replace(call, labels=replace(call.labels, deadline=None))
+    return sha256(_ADAPTER.dump_json(lasting)).hexdigest()

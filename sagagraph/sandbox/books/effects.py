@@ -1,0 +1,186 @@
+"""Effects: how a call is counted when it arrives, what it has to pass before it lands, and what is remembered of it.
+
+It has to pass, in this order: a void of its key, the memory of its key, a recorded refusal, its deadline. A call with the key of
+one that landed is thus answered before it can be refused, which is what makes a refusal final: nothing landed under its key.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sagagraph.sandbox.books import keys, late_calls, ledger, stock
+from sagagraph.sandbox.books.answers import Answer, ServiceError, refusal
+from sagagraph.sandbox.books.calls import BookCall, Call, CallName, KeyedCall, Kind, VoidCall, fingerprint
+from sagagraph.sandbox.books.database import Database
+from sagagraph.sandbox.books.faults import Fault, FaultFile, FaultOrders, FaultRule
+from sagagraph.sandbox.books.landing import land, void, withdraw
+from sagagraph.sandbox.clock import Clock, as_text
+from sagagraph.sandbox.settings import SandboxSettings
+from sagagraph.sandbox.world.questions import find_offer
+
+_FINAL_CODES = frozenset({"refused", "sold_out", "price_changed"})
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What became of a call when it arrived."""
+
+    rule: FaultRule | None = None
+    """What is to go wrong with it."""
+    place: int | None = None
+    """Among the calls that are under way; None: it is carried out at once, or has no key that anybody could ask for."""
+
+    @property
+    def fault(self) -> Fault | None:
+        return self.rule.fault if self.rule else None
+
+
+class Effects:
+    """May be used from any thread, and by several processes on one file: every method is one transaction."""
+
+    def __init__(self, database: Database, clock: Clock, faults: FaultFile, settings: SandboxSettings) -> None:
+        self._database = database
+        self._clock = clock
+        self._faults = faults
+        self._settings = settings
+        self.orders = FaultOrders()
+        self._owner = uuid.uuid4().hex
+
+    # -- arriving ----------------------------------------------------------------------------------------------------
+
+    def count(self, kind: Kind, name: CallName) -> FaultRule | None:
+        """Counts a call that has no effect."""
+        if ordered := self.orders.take(kind, name, None):
+            return ordered
+        if not self._faults.concerns(kind, name):
+            return None
+        with self._database.transaction() as tx:
+            return self._faults.take(tx, kind, name)
+
+    def arrive(self, call: Call) -> Arrival:
+        """Counts the call; one that is to land late is scheduled, one that is to hang is under way from now on."""
+        ordered = self.orders.take(call.kind, call.name, call.labels.saga_id)
+        if ordered is None and not self._faults.concerns(call.kind, call.name):
+            return Arrival()
+        with self._database.transaction() as tx:
+            rule = ordered or self._faults.take(tx, call.kind, call.name)
+            if rule is not None and rule.fault == "late":
+                late_calls.schedule(tx, call, self._clock.now(tx) + rule.duration)
+            if rule is not None and rule.fault == "hang":
+                return Arrival(rule, self._enter_under_way(tx, call, rule))
+            return Arrival(rule)
+
+    def _enter_under_way(self, tx: sqlite3.Connection, call: Call, rule: FaultRule) -> int | None:
+        key = self._deduplicated_key(call)
+        if key is None:
+            return None
+        return keys.enter_under_way(tx, key, self._owner, until=self._clock.real() + rule.duration)
+
+    def give_up_calls_under_way(self) -> None:
+        with self._database.transaction() as tx:
+            keys.leave_all_under_way(tx, self._owner)
+
+    # -- landing -----------------------------------------------------------------------------------------------------
+
+    def carry_out(self, call: Call, arrival: Arrival) -> Answer:
+        """Lands the call, or says why not."""
+        with self._database.transaction() as tx:
+            if arrival.place is not None:
+                keys.leave_under_way(tx, arrival.place)
+            return self._settle(tx, call, arrival)
+
+    def land_late_call(self) -> timedelta | None:
+        """Carries out the late call that has been due for longest, if there is one.
+
+        Returns for how long there is nothing more to do: zero after a landing, None where no call is scheduled.
+        """
+        with self._database.snapshot() as tx:
+            due_at, now = late_calls.first_due(tx), self._clock.now(tx)
+        if due_at is None:
+            return None
+        if due_at > now:
+            return due_at - now
+        with self._database.transaction() as tx:
+            call = late_calls.take_due(tx, now)
+            if call is not None:  # Another process may have been faster.
+                self._settle(tx, call, Arrival())
+        return timedelta(0)
+
+    def withdraw(self, reservation_id: str) -> dict[str, object]:
+        """What the provider itself does to a reservation: no call, so no fault concerns it."""
+        with self._database.transaction() as tx:
+            return withdraw(tx, reservation_id, self._clock.now(tx))
+
+    def _settle(self, tx: sqlite3.Connection, call: Call, arrival: Arrival) -> Answer:
+        now = self._clock.now(tx)
+        try:
+            if isinstance(call, VoidCall):
+                return self._void(tx, call, arrival, now)
+            return self._replay(tx, call, arrival, now) or self._land(tx, call, arrival, now)
+        except ServiceError as error:
+            if error.code in _FINAL_CODES:
+                self._record_refusal(tx, call, error.answer)
+            return error.answer
+
+    def _void(self, tx: sqlite3.Connection, call: VoidCall, arrival: Arrival, now: datetime) -> Answer:
+        if not self._settings.keeps("void"):
+            raise ServiceError(404, "not_offered", "this service does not offer to void by key")
+        self._check_deadline(call, now)
+        _refuse_on_order(arrival)
+        return Answer(200, void(tx, call, now))
+
+    def _replay(self, tx: sqlite3.Connection, call: KeyedCall, arrival: Arrival, now: datetime) -> Answer | None:
+        """What the service already has to say about the call's key: nothing, the first answer, or a refusal (raised)."""
+        key = call.labels.idempotency_key
+        if key is None:
+            return None
+        if ledger.void_of(tx, call.kind, key):
+            raise refusal("voided", f"the key {key!r} was voided")
+        return self._remembered(tx, call, arrival, now) or keys.recorded_refusal(tx, key)
+
+    def _remembered(self, tx: sqlite3.Connection, call: KeyedCall, arrival: Arrival, now: datetime) -> Answer | None:
+        key = self._deduplicated_key(call)
+        if key is None:
+            return None
+        if keys.is_under_way(tx, key, before=arrival.place, real_now=self._clock.real()):
+            raise ServiceError(409, "in_progress", f"a call with the key {key!r} is still under way")
+        retention_s = self._settings.key_retention_s
+        since = None if retention_s is None else now - timedelta(seconds=retention_s)
+        first = keys.first_answer(tx, key, since=since)
+        if first is None:
+            return None
+        if first.fingerprint != fingerprint(call):
+            raise refusal("key_reused", f"the key {key!r} belongs to another call")
+        return Answer(200, first.body, is_replay=True)
+
+    def _record_refusal(self, tx: sqlite3.Connection, call: Call, refused: Answer) -> None:
+        key = call.labels.idempotency_key
+        if key is not None and self._settings.keeps("refusals"):
+            keys.remember_refusal(tx, key, refused)
+
+    def _land(self, tx: sqlite3.Connection, call: KeyedCall, arrival: Arrival, now: datetime) -> Answer:
+        self._check_deadline(call, now)
+        _refuse_on_order(arrival)
+        if arrival.fault == "price_up" and isinstance(call, BookCall) and (offer := find_offer(call.offer_id)):
+            stock.raise_prices(tx, [offer])
+        answer = Answer(201, land(tx, call, now, market_moves=self._settings.market_moves))
+        if key := self._deduplicated_key(call):
+            keys.remember_answer(tx, key, fingerprint(call), answer.body, now)
+        return answer
+
+    def _check_deadline(self, call: Call, now: datetime) -> None:
+        deadline = call.labels.deadline
+        if deadline is not None and now > deadline and self._settings.keeps("deadline"):
+            raise refusal("deadline_passed", f"the deadline was {deadline.isoformat()}; it is {as_text(now)}")
+
+    def _deduplicated_key(self, call: Call) -> str | None:
+        """The key under which repetitions of the call are recognised."""
+        return call.labels.idempotency_key if self._settings.keeps("dedup") else None
+
+
+def _refuse_on_order(arrival: Arrival) -> None:
+    if arrival.fault == "refuse":
+        raise refusal("refused", "the provider does not accept this")

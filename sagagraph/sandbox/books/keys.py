@@ -1,0 +1,71 @@
+"""What the service remembers of an idempotency key: the first answer, a final refusal, a call that is still under way."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import psutil
+
+from sagagraph.sandbox.books.answers import Answer
+from sagagraph.sandbox.clock import as_text
+
+
+@dataclass(frozen=True)
+class FirstAnswer:
+    fingerprint: str
+    body: dict[str, Any]
+
+
+def remember_answer(tx: sqlite3.Connection, key: str, fingerprint: str, body: dict[str, Any], now: datetime) -> None:
+    """In place of one that was forgotten, if need be."""
+    tx.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", (key, fingerprint, json.dumps(body), as_text(now)))
+
+
+def first_answer(tx: sqlite3.Connection, key: str, *, since: datetime | None) -> FirstAnswer | None:
+    """The answer to the call that landed under the key, unless that was before `since`."""
+    row = tx.execute("SELECT * FROM answers WHERE key = ?", (key,)).fetchone()
+    if row is None or (since is not None and row["given_at"] < as_text(since)):
+        return None
+    return FirstAnswer(row["fingerprint"], json.loads(row["body"]))
+
+
+def remember_refusal(tx: sqlite3.Connection, key: str, refused: Answer) -> None:
+    """The first one stands."""
+    tx.execute("INSERT OR IGNORE INTO refusals VALUES (?, ?, ?)", (key, refused.status, json.dumps(refused.body)))
+
+
+def recorded_refusal(tx: sqlite3.Connection, key: str) -> Answer | None:
+    row = tx.execute("SELECT status, body FROM refusals WHERE key = ?", (key,)).fetchone()
+    return None if row is None else Answer(row["status"], json.loads(row["body"]))
+
+
+def enter_under_way(tx: sqlite3.Connection, key: str, owner: str, until: datetime) -> int:
+    """Notes that a call with this key has arrived and takes until then; returns its place in the order of arrival."""
+    row = tx.execute(
+        "INSERT INTO under_way (key, owner, pid, until) VALUES (?, ?, ?, ?) RETURNING place",
+        (key, owner, os.getpid(), as_text(until)),
+    ).fetchone()
+    place: int = row["place"]
+    return place
+
+
+def leave_under_way(tx: sqlite3.Connection, place: int) -> None:
+    tx.execute("DELETE FROM under_way WHERE place = ?", (place,))
+
+
+def leave_all_under_way(tx: sqlite3.Connection, owner: str) -> None:
+    tx.execute("DELETE FROM under_way WHERE owner = ?", (owner,))
+
+
+def is_under_way(tx: sqlite3.Connection, key: str, *, before: int | None, real_now: datetime) -> bool:
+    """Whether a call with this key is under way that arrived earlier than the one with the place `before` (None: than now).
+
+    What was under way in a process that died has died with it; `until` bounds the harm where its pid was given to another.
+    """
+    rows = tx.execute("SELECT place, pid FROM under_way WHERE key = ? AND until > ?", (key, as_text(real_now))).fetchall()
+    return any(psutil.pid_exists(row["pid"]) for row in rows if before is None or row["place"] < before)

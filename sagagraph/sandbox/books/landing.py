@@ -1,0 +1,164 @@
+"""Landing: what an effect does. Checks come first, then writes; never half of it.
+
+Every function runs inside the caller's transaction, which is committed whether it returns or refuses: a refusal may have to be
+remembered.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import datetime
+from typing import Any
+
+from sagagraph.sandbox.books import ledger, stock
+from sagagraph.sandbox.books.answers import refusal, unknown
+from sagagraph.sandbox.books.calls import BookCall, CancelCall, CaptureCall, KeyedCall, RefundCall, VoidCall
+from sagagraph.sandbox.books.ledger import Entry
+from sagagraph.sandbox.clock import as_text
+from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
+from sagagraph.sandbox.world.offers import Offer
+from sagagraph.sandbox.world.questions import find_offer
+
+Json = dict[str, Any]
+
+
+def land(tx: sqlite3.Connection, call: KeyedCall, now: datetime, *, market_moves: bool) -> Json:
+    match call:
+        case BookCall():
+            return _book(tx, call, now, market_moves=market_moves)
+        case CancelCall():
+            return _cancel(tx, call, now)
+        case CaptureCall():
+            return _capture(tx, call, now)
+        case RefundCall():
+            return _refund(tx, call, now)
+
+
+def _book(tx: sqlite3.Connection, call: BookCall, now: datetime, *, market_moves: bool) -> Json:
+    offer = find_offer(call.offer_id)
+    if offer is None or offer.kind != call.kind:
+        raise unknown("offer", call.offer_id)
+    offer = stock.as_it_stands(tx, offer.for_quantity(call.quantity), now, market_moves=market_moves)
+    left = stock.left_of(tx, offer)
+    if offer.starts <= now:
+        raise refusal("date_past", f"{call.offer_id} started at {offer.starts.isoformat()}")
+    if left < call.quantity:
+        raise refusal("sold_out", f"{call.offer_id} has {left} left, not {call.quantity}")
+    if call.expected_price not in (None, offer.price):
+        price = as_amount(offer.price)
+        raise refusal("price_changed", f"{call.offer_id} costs {price} {CURRENCY} now", price=price)
+    stock.take(tx, offer)
+    return _enter_reservation(tx, call, offer, left - call.quantity, now)
+
+
+def _enter_reservation(tx: sqlite3.Connection, call: BookCall, offer: Offer, left: int, now: datetime) -> Json:
+    row = ledger.enter(
+        tx,
+        "reservations",
+        Entry.of(call.labels, now),
+        kind=offer.kind,
+        state="confirmed",
+        offer=json.dumps(offer.as_json(left=left)),
+        units=json.dumps([each.unit for each in offer.stock]),
+        quantity=offer.quantity,
+        price=offer.price,
+        fee=0,
+        free_until=offer.free_until and as_text(offer.free_until),
+        cancellation_fee=offer.cancellation_fee,
+    )
+    return ledger.reservation_as_json(row)
+
+
+def _cancel(tx: sqlite3.Connection, call: CancelCall, now: datetime) -> Json:
+    row = ledger.existing(tx, "reservation", call.reservation_id)
+    fee = _cancellation_fee(row, now)
+    cancellation = _undo_reservation(tx, row, fee, Entry.of(call.labels, now))
+    is_first = row["state"] == "confirmed"
+    return {
+        "id": cancellation["id"],
+        "reservation_id": row["id"],
+        "fee": as_amount(fee),
+        "refund": as_amount(row["price"] - fee if is_first else 0),
+        "currency": CURRENCY,
+        "created_at": cancellation["created_at"],
+    }
+
+
+def _cancellation_fee(row: sqlite3.Row, now: datetime) -> Cents:
+    """Nothing until `free_until`, but only once: a second cancellation always pays."""
+    is_free = row["state"] == "confirmed" and row["free_until"] is not None and as_text(now) <= row["free_until"]
+    fee: Cents = row["cancellation_fee"]
+    return 0 if is_free else fee
+
+
+def _undo_reservation(tx: sqlite3.Connection, row: sqlite3.Row, fee: Cents, entry: Entry) -> sqlite3.Row:
+    if row["state"] == "confirmed":
+        stock.give_back(tx, json.loads(row["units"]), row["quantity"])
+    return ledger.enter_cancellation(tx, row["id"], fee, entry)
+
+
+def _capture(tx: sqlite3.Connection, call: CaptureCall, now: datetime) -> Json:
+    for reservation_id in call.reservation_ids:
+        ledger.existing(tx, "reservation", reservation_id)
+    entry, named = Entry.of(call.labels, now), json.dumps(call.reservation_ids)
+    return ledger.payment_as_json(ledger.enter(tx, "payments", entry, state="captured", amount=call.amount, reservations=named))
+
+
+def _refund(tx: sqlite3.Connection, call: RefundCall, now: datetime) -> Json:
+    row = ledger.existing(tx, "payment", call.payment_id)
+    amount = row["amount"] if call.amount is None else call.amount
+    if amount > row["amount"]:
+        raise refusal("invalid", f"amount: {as_amount(amount)} is more than {call.payment_id} captured")
+    refund = ledger.enter_refund(tx, row["id"], amount, Entry.of(call.labels, now))
+    return {
+        "id": refund["id"],
+        "payment_id": row["id"],
+        "amount": as_amount(amount),
+        "currency": CURRENCY,
+        "created_at": refund["created_at"],
+    }
+
+
+def withdraw(tx: sqlite3.Connection, reservation_id: str, now: datetime) -> Json:
+    """The provider cancels it: a train does not run, a hotel is overbooked. Nobody gets it then; repeating changes nothing.
+
+    It charges nothing, and no customer's key or label stands at it.
+    """
+    row = ledger.existing(tx, "reservation", reservation_id)
+    if row["state"] == "confirmed":
+        stock.use_up(tx, json.loads(row["units"]))
+        ledger.enter_cancellation(tx, reservation_id, 0, Entry(None, None, None, now))
+    return ledger.reservation_as_json(ledger.existing(tx, "reservation", reservation_id))
+
+
+def void(tx: sqlite3.Connection, call: VoidCall, now: datetime) -> Json:
+    """Undoes what landed under the key and refuses all that comes later; a repetition gives the first answer again."""
+    if row := ledger.void_of(tx, call.kind, call.key):
+        return {"key": call.key, "outcome": row["outcome"], "fee": as_amount(row["fee"])}
+    landed = ledger.landed_under(tx, call.kind, call.key)
+    if not landed and ledger.is_key_of_undoing(tx, call.kind, call.key):
+        raise refusal("key_reused", f"{call.key!r} is the key of a cancellation or refund, which cannot be undone")
+    entry = Entry(call.key, call.labels.saga_id, call.labels.operation_id, now)
+    undo = _void_payment if call.kind == "payment" else _void_reservation
+    fee = sum(undo(tx, row, entry) for row in landed)
+    outcome = "cancelled" if landed else "tombstone"
+    ledger.enter_void(tx, call, outcome, fee, now)
+    return {"key": call.key, "outcome": outcome, "fee": as_amount(fee)}
+
+
+def _void_reservation(tx: sqlite3.Connection, row: sqlite3.Row, entry: Entry) -> Cents:
+    """Returns the fee: none where it was cancelled before."""
+    if row["state"] == "cancelled":
+        return 0
+    fee = _cancellation_fee(row, entry.at)
+    _undo_reservation(tx, row, fee, entry)
+    return fee
+
+
+def _void_payment(tx: sqlite3.Connection, row: sqlite3.Row, entry: Entry) -> Cents:
+    """Pays back what has not been paid back yet; the bank charges nothing for it."""
+    rest = row["amount"] - ledger.refunded_of(tx, row["id"])
+    if rest > 0:
+        ledger.enter_refund(tx, row["id"], rest, entry)
+    return 0

@@ -1,0 +1,148 @@
+"""The ledger: one row for every call that landed, never removed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sagagraph.sandbox.books.answers import unknown
+from sagagraph.sandbox.books.calls import Kind, Labels, VoidCall
+from sagagraph.sandbox.clock import as_text
+from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
+
+Book = Literal["reservations", "payments", "cancellations", "refunds"]
+
+_PREFIXES: dict[Book, str] = {"reservations": "R", "payments": "P", "cancellations": "C", "refunds": "F"}
+_SHOWN_COLUMNS = {
+    "reservations": "id, kind, state, idempotency_key, saga_id, operation_id, price, fee, created_at",
+    "payments": "id, state, idempotency_key, saga_id, operation_id, amount, created_at",
+    "cancellations": "id, reservation_id, idempotency_key, saga_id, operation_id, fee, created_at",
+    "refunds": "id, payment_id, idempotency_key, saga_id, operation_id, amount, created_at",
+    "voids": "key, kind, outcome, saga_id, operation_id, created_at",
+}
+_WITH_CURRENCY = frozenset({"reservations", "payments"})
+_MONEY_COLUMNS = frozenset({"price", "fee", "amount"})
+_COLUMNS_OF_RESERVATIONS = ("id", "kind", "state", "offer", "price", "fee", "created_at", "idempotency_key")
+_COLUMNS_OF_PAYMENTS = ("id", "state", "amount", "created_at", "idempotency_key")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Who did it, under which key, and when: what every row says."""
+
+    idempotency_key: str | None
+    saga_id: str | None
+    operation_id: str | None
+    at: datetime
+
+    @classmethod
+    def of(cls, labels: Labels, at: datetime) -> Entry:
+        return cls(labels.idempotency_key, labels.saga_id, labels.operation_id, at)
+
+
+def enter(tx: sqlite3.Connection, book: Book, entry: Entry, **columns: object) -> sqlite3.Row:
+    """Writes a row and returns it, with the id that it was given."""
+    row = {
+        "id": _next_id(tx, book),
+        **columns,
+        "idempotency_key": entry.idempotency_key,
+        "saga_id": entry.saga_id,
+        "operation_id": entry.operation_id,
+        "created_at": as_text(entry.at),
+    }
+    names, places = ", ".join(row), ", ".join(f":{name}" for name in row)
+    query = f"INSERT INTO {book} ({names}) VALUES ({places}) RETURNING *"  # noqa: S608 - our own names
+    entered: sqlite3.Row = tx.execute(query, row).fetchone()
+    return entered
+
+
+def enter_cancellation(tx: sqlite3.Connection, reservation_id: str, fee: Cents, entry: Entry) -> sqlite3.Row:
+    """Marks the reservation as well, and charges the fee to it."""
+    tx.execute("UPDATE reservations SET state = 'cancelled', fee = fee + ? WHERE id = ?", (fee, reservation_id))
+    return enter(tx, "cancellations", entry, reservation_id=reservation_id, fee=fee)
+
+
+def enter_refund(tx: sqlite3.Connection, payment_id: str, amount: Cents, entry: Entry) -> sqlite3.Row:
+    """Marks the payment as well."""
+    tx.execute("UPDATE payments SET state = 'refunded' WHERE id = ?", (payment_id,))
+    return enter(tx, "refunds", entry, payment_id=payment_id, amount=amount)
+
+
+def enter_void(tx: sqlite3.Connection, call: VoidCall, outcome: str, fee: Cents, at: datetime) -> None:
+    tx.execute(
+        "INSERT INTO voids VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (call.kind, call.key, outcome, fee, call.labels.saga_id, call.labels.operation_id, as_text(at)),
+    )
+
+
+def existing(tx: sqlite3.Connection, what: Literal["reservation", "payment"], row_id: str) -> sqlite3.Row:
+    """Raises `ServiceError` where there is none of this id."""
+    row: sqlite3.Row | None = tx.execute(f"SELECT * FROM {what}s WHERE id = ?", (row_id,)).fetchone()  # noqa: S608 - our own names
+    if row is None:
+        raise unknown(what, row_id)
+    return row
+
+
+def refunded_of(tx: sqlite3.Connection, payment_id: str) -> Cents:
+    row = tx.execute("SELECT coalesce(sum(amount), 0) AS sum FROM refunds WHERE payment_id = ?", (payment_id,)).fetchone()
+    refunded: Cents = row["sum"]
+    return refunded
+
+
+def landed_under(tx: sqlite3.Connection, kind: Kind, key: str) -> list[sqlite3.Row]:
+    """The reservations of this kind, or the payments, that landed under the key, in the order of landing."""
+    if kind == "payment":
+        return tx.execute("SELECT * FROM payments WHERE idempotency_key = ? ORDER BY rowid", (key,)).fetchall()
+    query = "SELECT * FROM reservations WHERE idempotency_key = ? AND kind = ? ORDER BY rowid"
+    return tx.execute(query, (key, kind)).fetchall()
+
+
+def is_key_of_undoing(tx: sqlite3.Connection, kind: Kind, key: str) -> bool:
+    """Whether a cancellation or refund of this kind landed under the key."""
+    if kind == "payment":
+        return tx.execute("SELECT 1 FROM refunds WHERE idempotency_key = ?", (key,)).fetchone() is not None
+    query = (
+        "SELECT 1 FROM cancellations JOIN reservations ON reservations.id = reservation_id"
+        " WHERE cancellations.idempotency_key = ? AND kind = ?"
+    )
+    return tx.execute(query, (key, kind)).fetchone() is not None
+
+
+def void_of(tx: sqlite3.Connection, kind: Kind, key: str) -> sqlite3.Row | None:
+    row: sqlite3.Row | None = tx.execute("SELECT * FROM voids WHERE kind = ? AND key = ?", (kind, key)).fetchone()
+    return row
+
+
+def reservation_as_json(row: sqlite3.Row) -> dict[str, Any]:
+    shown = {column: row[column] for column in _COLUMNS_OF_RESERVATIONS}
+    return _with_money(shown) | {"offer": json.loads(row["offer"]), "currency": CURRENCY}
+
+
+def payment_as_json(row: sqlite3.Row) -> dict[str, Any]:
+    return _with_money({column: row[column] for column in _COLUMNS_OF_PAYMENTS}) | {"currency": CURRENCY}
+
+
+def whole_ledger(tx: sqlite3.Connection) -> dict[str, list[dict[str, Any]]]:
+    return {book: [_ledger_row(row, book) for row in _rows(tx, book)] for book in _SHOWN_COLUMNS}
+
+
+def _rows(tx: sqlite3.Connection, book: str) -> sqlite3.Cursor:
+    return tx.execute(f"SELECT {_SHOWN_COLUMNS[book]} FROM {book} ORDER BY rowid")  # noqa: S608 - our own names
+
+
+def _ledger_row(row: sqlite3.Row, book: str) -> dict[str, Any]:
+    shown = _with_money(dict(row))
+    return shown | {"currency": CURRENCY} if book in _WITH_CURRENCY else shown
+
+
+def _with_money(columns: dict[str, Any]) -> dict[str, Any]:
+    return {name: as_amount(value) if name in _MONEY_COLUMNS else value for name, value in columns.items()}
+
+
+def _next_id(tx: sqlite3.Connection, book: Book) -> str:
+    """Rows are never removed, so the highest row id counts them."""
+    row = tx.execute(f"SELECT coalesce(max(rowid), 0) + 1 AS next FROM {book}").fetchone()  # noqa: S608 - our own names
+    return f"{_PREFIXES[book]}-{row['next']:05}"

@@ -1,0 +1,110 @@
+"""Cities and airports of the world."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from zoneinfo import ZoneInfo
+
+from sagagraph.sandbox.world.original_cities import Original, original_cities
+from sagagraph.sandbox.world.tables import rows
+
+
+@dataclass(frozen=True, slots=True)
+class Country:
+    code: str
+    """ISO 3166."""
+    name: str
+    price_level: float | None
+    """What things cost against the United States; None where the source has no figure."""
+    neighbours: frozenset[str]
+    """Codes of the countries that it borders on."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Airport:
+    code: str
+    """IATA."""
+    latitude: float
+    longitude: float
+    is_hub: bool
+    """Whether people change here."""
+    is_worldwide_hub: bool
+    """Whether flights to other continents start here."""
+    people: int
+    """How many live in the cities that it serves."""
+    original: Original | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class City:
+    """One object a city, so that they can be told apart by identity."""
+
+    key: str
+    """What ids of offers call it: the code of its airport if it is the biggest city there, its number at GeoNames otherwise."""
+    name: str
+    """No other city has this name: `Portland` is the biggest one, `Portland, Maine` another."""
+    country: Country
+    region: str
+    """State or province; empty where it is not known."""
+    population: int
+    timezone: str
+    latitude: float
+    longitude: float
+    airport: Airport
+    railway: str
+    """The network whose trains call here; empty where none do."""
+    original: Original | None
+    """Set for those that the world began with."""
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone)
+
+
+def all_cities() -> tuple[City, ...]:
+    """The biggest first."""
+    return _world()[0]
+
+
+def all_airports() -> dict[str, Airport]:
+    """By code."""
+    return _world()[1]
+
+
+@cache
+def hubs() -> tuple[Airport, ...]:
+    return tuple(airport for airport in all_airports().values() if airport.is_hub)
+
+
+@cache
+def cities_by_key() -> dict[str, City]:
+    return {city.key: city for city in all_cities()}
+
+
+@cache
+def _world() -> tuple[tuple[City, ...], dict[str, Airport]]:
+    table = rows("cities")
+    people: dict[str, int] = defaultdict(int)
+    for _, _, _, _, population, _, _, _, code, _ in table:
+        people[code] += int(population)
+    airports = {
+        code: Airport(
+            code, float(latitude), float(longitude), hub != "", hub == "worldwide", people[code], original_cities().get(code)
+        )
+        for code, latitude, longitude, hub in rows("airports")
+    }
+    countries = {
+        code: Country(code, name, float(level) if level else None, frozenset(neighbours.split()))
+        for code, name, level, neighbours in rows("countries")
+    }
+    return tuple(_city(row, countries, airports) for row in table), airports
+
+
+def _city(row: list[str], countries: dict[str, Country], airports: dict[str, Airport]) -> City:
+    key, name, country, region, population, timezone, latitude, longitude, code, railway = row
+    original, airport = original_cities().get(key), airports[code]
+    # The original cities stand where their airports are, as they always did.
+    here = (airport.latitude, airport.longitude) if original else (float(latitude), float(longitude))
+    return City(key, name, countries[country], region, int(population), timezone, *here, airport, railway, original)

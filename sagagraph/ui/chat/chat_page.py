@@ -1,0 +1,296 @@
+"""The chat page: a chat, what was wished, the plans to choose from, and pictures of the one that is shown."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import gradio as gr
+
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import FINAL
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.ui.chat.conversation import Conversation, Conversations, Talk, as_chat, shown_messages
+from sagagraph.ui.chat.fault_panel import FaultPanel
+from sagagraph.ui.chat.gallery import Drawn, Gallery
+from sagagraph.ui.chat.page_model import PageModel, page_model
+from sagagraph.ui.handlers import Handlers, Stream, Updates
+from sagagraph.ui.html import cards
+from sagagraph.ui.page_state import Shown, kept
+from sagagraph.ui.progress import something_stands, waits_for_the_world
+from sagagraph.ui.service import Service
+from sagagraph.ui.visitors import Visitor
+
+_MOST_WISHES: Final = 24
+_MOST_ALTERNATIVES: Final = 3
+_BREATH_S: Final = 0.25
+"""Between two updates of a page: many events at once are shown together."""
+
+
+class ChatPage:
+    """Its components, and what happens when they are used."""
+
+    def __init__(self, service: Service, conversations: Conversations) -> None:
+        self._service = service
+        self._conversations = conversations
+        self._faults = FaultPanel(service, self._follow)
+        self._gallery = Gallery(self._look)
+
+    # -- components ----------------------------------------------------------------------------------------------------
+
+    def build(self, page: gr.Blocks, tab: gr.Tab) -> None:
+        self._shown = kept()
+        with gr.Row(elem_classes="sg-columns"):
+            with gr.Column(scale=3, min_width=320):
+                self._build_chat()
+                self._build_wishes()
+            with gr.Column(scale=3, min_width=320):
+                self._build_plans()
+                self._gallery.build()
+                self._faults.build()
+        self._listen(page, tab)
+
+    def _build_chat(self) -> None:
+        self._chatbot = gr.Chatbot(
+            render_markdown=False,
+            show_label=False,
+            height="52vh",
+            min_height=300,
+            buttons=[],
+            placeholder="",
+            layout="bubble",
+            feedback_options=None,
+            elem_id="chat",
+        )
+        with gr.Row(elem_classes="sg-tight"):
+            self._say = gr.Textbox(
+                show_label=False,
+                placeholder="Say what you wish …",
+                container=False,
+                scale=6,
+                min_width=200,
+                max_length=4000,
+                elem_id="say",
+                autofocus=True,
+            )
+            self._send = gr.Button("Send", variant="primary", scale=1, min_width=80, elem_id="send")
+        with gr.Row(elem_classes="sg-tight"):
+            pages = [(each.title, name) for name, each in self._service.pages.items()]
+            self._domain = gr.Radio(pages, show_label=False, container=False, visible=len(pages) > 1, elem_id="domain")
+            self._anew = gr.Button("Begin anew", size="sm", min_width=100, elem_id="anew")
+        self._examples = gr.Dataset(
+            components=[gr.Textbox(visible=False)],
+            samples=[[each] for each in self._service.first_page.examples],
+            label="For example",
+            elem_id="examples",
+        )
+
+    def _build_wishes(self) -> None:
+        self._wishes: list[tuple[gr.Row, gr.Textbox, gr.Button, gr.Textbox]] = []
+        title = "What you have said (change it here, or in the chat)"
+        with gr.Accordion(title, open=True, visible=False, elem_id="wishes") as self._wish_box:
+            for number in range(_MOST_WISHES):
+                with gr.Row(visible=False, elem_classes="sg-wish") as row:
+                    key = kept()
+                    text = gr.Textbox(
+                        container=False, scale=5, min_width=160, max_lines=1, elem_id=f"wish-{number}", interactive=True
+                    )
+                    drop = gr.Button("✕", scale=0, min_width=44, elem_id=f"drop-{number}")
+                self._wishes.append((row, text, drop, key))
+
+    def _build_plans(self) -> None:
+        self._status = gr.HTML(elem_id="status")
+        self._plan = gr.HTML(elem_id="plan", visible=False)
+        with gr.Row(elem_classes="sg-tight"):
+            self._approve = gr.Button("Approve", variant="primary", visible=False, min_width=120, elem_id="approve")
+            self._reject = gr.Button("Reject", visible=False, min_width=90, elem_id="reject")
+            self._cancel = gr.Button("Cancel…", variant="stop", visible=False, min_width=90, elem_id="cancel")
+            self._resume = gr.Button("Resume", visible=False, min_width=90, elem_id="resume")
+        with gr.Group(visible=False) as self._preview_box:
+            self._preview = gr.HTML(elem_id="preview")
+            with gr.Row(elem_classes="sg-tight"):
+                self._undo = gr.Button("Yes, undo it", variant="stop", min_width=110, elem_id="undo")
+                self._keep = gr.Button("Keep it", min_width=90, elem_id="keep")
+        self._alternatives: list[tuple[gr.HTML, gr.Button, gr.Textbox]] = []
+        with gr.Accordion("Other plans", open=False, visible=False, elem_id="alternatives") as self._others:
+            for number in range(_MOST_ALTERNATIVES):
+                card, plan_hash = gr.HTML(visible=False), kept()
+                choose = gr.Button("Take this one instead", size="sm", visible=False, elem_id=f"choose-{number}")
+                self._alternatives.append((card, choose, plan_hash))
+
+    # -- events --------------------------------------------------------------------------------------------------------
+
+    def _listen(self, page: gr.Blocks, tab: gr.Tab) -> None:
+        outputs = self._outputs()
+        on = Handlers(outputs, self._follow, self._answer).on
+        hidden = {self._preview_box: gr.update(visible=False)}
+        on(page.load, self._on_nothing)
+        on(tab.select, self._on_nothing)
+        for listen in (self._say.submit, self._send.click):
+            on(listen, self._on_say, [self._say, self._shown], at_once={self._say: ""}, often=True)
+        on(self._examples.click, self._on_example, [self._examples])
+        on(self._anew.click, self._on_anew)
+        on(self._domain.input, self._on_domain, [self._domain])
+        on(self._approve.click, self._on_approve, [self._shown], often=True)
+        on(self._reject.click, self._on_reject, [self._shown])
+        on(self._cancel.click, self._on_cancel, [self._shown])
+        on(self._undo.click, self._on_undo, [self._shown], at_once=hidden)
+        on(self._keep.click, self._on_keep)
+        on(self._resume.click, self._on_resume, [self._shown])
+        for _row, text, drop, key in self._wishes:
+            on(text.submit, self._on_reword, [self._shown, key, text])
+            on(drop.click, self._on_reword, [self._shown, key])
+        for _card, choose, plan_hash in self._alternatives:
+            on(choose.click, self._on_choose, [self._shown, plan_hash])
+        self._gallery.listen(on)
+        self._faults.listen(outputs, self._shown)
+
+    def _outputs(self) -> list[Any]:
+        wishes = [part for wish in self._wishes for part in wish]
+        offers = [part for offer in self._alternatives for part in offer]
+        said = [self._chatbot, self._say, self._domain, self._examples, self._wish_box, *wishes]
+        plans = [self._status, self._plan, self._approve, self._reject, self._cancel, self._resume, self._others, *offers]
+        preview = [self._preview_box, self._preview]
+        return [*said, *plans, *preview, *self._gallery.outputs, *self._faults.outputs, self._shown]
+
+    async def _on_nothing(self, visitor: Visitor) -> None:
+        """To see how things are."""
+
+    async def _on_say(self, visitor: Visitor, text: str, shown: str) -> None:
+        if text.strip():
+            await self._talk(visitor, shown, lambda talk: talk.say(text.strip()))
+
+    async def _on_example(self, visitor: Visitor, row: list[str]) -> None:
+        await self._talk(visitor, "", lambda talk: talk.say(row[0]))
+
+    async def _on_anew(self, visitor: Visitor) -> None:
+        self._conversations.keep(visitor, Conversation(self._conversations.of(visitor).domain))
+
+    async def _on_domain(self, visitor: Visitor, domain: str) -> None:
+        if domain in self._service.pages:
+            self._conversations.keep(visitor, Conversation(domain))
+
+    async def _on_reword(self, visitor: Visitor, shown: str, key: str, text: str | None = None) -> None:
+        """Without a text the wish is dropped. Pages may be older than the conversation."""
+        wishes = (await self._look(visitor)).conversation.draft.wishes
+        if any(wish.key == key for wish in wishes):
+            await self._talk(visitor, shown, lambda talk: talk.change(key, text))
+
+    async def _on_approve(self, visitor: Visitor, shown: str) -> None:
+        await self._decide(visitor, shown, approved=True)
+
+    async def _on_reject(self, visitor: Visitor, shown: str) -> Updates | None:
+        """Where that would undo something, what it would undo is shown first."""
+        model = await self._look(visitor)
+        if model.shown is not None and something_stands(model.shown):
+            return await self._on_cancel(visitor, shown)
+        await self._decide(visitor, shown, approved=False)
+        return None
+
+    async def _decide(self, visitor: Visitor, page: str, *, approved: bool) -> None:
+        shown = Shown.in_text(page)
+        if shown.saga_id and shown.plan_hash:
+            await self._service.decide(visitor, shown.saga_id, shown.plan_hash, approved=approved)
+
+    async def _on_choose(self, visitor: Visitor, shown: str, plan_hash: str) -> None:
+        if (saga_id := Shown.in_text(shown).saga_id) and plan_hash:
+            await self._service.choose(visitor, saga_id, plan_hash)
+
+    async def _on_cancel(self, visitor: Visitor, shown: str) -> Updates | None:
+        if not (saga_id := Shown.in_text(shown).saga_id):
+            return None
+        card = cards.preview_card(await self._service.preview(visitor, saga_id))
+        return {self._preview_box: gr.update(visible=True), self._preview: card}
+
+    async def _on_undo(self, visitor: Visitor, shown: str) -> None:
+        if saga_id := Shown.in_text(shown).saga_id:
+            await self._service.cancel(visitor, saga_id)
+
+    async def _on_keep(self, _visitor: Visitor) -> Updates:
+        return {self._preview_box: gr.update(visible=False)}
+
+    async def _on_resume(self, visitor: Visitor, shown: str) -> None:
+        if saga_id := Shown.in_text(shown).saga_id:
+            await self._service.resume(visitor, saga_id)
+
+    async def _talk(self, visitor: Visitor, shown: str, turn: Callable[[Talk], Awaitable[Conversation]]) -> None:
+        async with self._conversations.turn(visitor):
+            model = await self._look(visitor)  # after a restart the conversation is taken up from the journal first
+            talk = Talk(self._service, visitor, model.conversation, Shown.in_text(shown).plan_hash)
+            self._conversations.keep(visitor, await turn(talk))
+
+    async def _answer(self, visitor: Visitor, text: str) -> None:
+        async with self._conversations.turn(visitor):
+            model = await self._look(visitor)
+            self._conversations.keep(visitor, model.conversation.answered(text))
+
+    async def _follow(self, visitor: Visitor, *_values: Any) -> Stream:
+        drawn = Drawn()
+        while True:
+            model = await self._look(visitor)
+            yield self._rendered(model, drawn)
+            if not model.is_busy or model.saga is None:
+                return
+            await self._service.moved(model.saga.id)
+            await asyncio.sleep(_BREATH_S)
+
+    async def _look(self, visitor: Visitor) -> PageModel:
+        return await page_model(self._service, self._conversations, visitor)
+
+    # -- rendering -----------------------------------------------------------------------------------------------------
+
+    def _rendered(self, model: PageModel, drawn: Drawn) -> Updates:
+        saga, page = model.saga, model.page
+        messages = shown_messages(model.conversation, model.shown, page)
+        shown = Shown() if saga is None or model.shown is None else Shown(saga.id, model.shown.plan.hash or "")
+        opening = {"role": "assistant", "content": page.opening}
+        return {
+            self._chatbot: [opening, *as_chat(messages)],
+            self._domain: page.name,
+            self._examples: gr.update(visible=not messages, samples=[[each] for each in page.examples]),
+            self._status: cards.status_card(model.shown, is_busy=model.is_busy, told=model.problem),
+            self._shown: shown.text,
+            **self._wishes_of(model),
+            **self._plans_of(model),
+            **self._faults.of(model),
+            **self._gallery.of(model, drawn),
+        }
+
+    def _wishes_of(self, model: PageModel) -> Updates:
+        happened = model.page.happened(model.saga.request) if model.saga is not None else ()
+        wishes = (*model.conversation.draft.wishes, *happened)
+        updates: Updates = {self._wish_box: gr.update(visible=bool(wishes))}
+        for number, (row, text, drop, key) in enumerate(self._wishes):
+            wish = wishes[number] if number < len(wishes) else None
+            updates[row] = gr.update(visible=wish is not None)
+            if wish is not None:
+                updates |= {text: wish.text, key: wish.key, drop: gr.update(visible=wish.removable)}
+        return updates
+
+    def _plans_of(self, model: PageModel) -> Updates:
+        shown = model.shown
+        status = None if shown is None else status_of(shown)
+        plan = cards.plan_card(shown, model.page) if shown is not None and shown.plan.content is not None else ""
+        updates: Updates = {
+            self._plan: gr.update(visible=bool(plan), value=plan),
+            self._approve: gr.update(visible=model.is_asking),
+            self._reject: gr.update(visible=model.is_asking),
+            self._cancel: gr.update(visible=model.is_open or status is SagaStatus.COMMITTED),
+            self._resume: gr.update(visible=_can_resume(model)),
+        }
+        offered = shown.plan.alternatives[:_MOST_ALTERNATIVES] if shown is not None and model.is_asking else ()
+        updates[self._others] = gr.update(visible=bool(offered))
+        for number, (card, choose, plan_hash) in enumerate(self._alternatives):
+            there = number < len(offered)
+            value = cards.alternative_card(offered[number], model.page) if there else ""
+            updates |= {card: gr.update(visible=there, value=value), choose: gr.update(visible=there)}
+            updates[plan_hash] = offered[number]["plan_hash"] if there else ""
+        return updates
+
+
+def _can_resume(model: PageModel) -> bool:
+    """It is open, nobody is at it here, and it does not just wait for an approval or for the world."""
+    if model.saga is None or model.shown is None or model.is_busy or model.saga.stage in FINAL:
+        return False
+    return status_of(model.shown) is not SagaStatus.AWAITING_APPROVAL and not waits_for_the_world(model.saga)

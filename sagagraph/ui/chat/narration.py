@@ -1,0 +1,95 @@
+"""Narration: where a saga stands, in a sentence or two, for whoever waits for it."""
+
+from __future__ import annotations
+
+from sagagraph.money import cost_text
+from sagagraph.planning.page import Page
+from sagagraph.saga.core.amendments import parent_of
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.ui.progress import progress_of, waits_for_the_world
+
+
+def narrate(saga: Saga, page: Page) -> str:
+    match status_of(saga):
+        case SagaStatus.PLANNING:
+            return "I am looking for plans …" if saga.plan.hash is None else "A validator is judging the plan …"
+        case SagaStatus.AWAITING_APPROVAL:
+            return _asking(saga, page)
+        case SagaStatus.RUNNING if waits_for_the_world(saga):
+            return f"{_in_vain(saga)}{page.under_way}\n{_lines(saga, page)}"
+        case SagaStatus.RUNNING:
+            progress = progress_of(saga)
+            cause = f"The plan has to be repaired: {saga.plan.disruption}. " if saga.plan.disruption else ""
+            return f"{cause}Approved. {progress.done} of {progress.of} steps are done …"
+        case SagaStatus.COMMITTED:
+            return f"{_in_vain(saga)}{_done(saga, page)}\n{_lines(saga, page)}"
+        case SagaStatus.COMPENSATING:
+            return "Everything is being undone, what depends on something before that …"
+        case SagaStatus.COMPENSATED:
+            return " ".join(filter(None, ["Everything is undone.", _because(saga), _left_over(saga, page)]))
+        case SagaStatus.REJECTED:
+            return "Rejected; nothing was done. Say what should be different, and I shall plan again."
+        case SagaStatus.INFEASIBLE:
+            return "\n".join(["There is no plan that keeps all wishes.", *(f"– {each}" for each in saga.plan.infeasible)])
+        case SagaStatus.HELD | SagaStatus.STUCK:
+            return _waiting_for_person(saga)
+    raise AssertionError("there is no other status")
+
+
+def in_retrospect(saga: Saga, page: Page) -> str:
+    """The same once something else was said: a plan that was only proposed is named in a line."""
+    if status_of(saga) is not SagaStatus.AWAITING_APPROVAL:
+        return narrate(saga, page)
+    price = cost_text(saga.plan.cost)
+    return f"I proposed a plan{f' for {price}' if price else ''}."
+
+
+def _asking(saga: Saga, page: Page) -> str:
+    is_first = not saga.plan.version and parent_of(saga.id) is None
+    opening = "This is the plan I would take" if is_first else "The plan had to change; this is the new one"
+    price = cost_text(saga.plan.cost)
+    others = len(saga.plan.alternatives)
+    more = f"\n{others} more {'are' if others > 1 else 'is'} listed beside it." if others else ""
+    costs = f", for {price}" if price else ""
+    return f"{opening}{costs}:\n{_lines(saga, page)}{more}\nShall I go ahead?"
+
+
+def _lines(saga: Saga, page: Page) -> str:
+    lines = page.view(saga.plan.content).lines
+    return "\n".join(f"– {each.what}: {each.when}" if each.when else f"– {each.what}" for each in lines)
+
+
+def _in_vain(saga: Saga) -> str:
+    """Why the last change came to nothing, and the plan stayed as it was."""
+    if saga.amendment_note:
+        return f"Nothing was changed: {saga.amendment_note}.\n"
+    why = "; ".join(saga.plan.infeasible)
+    return f"That cannot be had: {why}. The plan stays as it was.\n" if why else ""
+
+
+def _done(saga: Saga, page: Page) -> str:
+    if saga.missing:
+        names = {each.operation: each.label for each in page.view(saga.plan.content).bars}
+        gone = " and ".join(names.get(each, each) for each in saga.missing)
+        return f"Booked, but {gone} fell through and nothing has taken its place: say what you wish instead, or cancel."
+    price = cost_text(saga.plan.cost)
+    return f"Done: {page.outcome}{f' for {price}' if price else ''}."
+
+
+def _left_over(saga: Saga, page: Page) -> str:
+    """What undoing could not bring back."""
+    residue = (*saga.residue, *page.domain.account(saga).residue)
+    return f"What remains: {'; '.join(residue)}." if residue else ""
+
+
+def _because(saga: Saga) -> str:
+    return f"The reason: {saga.turned_back_by}." if saga.turned_back_by else ""
+
+
+def _waiting_for_person(saga: Saga) -> str:
+    waiting = [f"– {each.id}: {each.hold or 'it cannot be undone'}" for each in saga.in_order() if each.waits_for_person]
+    return "\n".join(
+        ["Something needs a person before this can go on (see History, Resolve):", *waiting, saga.reversal_hold]
+    ).strip()

@@ -1,0 +1,78 @@
+"""The page model: all that one page shows of one visitor's conversation, at one moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sagagraph.planning.page import Page
+from sagagraph.saga.core.amendments import parent_of
+from sagagraph.saga.core.events import Driver, Entry
+from sagagraph.saga.core.evolve.evolve import begin, evolve
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import FINAL, Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.ui.chat.conversation import Conversation, Conversations, about
+from sagagraph.ui.service import Service
+from sagagraph.ui.visitors import Visitor
+
+
+@dataclass(frozen=True, slots=True)
+class PageModel:
+    conversation: Conversation
+    page: Page
+    saga: Saga | None = None
+    shown: Saga | None = None
+    """The saga whose plan is to be seen: the one that changes `saga` after its commit, while there is one."""
+    plan_before: Any = None
+    """The plan, as its domain writes it, whose place the one that is shown takes, or has taken."""
+    is_busy: bool = False
+    problem: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        return self.saga is not None and self.saga.stage not in FINAL
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether the plan can be approved. While a question is open it does not keep all that was said."""
+        waits = self.shown is not None and status_of(self.shown) is SagaStatus.AWAITING_APPROVAL
+        return waits and not self.is_busy and not self.conversation.draft.questions
+
+
+async def page_model(service: Service, conversations: Conversations, visitor: Visitor) -> PageModel:
+    """Who comes back after a restart finds the last saga again: the journal has it."""
+    if not conversations.knows(visitor):
+        own = [each for each in await service.sagas(visitor) if stands_alone(each) and each.domain in service.pages]
+        if own:
+            conversations.keep(visitor, about(own[0], service.pages[own[0].domain]))
+    conversation = conversations.of(visitor)
+    page = service.pages[conversation.domain]
+    saga_id = conversation.saga_id
+    if saga_id is None:
+        return PageModel(conversation, page)
+    is_busy = service.is_busy(saga_id)  # before the saga is read: what ends in between is seen in it
+    saga = await service.saga(visitor, saga_id)
+    shown = await service.shown(saga)
+    before = saga.plan.content
+    if shown is saga:
+        before = plan_before(saga_id, await service.journal(visitor, saga_id)) if saga.plan.version else None
+    return PageModel(conversation, page, saga, shown, before, is_busy, service.problem(saga_id))
+
+
+def stands_alone(saga: Saga) -> bool:
+    """It neither undoes nor changes another one."""
+    return saga.driver is Driver.WORKFLOW and parent_of(saga.id) is None
+
+
+def plan_before(saga_id: str, entries: tuple[Entry, ...]) -> Any:
+    """Of the plans that were accepted, and the one that waits for that, the last but one; None where there is one only."""
+    saga = begin(saga_id, entries[0])
+    plans: list[Any] = []
+    for entry in entries[1:]:
+        saga = evolve(saga, entry)
+        if saga.plan.accepted is not None and saga.plan.accepted.content not in plans[-1:]:
+            plans.append(saga.plan.accepted.content)
+    if saga.plan.content not in plans[-1:]:
+        plans.append(saga.plan.content)
+    return plans[-2] if len(plans) > 1 else None

@@ -1,0 +1,63 @@
+"""Handlers: what happens on a page when one of its components is used."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from sagagraph.errors import SagaGraphError
+from sagagraph.ui.visitors import Visitor, visitor_of
+
+Updates = dict[Any, Any]
+"""Components, and what becomes of them. Gradio has no type for either."""
+Stream = AsyncIterator[Updates]
+
+
+@dataclass(frozen=True, slots=True)
+class Handlers:
+    """`follow` streams what is to be seen until nothing is under way any more; `refused` says why something was not done."""
+
+    outputs: Sequence[Any]
+    follow: Callable[..., Stream]
+    refused: Callable[[Visitor, str], Awaitable[Updates | None]]
+
+    def on(
+        self,
+        listen: Any,
+        handle: Callable[..., Awaitable[Updates | None]],
+        inputs: Sequence[Any] = (),
+        *,
+        at_once: Updates | None = None,
+        often: bool = False,
+    ) -> None:
+        """`handle(visitor, *inputs)` returns updates, and that is all; or None, and the page follows what is under way.
+
+        `at_once`: what is seen before that. `often`: a second use does not wait for the first.
+        """
+
+        async def stream(request: gr.Request, *values: Any) -> Stream:
+            visitor = visitor_of(request)
+            if at_once is not None:
+                yield at_once
+            try:
+                answer = await handle(visitor, *values)
+            except SagaGraphError as exc:
+                answer = await self.refused(visitor, str(exc))
+            if answer is not None:
+                yield answer
+                return
+            async for updates in self.follow(visitor, *values):
+                yield updates
+
+        listen(
+            stream,
+            list(inputs),
+            list(self.outputs),
+            api_visibility="private",
+            concurrency_limit=None,
+            show_progress="hidden",
+            trigger_mode="multiple" if often else "once",
+        )

@@ -1,0 +1,1 @@
+"""HTML of both pages: cards, tables and their style. Every text in it is escaped."""

@@ -1,0 +1,103 @@
+"""Cards: plans, states and previews as small pieces of HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from sagagraph.money import cost_text
+from sagagraph.planning.page import Line, Page
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.views.preview import CancelPreview
+from sagagraph.ui.html.templates import render, table
+from sagagraph.ui.progress import Progress, progress_of, waits_for_the_world
+
+_LOOKS: Final = {
+    SagaStatus.PLANNING: "busy",
+    SagaStatus.RUNNING: "busy",
+    SagaStatus.COMPENSATING: "busy",
+    SagaStatus.COMMITTED: "good",
+    SagaStatus.AWAITING_APPROVAL: "asking",
+    SagaStatus.HELD: "bad",
+    SagaStatus.STUCK: "bad",
+}
+_WORDS: Final = {SagaStatus.AWAITING_APPROVAL: "waits for your approval"}
+
+
+def badge(status: SagaStatus) -> Markup:
+    look = _LOOKS.get(status, "over")
+    return Markup('<span class="sg-badge sg-{}">{}</span>').format(look, _WORDS.get(status, status.value))
+
+
+def note(text: str) -> Markup:
+    return Markup('<div class="sg-muted">{}</div>').format(text)
+
+
+def problem(text: str) -> Markup:
+    return Markup('<div class="sg-problem" role="alert">{}</div>').format(text)
+
+
+def status_card(saga: Saga | None, *, is_busy: bool, told: str) -> Markup:
+    if saga is None:
+        return Markup('<div class="sg-card sg-muted" data-status="none">Nothing is planned yet.</div>')
+    status = status_of(saga)
+    is_moving = status in (SagaStatus.PLANNING, SagaStatus.RUNNING, SagaStatus.COMPENSATING) and not waits_for_the_world(saga)
+    progress: Progress | None = progress_of(saga) if is_busy or is_moving else None
+    return render("status", status=status.value, badge=badge(status), saga_id=saga.id, progress=progress, told=told)
+
+
+def plan_card(saga: Saga, page: Page) -> Markup:
+    """The plan that is shown, or was carried out, with its hash: approval is bound to that."""
+    plan = saga.plan
+    verdict = str((plan.verdict or {}).get("verdict", "not judged yet"))
+    lines = page.view(plan.content).lines
+    return render(
+        "plan", price=cost_text(plan.cost), lines=lines, reasons=plan.reasons, verdict=verdict, plan_hash=str(plan.hash)
+    )
+
+
+def alternative_card(offered: Mapping[str, Any], page: Page) -> Markup:
+    """`offered`: as the journal has it."""
+    price, lines = cost_text(offered["cost"]), page.view(offered["plan"]).lines
+    return render("plan", price=price, lines=lines, reasons=offered["reasons"], verdict="", plan_hash=str(offered["plan_hash"]))
+
+
+def preview_card(preview: CancelPreview) -> Markup:
+    rows = [
+        (each.id, each.action, _fee(each.fee, each.currency) if each.certain else "in doubt: sealed first")
+        for each in preview.undo
+    ]
+    undo = table(("operation", "what it was", "fee"), rows) if rows else None
+    fees = _fee(preview.fees, preview.currency)
+    return render("preview", possible=preview.possible, undo=undo, fees=fees, residue=preview.residue)
+
+
+def _fee(fee: float, currency: str | None) -> str:
+    return cost_text({"total": fee, "currency": currency}) if fee and currency else "none"
+
+
+def changes(before: Sequence[Line], after: Sequence[Line]) -> list[tuple[str, Line | None, Line | None]]:
+    """What is not the same on both sides, in the order of the new plan, what is gone last."""
+    old, new = {each.key: each for each in before}, {each.key: each for each in after}
+    keys = dict.fromkeys([*new, *old])
+    return [(key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
+
+
+def changes_card(before: Sequence[Line], after: Sequence[Line]) -> Markup:
+    rows = [(key, _in_short(old), _in_short(new)) for key, old, new in changes(before, after)]
+    return table(("what", "before", "after"), rows) if rows else note("Nothing in the plan changed.")
+
+
+def _in_short(line: Line | None) -> str:
+    if line is None:
+        return "—"
+    return " · ".join(each for each in (line.what, line.when, line.price) if each and each != line.key)
+
+
+def moment_text(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

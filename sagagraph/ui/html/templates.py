@@ -1,0 +1,27 @@
+"""Templates and style: every text that is put into a template is escaped, whoever wrote it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+_FOLDER: Final = Path(__file__).parent / "templates"
+CSS: Final = (_FOLDER / "style.css").read_text(encoding="utf-8")
+CSS_AROUND: Final = (_FOLDER / "around.css").read_text(encoding="utf-8")
+
+_templates: Final = Environment(
+    loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+
+
+def render(name: str, **values: Any) -> Markup:
+    """`values` are whatever the template of this name writes."""
+    return Markup(_templates.get_template(f"{name}.html").render(values))  # noqa: S704 - all that is in it has been escaped
+
+
+def table(header: tuple[str, ...], rows: Any) -> Markup:
+    """`rows` of cells. Narrow screens scroll it by itself."""
+    return render("table", header=header, rows=rows)

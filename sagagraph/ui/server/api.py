@@ -1,0 +1,342 @@
+"""The REST interface (described at /docs): the same functions that the pages use, and errors of our family as HTTP answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from sagagraph.errors import (
+    BusyError,
+    ConflictError,
+    DrainedError,
+    InvalidInputError,
+    NotAllowedError,
+    ProviderError,
+    SagaGraphError,
+    StoreError,
+    UnknownOperationError,
+    UnknownSagaError,
+)
+from sagagraph.planning.page import Page
+from sagagraph.saga.core.events import Entry, Resolution
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.views.document import entry_json, plain
+from sagagraph.ui.html.templates import render
+from sagagraph.ui.service import Service
+from sagagraph.ui.visitors import Visitor, visitor_of
+
+PREFIX: Final = "/api/v1"
+
+_STATUS_OF_ERROR: Final[tuple[tuple[type[SagaGraphError], int], ...]] = (
+    (InvalidInputError, 422),
+    (UnknownSagaError, 404),
+    (UnknownOperationError, 404),
+    (ConflictError, 409),
+    (NotAllowedError, 409),
+    (BusyError, 503),
+    (DrainedError, 503),
+    (ProviderError, 502),
+    (StoreError, 503),
+)
+"""The first that fits; any other is a 500 with its words."""
+
+Json = dict[str, Any]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_text_throughout(cls, body: Any) -> Any:
+        """JSON can name halves of characters, which no journal and no answer can hold."""
+        try:
+            json.dumps(body, ensure_ascii=False, default=str).encode()
+        except UnicodeEncodeError:
+            raise ValueError("holds half a character (a surrogate without its partner)") from None
+        return body
+
+
+class NewSaga(Body):
+    """`text` or `request`, one of them. A sentence that leaves something open is answered with 422 and what to ask."""
+
+    domain: str = ""
+    """By default the one that the page opens on."""
+    text: str | None = Field(None, max_length=4000)
+    request: Json | None = None
+
+
+class ChangedWishes(Body):
+    """`lost`: operations whose reservations have fallen through, after the saga has committed."""
+
+    text: str | None = Field(None, max_length=4000)
+    request: Json | None = None
+    lost: tuple[str, ...] = ()
+
+
+class WhatHappened(Body):
+    """One of the disruptions that are offered, or one in plain words."""
+
+    key: str | None = None
+    text: str | None = Field(None, max_length=4000)
+
+
+class OrderedFault(Body):
+    """What the sandbox is to do to the `nth` such call of this saga from now on; `seconds`: how long a hang lasts."""
+
+    kind: str
+    call: str
+    fault: str
+    nth: int = Field(1, ge=1, le=1000)
+    seconds: float | None = Field(None, gt=0, le=3600)
+
+
+class ThisPlan(Body):
+    """A decision is about exactly this plan; if another is shown by now, it is refused with 409."""
+
+    plan_hash: str = Field(min_length=1, max_length=200)
+
+
+class SettledOperation(Body):
+    operation: str
+    resolution: Resolution
+    output: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and what there is to ask of."""
+
+    service: Service
+    visitor: Visitor
+
+
+@dataclass(frozen=True, slots=True)
+class Own(Caller):
+    """A saga that is to be the caller's own."""
+
+    saga_id: str
+
+    async def saga(self) -> Saga:
+        return await self.service.saga(self.visitor, self.saga_id)
+
+    async def told(self, version: int | None = None) -> Json:
+        """Where it stands."""
+        view = plain(await self.service.status(self.visitor, self.saga_id, version))
+        return {**view, "is_busy": self.service.is_busy(self.saga_id), "problem": self.service.problem(self.saga_id)}
+
+
+async def _caller(request: Request) -> Caller:
+    return Caller(request.app.state.service, visitor_of(request))
+
+
+async def _own(saga_id: str, request: Request) -> Own:
+    return Own(request.app.state.service, visitor_of(request), saga_id)
+
+
+TheCaller = Annotated[Caller, Depends(_caller)]
+OwnSaga = Annotated[Own, Depends(_own)]
+router = APIRouter(prefix=PREFIX)
+
+
+def add_api(app: FastAPI, service: Service) -> None:
+    app.state.service = service
+    app.include_router(router)
+    app.add_api_route("/docs", _reference, response_class=HTMLResponse, include_in_schema=False)
+    app.add_exception_handler(SagaGraphError, _show_error)
+    app.add_exception_handler(RequestValidationError, _show_what_is_wrong)
+
+
+@router.get("/sagas", summary="Your sagas, the latest first")
+async def list_sagas(caller: TheCaller) -> Json:
+    return {"sagas": [_row(saga) for saga in await caller.service.sagas(caller.visitor)]}
+
+
+@router.post("/sagas", status_code=202, summary="Begin to plan")
+async def create(body: NewSaga, caller: TheCaller) -> Json:
+    service, visitor = caller.service, caller.visitor
+    page = service.page(body.domain) if body.domain else service.first_page
+    request, unread = await _request_of(page, body.text, body.request, None)
+    own = Own(service, visitor, await service.begin(visitor, page.name, request))
+    return {**await own.told(), "not_understood": unread}
+
+
+@router.get("/sagas/{saga_id}", summary="Where a saga stands, now or at a version of its journal")
+async def show(own: OwnSaga, version: Annotated[int | None, Query(ge=1)] = None) -> Json:
+    return await own.told(version)
+
+
+@router.get("/sagas/{saga_id}/plan", summary="The plan that is shown, and the alternatives to it")
+async def plans(own: OwnSaga) -> Json:
+    saga = await own.service.shown(await own.saga())
+    plan = saga.plan
+    shown = {"plan_hash": plan.hash, "plan": plan.content, "cost": plan.cost, "reasons": plan.reasons, "verdict": plan.verdict}
+    return {"saga_id": own.saga_id, "status": status_of(saga).value, "shown": shown, "alternatives": plan.alternatives}
+
+
+@router.post("/sagas/{saga_id}/approve", status_code=202, summary="Approve exactly this plan; again does nothing")
+async def approve(body: ThisPlan, own: OwnSaga) -> Json:
+    await own.service.decide(own.visitor, own.saga_id, body.plan_hash, approved=True)
+    return await own.told()
+
+
+@router.post("/sagas/{saga_id}/reject", status_code=202, summary="Reject exactly this plan")
+async def reject(body: ThisPlan, own: OwnSaga) -> Json:
+    await own.service.decide(own.visitor, own.saga_id, body.plan_hash, approved=False)
+    return await own.told()
+
+
+@router.post("/sagas/{saga_id}/choose", status_code=202, summary="Show one of the alternatives instead")
+async def choose(body: ThisPlan, own: OwnSaga) -> Json:
+    await own.service.choose(own.visitor, own.saga_id, body.plan_hash)
+    return await own.told()
+
+
+@router.post("/sagas/{saga_id}/change", status_code=202, summary="Wish for something else")
+async def change(body: ChangedWishes, own: OwnSaga) -> Json:
+    saga = await own.saga()
+    wanted: Json = saga.request
+    unread: tuple[str, ...] = ()
+    if not body.lost or body.text is not None or body.request is not None:
+        wanted, unread = await _request_of(own.service.page(saga.domain), body.text, body.request, saga)
+    await own.service.change(own.visitor, own.saga_id, wanted, body.lost)
+    return {**await own.told(), "not_understood": unread}
+
+
+@router.get("/sagas/{saga_id}/disruptions", summary="What can go wrong with it now, at the press of a button")
+async def disruptions(own: OwnSaga) -> Json:
+    saga = await own.saga()
+    offered = own.service.page(saga.domain).disruptions(saga)
+    return {"saga_id": own.saga_id, "disruptions": [{"key": each.key, "words": each.words} for each in offered]}
+
+
+@router.post("/sagas/{saga_id}/disruptions", status_code=202, summary="Let it happen, and have the plan changed")
+async def disrupt(body: WhatHappened, own: OwnSaga) -> Json:
+    saga = await own.saga()
+    page = own.service.page(saga.domain)
+    offered = {each.key: each for each in page.disruptions(saga)}
+    happened = offered.get(body.key) if body.key is not None else page.disruption_in(body.text or "", saga)
+    if happened is None:
+        raise InvalidInputError(
+            f"nothing of this saga can go wrong like that; there are {', '.join(offered) or 'none'}", field="key"
+        )
+    await own.service.disrupt(own.visitor, own.saga_id, happened)
+    return await own.told()
+
+
+@router.post("/sagas/{saga_id}/faults", status_code=202, summary="Have the sandbox do something to a call of this saga")
+async def order_fault(body: OrderedFault, own: OwnSaga) -> Json:
+    await own.service.order_fault(own.visitor, own.saga_id, **body.model_dump())
+    return await own.told()
+
+
+@router.get("/sagas/{saga_id}/cancel", summary="What cancelling now would undo, cost and leave; does nothing")
+async def preview(own: OwnSaga) -> Json:
+    return asdict(await own.service.preview(own.visitor, own.saga_id))
+
+
+@router.post("/sagas/{saga_id}/cancel", status_code=202, summary="Undo it")
+async def cancel(own: OwnSaga) -> Json:
+    await own.service.cancel(own.visitor, own.saga_id)
+    return await own.told()
+
+
+@router.post("/sagas/{saga_id}/resume", status_code=202, summary="Resume it")
+async def resume(own: OwnSaga) -> Json:
+    await own.service.resume(own.visitor, own.saga_id)
+    return await own.told()
+
+
+@router.post("/sagas/{saga_id}/resolve", status_code=202, summary="Settle an operation that is held or stuck")
+async def resolve(body: SettledOperation, own: OwnSaga) -> Json:
+    await own.service.resolve(own.visitor, own.saga_id, body.operation, body.resolution, body.output)
+    return await own.told()
+
+
+@router.get("/sagas/{saga_id}/log", summary="Its journal")
+async def log(own: OwnSaga) -> Json:
+    entries = await own.service.journal(own.visitor, own.saga_id)
+    return {"saga_id": own.saga_id, "events": [entry_json(entry) for entry in entries]}
+
+
+@router.get(
+    "/sagas/{saga_id}/events",
+    summary="Its journal as a stream of server-sent events, as long as something is under way",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
+async def events(request: Request, own: OwnSaga, after: Annotated[int, Query(ge=0)] = 0) -> StreamingResponse:
+    """`id` is the event's version: a client that lost the connection goes on with `Last-Event-ID`, or `after`."""
+    last = request.headers.get("last-event-id", "")
+    seen = max(after, int(last) if last.isascii() and last.isdigit() else 0)
+    await own.saga()
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    entries = own.service.events(own.visitor, own.saga_id, seen)
+    return StreamingResponse(_stream(entries), media_type="text/event-stream", headers=headers)
+
+
+async def _stream(entries: AsyncIterator[Entry]) -> AsyncIterator[str]:
+    async for entry in entries:
+        told = json.dumps(entry_json(entry), ensure_ascii=False)
+        yield f"id: {entry.version}\nevent: {type(entry.event).__name__}\ndata: {told}\n\n"
+    yield "event: end\ndata: {}\n\n"
+
+
+@router.get("/sagas/{saga_id}/files/{name}", summary="A document that a saga has made, or its journal as JSON")
+async def download(name: str, own: OwnSaga) -> Response:
+    for each in await own.service.downloads(own.visitor, own.saga_id):
+        if each.name == name:
+            headers = {"content-disposition": f'attachment; filename="{each.name}"', "x-content-type-options": "nosniff"}
+            return Response(each.content, media_type=each.media_type, headers=headers)
+    raise UnknownSagaError(f"saga {own.saga_id!r} has no file {name!r}", saga_id=own.saga_id)
+
+
+async def _request_of(page: Page, text: str | None, request: Json | None, saga: Saga | None) -> tuple[Json, tuple[str, ...]]:
+    """What is wished, on top of what was wished before, and which words were not understood.
+
+    Raises `InvalidInputError` with the question for what is missing.
+    """
+    if (text is None) is (request is None):
+        raise InvalidInputError("give a sentence or a request, one of them", field="text")
+    if request is not None:
+        return await page.checked(request), ()
+    draft = await page.read(text or "", page.draft_of(saga.request).known if saga else None)
+    if draft.questions:
+        unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
+        raise InvalidInputError(" ".join([*draft.questions, *unread]), field="text")
+    return page.on_top(draft.request, saga) if saga else draft.request, draft.not_understood
+
+
+def _row(saga: Saga) -> Json:
+    return {"saga_id": saga.id, "domain": saga.domain, "status": status_of(saga).value, "begun_at": saga.begun_at}
+
+
+async def _reference(request: Request) -> HTMLResponse:
+    """The interface as a page to read: no script, and nothing from elsewhere."""
+    described = request.app.openapi()
+    title = f"{described['info']['title']} {described['info']['version']}: REST interface"
+    bodies = described.get("components", {}).get("schemas", {})
+    schemas = {name: json.dumps(schema, indent=2, ensure_ascii=False) for name, schema in bodies.items()}
+    return HTMLResponse(render("reference", title=title, paths=described["paths"], schemas=schemas))
+
+
+async def _show_error(_request: Request, exc: Exception) -> JSONResponse:
+    status = next((status for kind, status in _STATUS_OF_ERROR if isinstance(exc, kind)), 500)
+    return JSONResponse({"error": {"message": str(exc), "field": getattr(exc, "field", None)}}, status_code=status)
+
+
+async def _show_what_is_wrong(_request: Request, exc: Exception) -> JSONResponse:
+    """Without repeating what was sent, as FastAPI would."""
+    if not isinstance(exc, RequestValidationError):
+        raise TypeError("this answers requests that do not fit")
+    first = exc.errors()[0]
+    field = ".".join(str(each) for each in first["loc"] if each != "body")
+    return JSONResponse({"error": {"message": str(first["msg"]).removeprefix("Value error, "), "field": field or "body"}}, 422)

@@ -1,0 +1,125 @@
+"""The app: pages and REST interface on one FastAPI application behind `Auth`, and the server that it runs on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Final
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI
+
+from sagagraph import __version__
+from sagagraph.planning.processes import in_processes
+from sagagraph.registry import entries
+from sagagraph.settings import Settings
+from sagagraph.sockets import listen, stopped_by_signals, url_of
+from sagagraph.ui.chat.chat_page import ChatPage
+from sagagraph.ui.chat.conversation import Conversations
+from sagagraph.ui.history.history_page import HistoryPage
+from sagagraph.ui.html.templates import CSS, CSS_AROUND
+from sagagraph.ui.server.api import add_api
+from sagagraph.ui.server.auth import Auth, Login
+from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
+from sagagraph.ui.server.shutdown import Shutdown
+from sagagraph.ui.service import Service, open_service
+from sagagraph.ui.visitors import TOKEN_BYTES
+
+_GRACE_S: Final = 3
+_THREADS: Final = 128
+_NOTHING_UPLOADED: Final = 1
+"""Bytes: no component takes files, and the route that would take them is there all the same."""
+
+
+def create_app(service: Service, options: ServerOptions) -> Auth:
+    """The ASGI application; the service belongs to the loop that runs it."""
+    api = FastAPI(title="SagaGraph", version=__version__, docs_url=None, redoc_url=None)
+    add_api(api, service)
+    add_pages(api, service)
+    hosts = LOOPBACK_NAMES if options.is_loopback else None
+    return Auth(api, login=Login(options.passwords), hosts=hosts, new_token=lambda: secrets.token_urlsafe(TOKEN_BYTES))
+
+
+def add_pages(api: FastAPI, service: Service) -> None:
+    gr.mount_gradio_app(
+        api,
+        _page(service),
+        path="/",
+        theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
+        css=CSS,
+        head=f"<style>{CSS_AROUND}</style>",
+        footer_links=[],
+        run_history=False,
+        show_error=False,
+        ssr_mode=False,
+        enable_monitoring=False,
+        max_file_size=_NOTHING_UPLOADED,
+    )
+
+
+def _page(service: Service) -> gr.Blocks:
+    conversations = Conversations(service.first_page.name)
+    page = gr.Blocks(title="SagaGraph", analytics_enabled=False)
+    with page, gr.Tabs():
+        with gr.Tab("Plan") as plan:
+            ChatPage(service, conversations).build(page, plan)
+        with gr.Tab("History", elem_id="history") as history:
+            HistoryPage(service, conversations).build(history)
+    page.queue(default_concurrency_limit=None, api_open=False)
+    return page
+
+
+async def serve(settings: Settings, options: ServerOptions, on_ready: Callable[[str], None]) -> None:
+    """Until SIGINT or SIGTERM. What was open is picked up at once, and what is under way then ends its calls first.
+
+    Raises `InvalidInputError` where it cannot listen.
+    """
+    # Waiting for planners and the store's reads take a thread each: by default there are so few that people would wait in line.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="sagagraph-work"))
+    with listen(options.host, options.port) as listener, in_processes(*(each for entry in entries() for each in entry.workers)):
+        async with open_service(settings) as service:
+            await service.pick_up()
+            server = _Server(Shutdown(create_app(service, options)), lambda: on_ready(url_of(listener)))
+            await server.serve(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, app: Shutdown, on_ready: Callable[[], None]) -> None:
+        super().__init__(_config(app))
+        self._app = app
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Before the server begins to wait for its clients: those that follow something would keep it.
+        self._app.begin()
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Uvicorn's own raises the signal again once the server has ended: before what is under way could be journalled."""
+
+        with stopped_by_signals(self._stop):
+            yield
+
+    def _stop(self) -> None:
+        self.should_exit = True
+
+
+def _config(app: Shutdown) -> uvicorn.Config:
+    """No access log: an address can hold what a visitor said."""
+    return uvicorn.Config(
+        app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_S, ws="none", server_header=False
+    )

@@ -1,0 +1,49 @@
+"""Shutdown: ends what would go on for as long as somebody listens, once the server is to stop (journals that are followed, open
+pages), and answers whoever it cannot wait for."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class Shutdown:
+    """To the application it is as if every client had gone. Made in the event loop that serves it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._is_begun = asyncio.Event()
+
+    def begin(self) -> None:
+        self._is_begun.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        is_answered = False
+
+        async def sending(message: Message) -> None:
+            nonlocal is_answered
+            is_answered = True
+            await send(message)
+
+        try:
+            await self._app(scope, lambda: self._received(receive), sending)
+        except asyncio.CancelledError:  # a server that is told to stop waits for answers, but not for ever
+            if is_answered:
+                await send({"type": "http.response.body", "body": b""})
+            else:
+                words = "this server stops: look later whether it was done, then ask again"
+                await PlainTextResponse(words, 503)(scope, receive, send)
+
+    async def _received(self, receive: Receive) -> Message:
+        begun, message = asyncio.ensure_future(self._is_begun.wait()), asyncio.ensure_future(receive())
+        try:
+            await asyncio.wait((begun, message), return_when=asyncio.FIRST_COMPLETED)
+            return message.result() if message.done() else {"type": "http.disconnect"}
+        finally:
+            begun.cancel()
+            message.cancel()

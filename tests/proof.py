@@ -1,0 +1,118 @@
+"""Proof, complete: `make proof` runs everything once, in full, and writes what came of it to docs/proof.md.
+
+It takes hours. `--only NAME` runs parts and keeps the rows of the others, each with the commit at which it was seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DOCUMENT = ROOT / "docs" / "proof.md"
+FIGURES = ROOT / "docs" / "proof.json"
+BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+SWEEP = ("tests.support.sweep", "--jobs", "2")
+GRAPHS = ("tests.support.sweep", "tests.graph.crash_scenarios:SCENARIOS", "--jobs", "2")
+STORM = ("tests.support.storm", "--sagas", "2000")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something to run: a module of ours and its arguments. Its last line of output is its figure."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def parts() -> list[Part]:
+    """In the order in which they tell most."""
+    sweeps = [
+        Part(f"sweep {harm} {store}", (*SWEEP, "--store", store, "--harm", harm))
+        for store, harms in (("sqlite", ("kill", "stop")), ("postgresql", ("kill", "stop", "cut", "lose")))
+        for harm in harms
+    ]
+    graphs = [Part(f"graphs kill {store}", (*GRAPHS, "--store", store)) for store in ("sqlite", "postgresql")]
+    storms = [Part(f"storm {store}", (*STORM, "--store", store)) for store in ("sqlite", "postgresql")]
+    return [
+        Part("tests", ("pytest", "-q", "-n", "2", "--dist", "worksteal")),
+        *sweeps,
+        *graphs,
+        *storms,
+        Part("exploration, long form", ("pytest", "-q", "-n", "2", "tests/saga"), {"SAGAGRAPH_EXPLORE": "full"}),
+    ]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of a part: its exit code, its last lines, and the commit that was run."""
+
+    name: str
+    command: str
+    commit: str
+    day: str
+    minutes: float
+    code: int
+    figures: str
+
+
+def run(part: Part, commit: str) -> Seen:
+    command = [sys.executable, "-m", *part.command]
+    began = time.monotonic()
+    told = subprocess.run(command, cwd=ROOT, env={**os.environ, **part.environment}, capture_output=True, text=True, check=False)
+    sys.stdout.write(told.stdout[-4000:] + told.stderr[-2000:])
+    minutes = round((time.monotonic() - began) / 60, 1)
+    shown = " ".join(("python -m", *part.command))
+    return Seen(part.name, shown, commit, f"{datetime.now(UTC):%Y-%m-%d}", minutes, told.returncode, figures_in(told.stdout))
+
+
+def figures_in(output: str) -> str:
+    """The lines that count something: of a sweep, a storm, an exploration or pytest."""
+    lines = [line.strip("= -") for line in output.splitlines()]
+    telling = (" faults", " passed", "times: ", "exploration: ", " sagas")
+    return "; ".join([line for line in lines if any(word in line for word in telling)][-3:])
+
+
+def table(seen: list[Seen]) -> str:
+    rows = ["| what | commit | day | minutes | exit | figures |", "|---|---|---|---|---|---|"]
+    rows += [f"| {each.name} | {each.commit} | {each.day} | {each.minutes} | {each.code} | {each.figures} |" for each in seen]
+    return "\n".join(rows)
+
+
+def write(seen: dict[str, Seen]) -> None:
+    ordered = [seen[part.name] for part in parts() if part.name in seen]
+    FIGURES.write_text(json.dumps([asdict(each) for each in ordered], indent=1) + "\n", encoding="utf-8")
+    text = DOCUMENT.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    DOCUMENT.write_text(f"{before}{BEGIN}\n{table(ordered)}\n{END}{after}", encoding="utf-8")
+
+
+def commit_now() -> str:
+    told = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return told.stdout.strip() or "unknown"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", default=[], choices=[part.name for part in parts()], metavar="NAME")
+    wanted = parser.parse_args().only
+    seen = {each["name"]: Seen(**each) for each in json.loads(FIGURES.read_text(encoding="utf-8"))} if FIGURES.exists() else {}
+    commit = commit_now()
+    for part in parts():
+        if not wanted or part.name in wanted:
+            seen[part.name] = run(part, commit)
+            write(seen)
+    return int(any(each.code for each in seen.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+"""Databases for sweeps and storms: SQLite files, or a PostgreSQL server of our own behind a proxy that loses connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from sagagraph.testing.databases import Databases, PostgresDatabases
+from sagagraph.testing.databases import databases as databases_at
+from tests.support.postgres import postgres_server
+from tests.support.proxy import PostgresProxy, postgres_proxy
+
+
+class ProxiedPostgres(PostgresDatabases):
+    def __init__(self, server_url: str) -> None:
+        super().__init__(server_url)
+        self._server_url = server_url
+
+    def proxy(self) -> AbstractContextManager[PostgresProxy]:
+        return postgres_proxy(self._server_url)
+
+
+@contextmanager
+def databases(store: str) -> Iterator[Databases]:
+    """`sqlite`, `postgresql` (a server of our own), or the URL of a PostgreSQL server where databases may be made."""
+    if store == "postgresql":
+        with postgres_server(fsync=False) as server:
+            yield ProxiedPostgres(server.url())
+    else:
+        with databases_at(store) as made:
+            yield made

@@ -1,0 +1,101 @@
+"""`python -m tests.support.storm`: random sagas, workers that die and freeze, and a ledger that judges."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from random import Random, SystemRandom
+from typing import Annotated
+
+import typer
+
+from sagagraph.errors import SagaGraphError
+from tests.support.databases import databases
+from tests.support.storm.supervisor import Weathered, weather
+
+_BATCH = 200
+
+
+def storm(
+    sagas: Annotated[int, typer.Option(min=1, help="How many random sagas.")] = 2000,
+    workers: Annotated[int, typer.Option(min=2, help="At most so many at once; each batch draws how many.")] = 4,
+    store: Annotated[str, typer.Option(help="sqlite, postgresql, or the URL of a PostgreSQL server.")] = "sqlite",
+    seed: Annotated[int | None, typer.Option(help="Draws everything; by default a new one, which is printed.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
+) -> None:
+    """Drive random sagas by workers that are killed, stopped and continued, with a provider that misbehaves, and judge."""
+    drawn = SystemRandom().randrange(10**6) if seed is None else seed
+    batches: list[Weathered] = []
+    with databases(store) as made:
+        for each in _batches(drawn, sagas, workers):
+            batches.append(weather(made, *each))
+            sys.stderr.writelines(f"{line}\n" for line in _progress(batches[-1]))
+    if as_json:
+        document = {
+            "seed": drawn,
+            "store": store.partition(":")[0],
+            **_total(batches),
+            "batches": [asdict(each) for each in batches],
+        }
+        sys.stdout.write(json.dumps(document, indent=2) + "\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in _summary(drawn, batches))
+    raise typer.Exit(1 if any(each.report.faults for each in batches) else 0)
+
+
+def _batches(seed: int, sagas: int, workers: int) -> Iterator[tuple[str, int, int]]:
+    random = Random(seed)
+    for number, first in enumerate(range(0, sagas, _BATCH)):
+        yield f"{seed}/{number}", min(_BATCH, sagas - first), random.randint(2, workers)
+
+
+def _progress(batch: Weathered) -> Iterator[str]:
+    yield f"batch {batch.seed}: {batch.sagas} sagas, {batch.workers} workers, {batch.seconds} s, {_listed(batch.report.after)}"
+    yield from (f"FAULT batch {batch.seed} {each}" for each in batch.report.faults)
+    yield from batch.report.evidence
+
+
+def _total(batches: list[Weathered]) -> dict[str, object]:
+    return {
+        "sagas": sum(each.sagas for each in batches),
+        "seconds": round(sum(each.seconds for each in batches), 1),
+        "before": _summed(each.report.before for each in batches),
+        "after": _summed(each.report.after for each in batches),
+        "harms": _summed(each.harms for each in batches),
+        "counts": _summed(each.report.counts for each in batches),
+        "faults": [f"batch {each.seed} {fault}" for each in batches for fault in each.report.faults],
+    }
+
+
+def _summary(seed: int, batches: list[Weathered]) -> Iterator[str]:
+    total = _total(batches)
+    yield f"seed {seed}: {total['sagas']} sagas in {len(batches)} batches, {total['seconds']} s"
+    for name in ("harms", "counts"):
+        yield _listed(_summed(each.harms if name == "harms" else each.report.counts for each in batches))
+    yield f"when the storm was over: {_listed(_summed(each.report.before for each in batches))}"
+    yield f"after a person had settled some: {_listed(_summed(each.report.after for each in batches))}"
+    faults = [f"FAULT batch {each.seed} {fault}" for each in batches for fault in each.report.faults]
+    yield from faults
+    yield f"{len(faults)} faults"
+
+
+def _summed(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    return dict(total)
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{times} {what}" for what, times in counts.items())
+
+
+if __name__ == "__main__":
+    try:
+        typer.run(storm)
+    except SagaGraphError as exc:
+        sys.stderr.write(f"tests.support.storm: {exc}\n")
+        sys.exit(exc.exit_code)
