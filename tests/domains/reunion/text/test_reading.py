@@ -145,3 +145,7 @@ def test_what_is_a_wish_for_something_else_is_not_taken_for_company(said: str) -
     read = read_reunion(said)
     assert read.unread == (said,)
     assert not read.facts
+
+
+def test_names_that_nothing_is_said_of_are_named() -> None:
+    assert read_reunion("Ann is at home. Bob, Cleo").unread == ("Bob, Cleo",)
