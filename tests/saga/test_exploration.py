@@ -36,8 +36,6 @@ from tests.saga.explorer import TROUBLES, Explorer
 from tests.saga.statekey import full_key
 from tests.saga.world import Profile
 
-pytestmark = pytest.mark.thorough
-
 FULL = os.environ.get("SAGAGRAPH_EXPLORE") == "full"
 BOTH_ENDS = {SagaStatus.COMMITTED, SagaStatus.COMPENSATED}
 

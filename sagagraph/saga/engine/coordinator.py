@@ -440,11 +440,6 @@ def _fail_all(waiters: list[asyncio.Future[Saga]], exc: SagaGraphError) -> None:
             waiter.set_exception(exc)
 
 
-def _settles_itself(entry: e.Entry, saga: Saga) -> bool:
-    event = entry.event
-    return isinstance(event, e.OperationSucceeded) and settles_itself(saga.operations[event.operation], entry.at)
-
-
 def _operation_of(event: e.Event) -> str | None:
     if isinstance(event, e.OperationPlanned):
         return event.operation.id

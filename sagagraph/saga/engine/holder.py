@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
 from random import Random
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from opentelemetry.trace import Tracer
 
 from sagagraph.errors import BusyError, ConflictError, DrainedError, InvalidInputError, SagaGraphError, SupersededError
 from sagagraph.saga.core import commands as c
@@ -31,6 +31,9 @@ from sagagraph.saga.engine.views.view import Account
 from sagagraph.saga.stores.owner import this_owner
 from sagagraph.saga.stores.port import Lease, SagaStore
 from sagagraph.saga.telemetry.holding import Telemetry
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
 
 LEASE_TTL_S = 4.0
 """A dead worker's saga can be taken over after this long at the latest."""

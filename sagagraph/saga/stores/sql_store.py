@@ -6,7 +6,6 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from sagagraph.errors import BusyError, ConflictError, SupersededError, UnknownSagaError
@@ -28,6 +27,7 @@ _MOST_PARAMETERS = 400
 @dataclass(frozen=True, slots=True, eq=False)
 class Creation(Fenced):
     change = sql.CREATE
+    tells_time = True
 
     saga_id: str
     begun: SagaBegun
@@ -35,19 +35,18 @@ class Creation(Fenced):
     owner: str
     ttl_s: float
 
-    def given(self, now: Callable[[], float]) -> Mapping[str, Any]:
-        at = now()
+    def given(self, now: float) -> Mapping[str, Any]:
         return {
             "of_saga": self.saga_id,
             "domain": self.begun.domain,
             "stage": self.stage.value,
             "owner": self.owner,
-            "until": at + self.ttl_s,
-            "at": at,
+            "until": now + self.ttl_s,
+            "at": now,
         }
 
-    def events(self, now: Callable[[], float]) -> Sequence[EventParameters]:
-        return [(self.saga_id, *row_of(self.saga_id, Entry(1, 1, now(), self.begun)))]
+    def events(self, now: float) -> Sequence[EventParameters]:
+        return [(self.saga_id, *row_of(self.saga_id, Entry(1, 1, now, self.begun)))]
 
     def answer(self, held: bool) -> Lease:
         if not held:
@@ -75,7 +74,7 @@ class Append(Fenced):
     def saga_id(self) -> str:  # type: ignore[override]  # as the lease says
         return self.lease.saga_id
 
-    def given(self, now: Callable[[], float]) -> Mapping[str, Any]:  # noqa: ARG002 - the entries have their instants
+    def given(self, now: float) -> Mapping[str, Any]:  # noqa: ARG002 - the entries have their instants
         last = self.rows[-1]
         return {
             "of_saga": self.lease.saga_id,
@@ -86,7 +85,7 @@ class Append(Fenced):
             "at": last.at,
         }
 
-    def events(self, now: Callable[[], float]) -> Sequence[EventParameters]:  # noqa: ARG002 - the entries have their instants
+    def events(self, now: float) -> Sequence[EventParameters]:  # noqa: ARG002 - the entries have their instants
         return [(self.lease.saga_id, *row) for row in self.rows]
 
     def answer(self, held: bool) -> None:
@@ -109,7 +108,7 @@ class Release(Fenced):
     def saga_id(self) -> str:  # type: ignore[override]  # as the lease says
         return self.lease.saga_id
 
-    def given(self, now: Callable[[], float]) -> Mapping[str, Any]:  # noqa: ARG002 - at any time
+    def given(self, now: float) -> Mapping[str, Any]:  # noqa: ARG002 - at any time
         return {"of_saga": self.lease.saga_id, "epoch": self.lease.epoch}
 
     def answer(self, held: bool) -> None:
@@ -170,7 +169,7 @@ class SqlSagaStore(Commits):
 
     def _fenced(self, write: Fenced) -> bool:
         """Whether the fence of this one held."""
-        now = cache(self._now)
+        now = self._now() if write.tells_time else 0.0
         return bool(self._change(write.change, [write.given(now)], write.events(now)))
 
     # -- reading -------------------------------------------------------------------------------------------------------

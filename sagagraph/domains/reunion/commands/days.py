@@ -48,7 +48,7 @@ async def begin(options: Options, source: Source, saga_id: str | None, on: date 
     if not options.as_json:
         tell_beside(said)
         tell_suggestions(said.problem)
-    wanted = ReunionRequest(problem=said.problem, day=on or _today(), told=said.telling)
+    wanted = ReunionRequest(problem=said.problem, day=on or _today(), told=said.transcript)
     async with acting(options, NAME) as opened:
         request = await _as_begun(opened.engine, name, wanted)
         view = await started(options, opened, name, request, approved=approved)
@@ -94,7 +94,7 @@ async def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem:
     """The request with what has become known; nothing becomes known before what the clock of the day says."""
     before = parse_request(saga.request)
     wished = before.problem if problem is None else parse_problem(json_file(problem, "--problem"))
-    telling = before.told if wished == before.problem else None
+    transcript = before.told if wished == before.problem else None
     known = [model_json(each) for each in before.events]
     events = parse_events(wished, known, *told)
     now = await _clock(saga, before, outbox)
@@ -106,7 +106,7 @@ async def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem:
             )
     listed = [*known, *(model_json(each) for each in fresh)]
     request: dict[str, Any] = model_json(
-        parse_request({**saga.request, "problem": model_json(wished), "events": listed, "told": telling})
+        parse_request({**saga.request, "problem": model_json(wished), "events": listed, "told": transcript})
     )
     return request
 

@@ -93,7 +93,7 @@ def _plan(problem: ReunionProblem, said: Any) -> ReunionPlan:
     return ReunionPlan.model_construct(problem=problem.name, actions=tuple(parsed.actions[n] for n in sorted(parsed.actions)))
 
 
-# -- telling ---------------------------------------------------------------------------------------------------------
+# -- transcript ---------------------------------------------------------------------------------------------------------
 
 
 def _plan_json(plan: ReunionPlan) -> dict[str, Any]:

@@ -9,14 +9,14 @@ from sagagraph.cli import render
 from sagagraph.cli.options import Options
 from sagagraph.cli.terminal import asked, is_terminal
 from sagagraph.context.model import Model
-from sagagraph.domains.reunion.common_sense import accept, suggestions
 from sagagraph.domains.reunion.day import as_json as model_json
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.reading.retelling import heard, meaning_of
-from sagagraph.domains.reunion.reading.rewording import reworded
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
-from sagagraph.domains.reunion.telling import Telling
+from sagagraph.domains.reunion.suggestions import accept, suggestions
+from sagagraph.domains.reunion.text.revision import meaning_of, with_said
+from sagagraph.domains.reunion.text.rewording import reworded
+from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
 from sagagraph.registry import model_of
@@ -43,7 +43,7 @@ class Said:
     """A problem, and how it was told, where it was told in sentences."""
 
     problem: ReunionProblem
-    telling: Telling | None = None
+    transcript: Transcript | None = None
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
@@ -52,8 +52,8 @@ class Said:
             return self
         proposed = [each.id for each in suggestions(self.problem)]
         ids = proposed if wanted == ALL else [each.strip() for each in wanted.split(",")]
-        telling = self.telling and self.telling.model_copy(update={"added": tuple(ids)})
-        return replace(self, problem=accept(self.problem, ids), telling=telling)
+        transcript = self.transcript and self.transcript.model_copy(update={"added": tuple(ids)})
+        return replace(self, problem=accept(self.problem, ids), transcript=transcript)
 
 
 def list_problems(name: str | None, *, as_json: bool) -> int:
@@ -90,24 +90,24 @@ async def told(source: Source, model: Model | None) -> Said:
         return Said(parse_problem(json_file(source.problem, "--problem")))
     if source.shipped is not None:
         return Said(shipped(source.shipped))
-    found = heard(Telling(), source.text or "")
-    meaning = meaning_of(found.telling)
+    found = with_said(Transcript(), source.text or "")
+    meaning = meaning_of(found.transcript)
     if model is not None and (found.unread or meaning.questions):
         plainer = await reworded(source.text or "", model=model)
         if plainer is not None:
             render.stderr.print(f"put in plain words by {model.name}", markup=False)
-            found = heard(Telling(), ". ".join(plainer))
-            meaning = meaning_of(found.telling)
+            found = with_said(Transcript(), ". ".join(plainer))
+            meaning = meaning_of(found.transcript)
     while meaning.questions and is_terminal():
         answer = await asked(f"{meaning.questions[0].text} ")
         if answer is None:
             break
-        found = heard(found.telling, answer)
-        meaning = meaning_of(found.telling)
+        found = with_said(found.transcript, answer)
+        meaning = meaning_of(found.transcript)
     if meaning.problem is None:
         unread = [f"Not understood: {'; '.join(found.unread)}."] if found.unread else []
         raise InvalidInputError(" ".join([*(each.text for each in meaning.questions), *unread]), field=meaning.questions[0].field)
-    return Said(meaning.problem, found.telling, meaning.notes, found.unread)
+    return Said(meaning.problem, found.transcript, meaning.notes, found.unread)
 
 
 def tell_beside(said: Said) -> None:

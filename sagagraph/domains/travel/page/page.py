@@ -19,10 +19,10 @@ from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.progress import bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
-from sagagraph.domains.travel.reading import PartialRequest, read_request
-from sagagraph.domains.travel.reading.partial import Question
-from sagagraph.domains.travel.reading.rewording import reworded
 from sagagraph.domains.travel.request import parse_request
+from sagagraph.domains.travel.text import PartialRequest, read_request
+from sagagraph.domains.travel.text.partial import Question
+from sagagraph.domains.travel.text.rewording import reworded
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.money import money_text

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.reading.passage import Passage
-from sagagraph.domains.travel.reading.unread import left_unread
+from sagagraph.domains.travel.text.reader import left_unread
 from sagagraph.planning.page import ALONE, Preference, better_offer
 from sagagraph.saga.core.state import Saga
 
@@ -52,7 +51,7 @@ def what_else(text: str) -> tuple[str, ...]:
     """What a text says beside preferences, as far as it means something."""
     for aim in _AIMS:
         text = aim.words.sub(" ", text)
-    return left_unread(Passage.of(_DEGREE.sub(" ", text)))
+    return left_unread(_DEGREE.sub(" ", text))
 
 
 def unread_and_preferred(unread: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
