@@ -56,8 +56,9 @@ class TravelEntry(Entry["Travel"]):
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
         with needing("travel"):
-            from sagagraph.domains.travel.judging import judge
+            from sagagraph.domains.travel.judging import check_nothing_happened, judge
 
+        check_nothing_happened(case)
         async with self.open(around) as travel:
             return await judge(case, travel)
 
