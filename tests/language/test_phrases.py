@@ -6,6 +6,8 @@ import pytest
 
 from sagagraph.language.phrases import phrase
 
+pytestmark = pytest.mark.quick
+
 RIDE = phrase("WHO need~ [a] (ride|lift) [from where=(home|work)]", {"WHO": r"(?P<who>\w+)"})
 
 

@@ -16,6 +16,8 @@ import pytest
 from sagagraph.saga.core.status import SagaStatus
 from tests.cli.commands import Ended
 
+pytestmark = pytest.mark.quick
+
 HERE = Path(__file__).parent
 
 

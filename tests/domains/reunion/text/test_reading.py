@@ -12,6 +12,8 @@ from sagagraph.errors import InvalidInputError
 
 from .phrasings import PHRASINGS, RIDE_SHARING, THANKSGIVING, WEDDING
 
+pytestmark = pytest.mark.quick
+
 SMALL = "Dinner at 6 pm at home. Ann is at the station from 4 pm."
 
 
