@@ -20,7 +20,7 @@ from sagagraph.validators.verdict import Verdict
 
 def check_nothing_happened(case: Case) -> None:
     if case.events or case.executed_until or case.against:
-        raise InvalidInputError("is not for trips: a trip is judged as it is", field="--event")
+        raise InvalidInputError("is for reunions and job shops; a trip is judged as it is", field="--event")
 
 
 async def judge(case: Case, travel: Travel) -> Verdict:
