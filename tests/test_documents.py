@@ -122,10 +122,14 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 
 
 def is_command(words: list[str]) -> bool:
-    command: object = typer.main.get_command(app)
+    command = typer.main.get_command(app)
     for word in words:
-        command = getattr(command, "commands", {}).get(word)
-    return command is not None
+        if not hasattr(command, "get_command"):
+            return False
+        command = command.get_command(typer.Context(command), word)
+        if command is None:
+            return False
+    return True
 
 
 def test_every_command_of_the_contract_exists() -> None:

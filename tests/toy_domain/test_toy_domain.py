@@ -107,6 +107,7 @@ def test_what_is_refused_is_bought_elsewhere(installed: Installed) -> None:
     assert installed.bought() == [("apples", "Bob"), ("pears", "Bob")]
 
 
+@pytest.mark.thorough
 def test_it_has_its_place_on_the_command_line(installed: Installed, tmp_path: Path) -> None:
     (tmp_path / "list.json").write_text('{"fruit": {"apples": 1}}')
     (tmp_path / "round.json").write_text('{"purchases": [{"kind": "apples", "count": 1, "stall": "Bob", "price": 0.5}]}')
