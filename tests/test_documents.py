@@ -124,12 +124,11 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 def is_command(words: list[str]) -> bool:
     command = typer.main.get_command(app)
     for word in words:
-        if not hasattr(command, "get_command"):
+        if not hasattr(command, "resolve_command"):
             return False
-        command = command.get_command(typer.Context(command), word)
-        if command is None:
-            return False
-    return True
+        context = typer.Context(command, resilient_parsing=True)
+        command = command.resolve_command(context, [word])[1]
+    return command is not None
 
 
 def test_every_command_of_the_contract_exists() -> None:
