@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sagagraph.domains.job_shop.planning.compiled import compiled, ints
+from sagagraph.domains.job_shop.planning.compiled import AT_ONCE, compiled, ints
 
 if TYPE_CHECKING:
     from sagagraph.domains.job_shop.planning.compiled import Ints
@@ -19,8 +19,6 @@ _TENURE: Final = 8
 _PATIENCE: Final = 2_000
 """After so many moves without a better schedule, the search goes back to the best and a few moves off at random."""
 _KICKS: Final = 10
-_AT_ONCE: Final = 200
-"""Moves between two looks at the clock."""
 _PAIRS: Final = 1 << 20
 """Pairs of tasks that are remembered apart; where two are one, that does little harm."""
 _FAR: Final = 1 << 60
@@ -79,7 +77,7 @@ def improved(workload: Workload, starts: Starts, budget: Budget, bound: int, *, 
     while fruitless < rounds:
         before = memory.counts[_ENDS]
         memory.counts[_STALE] = 0
-        while _search(order, memory, workload.begun_until, _AT_ONCE):
+        while _search(order, memory, workload.begun_until, AT_ONCE):
             if memory.counts[_ENDS] <= bound or not budget.left:
                 return _found(memory)
         if memory.counts[_ENDS] <= bound or not budget.left:
@@ -196,7 +194,7 @@ def _moves(order: _Order) -> int:
 
 @compiled
 def _waits_otherwise(order: _Order, first: int, second: int) -> bool:
-    """Whether `second`, right behind `first` on a critical path, may wait for it by its job too: then they cannot change places."""
+    """Whether `second`, right behind `first` on a critical path, may wait for it by its job too: then they stay as they are."""
     before = order.before[second]
     is_late = order.head[before] + order.duration[before] >= order.head[first] + order.duration[first]
     return is_late and order.position[before] >= order.position[first]
