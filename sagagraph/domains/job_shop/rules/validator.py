@@ -10,7 +10,7 @@ from sagagraph.domains.job_shop.instances import parse_problem
 from sagagraph.domains.job_shop.parsing import check_legible, parse_events, parse_moment, parse_schedule
 from sagagraph.domains.job_shop.request import JobShop
 from sagagraph.domains.job_shop.rules.case import Case, Check, History
-from sagagraph.domains.job_shop.rules.rows import check_missing, check_names, check_once, check_readable
+from sagagraph.domains.job_shop.rules.completeness import check_missing, check_names, check_once, check_readable
 from sagagraph.domains.job_shop.rules.times import (
     check_durations,
     check_machines,

@@ -10,12 +10,12 @@ from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, par
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.case import Case, Check
 from sagagraph.domains.reunion.rules.circumstances import Circumstances
-from sagagraph.domains.reunion.rules.company import check_company
 from sagagraph.domains.reunion.rules.history import History
-from sagagraph.domains.reunion.rules.names import check_names, check_readable
+from sagagraph.domains.reunion.rules.journeys import check_drivers, check_roads, check_seats, check_vehicles_ready
+from sagagraph.domains.reunion.rules.never_alone import check_company
 from sagagraph.domains.reunion.rules.past import check_past
-from sagagraph.domains.reunion.rules.people import check_goals, check_presence
-from sagagraph.domains.reunion.rules.roads import check_drivers, check_roads, check_seats, check_vehicles_ready
+from sagagraph.domains.reunion.rules.presence import check_goals, check_presence
+from sagagraph.domains.reunion.rules.references import check_names, check_readable
 from sagagraph.domains.reunion.rules.tasks import (
     check_durations,
     check_missing,
