@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     Ints = list[int]
@@ -16,7 +16,7 @@ try:
     import numba
     import numpy as np
 except ImportError:
-    AT_ONCE: Final = 1
+    AT_ONCE = 1
 
     def compiled(function: Callable[P, R]) -> Callable[P, R]:
         return function
@@ -25,7 +25,7 @@ except ImportError:
         return list(values)
 
 else:
-    AT_ONCE: Final = 200
+    AT_ONCE = 200
     """Steps of a search between two looks at the clock."""
 
     def compiled(function: Callable[P, R]) -> Callable[P, R]:
