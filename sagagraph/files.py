@@ -1,16 +1,21 @@
-"""Files that domains leave for people: whole or not at all, in folders that an id can not lead out of."""
+"""Files: those that commands read, and those that domains leave for people, whole or not at all."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
+from typing import Any, Final
 from urllib.parse import quote
 
+from sagagraph.errors import InvalidInputError
+
+MOST_BYTES: Final = 16_000_000
 _LONGEST_NAME = 200
 
 
 def file_name(name: str) -> str:
-    """One file name for each name."""
+    """One file name for each name; no id can lead out of the folder with it."""
     quoted = quote(name, safe=" ~@")
     if len(quoted) > _LONGEST_NAME:
         return hashlib.sha256(name.encode()).hexdigest()
@@ -22,3 +27,42 @@ def write_whole(path: Path, content: bytes) -> None:
     fresh = path.with_name(path.name + ".part")
     fresh.write_bytes(content)
     fresh.replace(path)
+
+
+def text_file(path: Path, field: str) -> str:
+    """Raises `InvalidInputError`, which names `field` and the file, where it can not be read, is no text, or far too large."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise InvalidInputError(f"{path} has more than {MOST_BYTES} bytes", field=field)
+        return content.decode()
+    except OSError as exc:
+        raise InvalidInputError(f"{path} can not be read: {exc.strerror}", field=field) from exc
+    except UnicodeDecodeError as exc:
+        raise InvalidInputError(f"{path} is not text: {exc.reason} at byte {exc.start}", field=field) from exc
+
+
+def write_json(path: Path, document: Any, field: str) -> None:
+    """Raises `InvalidInputError`, which names `field` and the file, where it can not be written."""
+    try:
+        path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    except OSError as exc:
+        raise InvalidInputError(f"{path} can not be written: {exc.strerror}", field=field) from exc
+
+
+def json_file(path: Path, field: str) -> Any:
+    """Raises `InvalidInputError`, which names `field` and the file, where it can not be read or is not JSON."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+        json.dumps(value, ensure_ascii=False).encode()  # half a character can be escaped in JSON, and not be written again
+        return value
+    except OSError as exc:
+        raise InvalidInputError(f"{path} can not be read: {exc.strerror}", field=field) from exc
+    except (ValueError, RecursionError) as exc:
+        raise InvalidInputError(f"{path} is not JSON: {exc}", field=field) from exc
+
+
+def sqlite_path(url: str) -> Path:
+    """Of `sqlite:///FILE`."""
+    return Path(url.removeprefix("sqlite:///")).expanduser()

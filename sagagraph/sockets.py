@@ -1,8 +1,12 @@
-"""A listening socket for a server of ours: taken before anything else is begun, so that a port in use is said at once."""
+"""Sockets and signals of a server of ours. Its socket is taken before anything else is begun: a port in use is said at once."""
 
 from __future__ import annotations
 
+import signal
 import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 from sagagraph.errors import InvalidInputError
 
@@ -25,3 +29,18 @@ def listen(host: str, port: int) -> socket.socket:
 def url_of(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+@contextmanager
+def stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """SIGINT and SIGTERM call `stop`, and nothing else."""
+
+    def call(_signal: int, _frame: FrameType | None) -> None:
+        stop()
+
+    before = {number: signal.signal(number, call) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -13,6 +13,8 @@ import typer
 import sagagraph
 from sagagraph.cli.app import app
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("sagagraph", "tests", "benchmarks", "docs")
 PROTOCOL, FORMATS = ROOT / "docs" / "protocol.md", ROOT / "docs" / "formats.md"

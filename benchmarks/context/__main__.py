@@ -17,7 +17,7 @@ from benchmarks.markdown import prose, table
 from benchmarks.plots import log_log, save
 from sagagraph.context.selector import Need, context_of
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS, tokens_of
-from sagagraph.saga.engine.selection import SagaGround
+from sagagraph.saga.engine.validation import SagaSource
 
 OUT = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 SIZES = (10, 100, 1_000, 10_000)
@@ -38,16 +38,16 @@ class Row:
 
 def measured(shape: str, operations: int, runs: int) -> Row:
     saga = folded(history(shape, operations))
-    counting = Counting(SagaGround(saga))
+    counting = Counting(SagaSource(saga))
     tokens = context_of(counting, LAST, NEED).tokens
-    took = statistics.median(_seconds(SagaGround(saga)) for _ in range(runs))
+    took = statistics.median(_seconds(SagaSource(saga)) for _ in range(runs))
     whole = tokens_of(dict(saga.outputs))
     return Row(shape, operations, tokens, counting.asked["visited"], took * 1000, whole)
 
 
-def _seconds(ground: SagaGround) -> float:
+def _seconds(source: SagaSource) -> float:
     begun = time.perf_counter()
-    context_of(ground, LAST, NEED)
+    context_of(source, LAST, NEED)
     return time.perf_counter() - begun
 
 

@@ -1,4 +1,4 @@
-"""Long histories of one saga, of several shapes, and a ground that counts what is asked of it."""
+"""Long histories of one saga, of several shapes, and a source that counts what is asked of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from sagagraph.context.selector import Ground
+from sagagraph.context.selector import ContextSource
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.state import Saga
@@ -63,30 +63,30 @@ def _spec(name: str, after: tuple[str, ...]) -> OperationSpec:
 
 
 class Counting:
-    """A ground that counts the questions: the work of choosing a slice, on any machine."""
+    """A source that counts the questions: the work of choosing a slice, on any machine."""
 
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
+    def __init__(self, source: ContextSource) -> None:
+        self._source = source
         self.asked: Counter[str] = Counter()
 
     @property
     def wishes(self) -> Mapping[str, Any]:
-        return self._ground.wishes
+        return self._source.wishes
 
     def inputs(self, operation: str) -> Any:
-        return self._ground.inputs(operation)
+        return self._source.inputs(operation)
 
     def prerequisites(self, operation: str) -> Sequence[str]:
         self.asked["prerequisites"] += 1
-        return self._ground.prerequisites(operation)
+        return self._source.prerequisites(operation)
 
     def constraint(self, operation: str) -> Any:
-        return self._ground.constraint(operation)
+        return self._source.constraint(operation)
 
     def has_output(self, operation: str) -> bool:
         self.asked["visited"] += 1
-        return self._ground.has_output(operation)
+        return self._source.has_output(operation)
 
     def output(self, operation: str) -> Any:
         self.asked["outputs"] += 1
-        return self._ground.output(operation)
+        return self._source.output(operation)

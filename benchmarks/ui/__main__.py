@@ -46,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _started(folder: Path) -> tuple[subprocess.Popen[str], str]:
     command = [sys.executable, "-m", "sagagraph", "ui", "--port", "0", "--json", "--store", f"sqlite:///{folder / 'saga.db'}"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own command
+    environment = {**os.environ, "SAGAGRAPH_TODAY": "2025-03-01"}  # people ask for trips of that year
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)  # noqa: S603 - our own command
     if server.stdout is None:
         raise AssertionError("it was opened with a pipe")
     told = ""

@@ -1,42 +1,40 @@
-"""The commands of FORMATS, and how each of them ends."""
+"""The commands of FORMATS that are no domain's, and how each of them ends.
+
+Only the names, options and help are here; what a command does is imported when it is called.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Coroutine
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from typer.exceptions import Abort, TyperException
 
 from sagagraph import __version__
-from sagagraph.cli import sagas, trips
-from sagagraph.cli import validate as validation
-from sagagraph.cli.door import Door
-from sagagraph.cli.job_shop import jobshop
+from sagagraph.cli import options as o
 from sagagraph.cli.logs import LogLevel, configure_logs
-from sagagraph.cli.output import print_json, stderr, stdout
-from sagagraph.cli.reunion_days import reunion
+from sagagraph.cli.options import Options
+from sagagraph.cli.verbs import Verbs
 from sagagraph.errors import InvalidInputError, SagaGraphError
-from sagagraph.saga.core.events import Resolution
+from sagagraph.extras import needing
 
 INTERRUPTED = 130
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 db = typer.Typer(help="The store's tables.")
 app.add_typer(db, name="db")
-app.add_typer(reunion, name="reunion")
-app.add_typer(jobshop, name="jobshop")
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
-Store = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="sqlite:///FILE, postgresql://… or memory:")]
-Provider = Annotated[str, typer.Option("--provider", envvar="SAGAGRAPH_PROVIDER_URL", help="A reservation service.")]
-SagaId = Annotated[str, typer.Argument(metavar="SAGA")]
-PlanHash = Annotated[str | None, typer.Option("--plan", metavar="HASH", help="Insist on this plan.")]
+
+class Found(StrEnum):
+    """What a person found out about an operation: `Resolution`, whose module is slow to import."""
+
+    LANDED = "landed"
+    ABSENT = "absent"
+    COMPENSATED = "compensated"
 
 
 class GraphFormat(StrEnum):
@@ -46,7 +44,7 @@ class GraphFormat(StrEnum):
 
 def _tell_version(asked: bool) -> None:
     if asked:
-        stdout.print(f"sagagraph {__version__}")
+        sys.stdout.write(f"sagagraph {__version__}\n")
         raise typer.Exit
 
 
@@ -63,150 +61,211 @@ def root(
     configure_logs(log_level, as_json="--json" in sys.argv)
 
 
+# -- sagas of every domain -------------------------------------------------------------------------------------------
+
+
 @app.command()
-def trip(
-    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="The trip in a sentence.")] = None,
-    request: Annotated[Path | None, typer.Option("--request", metavar="FILE.json", help="The trip as JSON.")] = None,
-    saga_id: Annotated[str | None, typer.Option("--saga-id", metavar="ID", help="Begin that saga, or resume it.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Approve the preferred plan.")] = False,
-    plan_only: Annotated[bool, typer.Option("--plan-only", help="Only plan.")] = False,
-    today: Annotated[
-        datetime | None,
-        typer.Option(
-            "--today", formats=["%Y-%m-%d"], metavar="DATE", help="Set the clock of the reservation service inside the command."
-        ),
-    ] = None,
-    store: Store = "",
-    provider: Provider = "",
-    as_json: Json = False,
+def begin(
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN")],
+    text: o.Text = None,
+    request: o.RequestFile = None,
+    saga_id: o.NewSagaId = None,
+    yes: o.Yes = False,
+    only: o.PlanOnly = False,
+    today: o.Today = None,
+    verbose: o.Verbose = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
 ) -> None:
-    """Plan a trip and, after approval, book it."""
-    door = Door(store, provider, as_json, today.date() if today else None)
-    _end(trips.trip(door, text, request, saga_id, approved=yes, plan_only=plan_only))
+    """Plan for any domain and, after approval, carry it out."""
+    from sagagraph.cli import beginning
+
+    options = Options(store, provider, as_json, verbose, today.date() if today else None)
+    if only:
+        o.end(beginning.plan_only(options, domain, text, request))
+    o.end(beginning.begin(options, domain, text, request, saga_id, approved=yes))
 
 
 @app.command()
 def change(
-    saga: SagaId,
-    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is wished otherwise, in a sentence.")] = None,
-    request: Annotated[Path | None, typer.Option("--request", metavar="FILE.json", help="All wishes, as JSON.")] = None,
+    saga: o.SagaId,
+    text: o.Text = None,
+    request: o.RequestFile = None,
     lost: Annotated[
         list[str] | None, typer.Option("--lost", metavar="OPERATION", help="What has fallen through; may be repeated.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Approve what comes of it.")] = False,
-    store: Store = "",
-    provider: Provider = "",
-    as_json: Json = False,
+    yes: o.Yes = False,
+    verbose: o.Verbose = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
 ) -> None:
-    """Change what a trip is to be, before it is paid or after; what is booked and fits stays."""
-    _end(trips.change(Door(store, provider, as_json), saga, text, request, lost or (), approved=yes))
+    """Change what a saga is to do, before its pivot or after; what is done and fits stays."""
+    from sagagraph.cli import beginning
+
+    options = Options(store, provider, as_json, verbose)
+    o.end(beginning.change(options, saga, text, request, lost or (), approved=yes))
 
 
 @app.command()
-def approve(saga: SagaId, plan: PlanHash = None, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
+def approve(
+    saga: o.SagaId,
+    plan: o.PlanHash = None,
+    verbose: o.Verbose = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
+) -> None:
     """Approve the plan that a saga shows, and carry it out."""
-    _end(sagas.settle_plan(Door(store, provider, as_json), saga, plan, approved=True))
+    from sagagraph.cli import settling
+
+    o.end(settling.settle_plan(Options(store, provider, as_json, verbose), saga, plan, approved=True))
 
 
 @app.command()
-def reject(saga: SagaId, plan: PlanHash = None, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
+def reject(
+    saga: o.SagaId,
+    plan: o.PlanHash = None,
+    verbose: o.Verbose = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
+) -> None:
     """Reject the plan that a saga shows."""
-    _end(sagas.settle_plan(Door(store, provider, as_json), saga, plan, approved=False))
+    from sagagraph.cli import settling
+
+    o.end(settling.settle_plan(Options(store, provider, as_json, verbose), saga, plan, approved=False))
 
 
 @app.command()
 def resume(
-    saga: Annotated[str | None, typer.Argument(metavar="[SAGA]")] = None,
+    saga: o.AnySaga = None,
     every: Annotated[bool, typer.Option("--all", help="All that are open.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for a dead worker's lease to run out.")] = True,
-    store: Store = "",
-    provider: Provider = "",
-    as_json: Json = False,
+    verbose: o.Verbose = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
 ) -> None:
-    """Go on with a saga, or with all that are open."""
+    """Resume a saga, or all that are open."""
+    from sagagraph.cli import settling
+
     if saga is not None and every:
         raise InvalidInputError("name a saga or say --all, not both", field="SAGA")
-    door = Door(store, provider, as_json)
-    _end(sagas.resume_all(door, wait=wait) if saga is None else sagas.resume(door, saga, wait=wait))
+    options = Options(store, provider, as_json, verbose)
+    o.end(settling.resume_all(options, wait=wait) if saga is None else settling.resume(options, saga, wait=wait))
 
 
 @app.command()
 def cancel(
-    saga: SagaId,
+    saga: o.SagaId,
     preview: Annotated[bool, typer.Option("--preview", help="Only say what would be undone, the fees and the residue.")] = False,
-    store: Store = "",
-    provider: Provider = "",
-    as_json: Json = False,
+    verbose: o.Verbose = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
 ) -> None:
     """Undo a saga."""
-    _end(sagas.cancel(Door(store, provider, as_json), saga, preview=preview))
+    from sagagraph.cli import settling
+
+    o.end(settling.cancel(Options(store, provider, as_json, verbose), saga, preview=preview))
 
 
 @app.command()
 def resolve(
-    saga: SagaId,
+    saga: o.SagaId,
     operation: Annotated[str, typer.Argument(metavar="OPERATION")],
-    resolution: Annotated[Resolution, typer.Option("--as", help="What a person found out.")],
+    found: Annotated[Found, typer.Option("--as", help="What a person found out.")],
     output: Annotated[str | None, typer.Option("--output", metavar="JSON", help="What it returned, if it landed.")] = None,
-    store: Store = "",
-    provider: Provider = "",
-    as_json: Json = False,
+    verbose: o.Verbose = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
 ) -> None:
     """Settle an operation that is held or stuck."""
-    _end(sagas.resolve(Door(store, provider, as_json), saga, operation, resolution, output))
+    from sagagraph.cli import settling
+    from sagagraph.saga.core.events import Resolution
+
+    o.end(settling.resolve(Options(store, provider, as_json, verbose), saga, operation, Resolution(found), output))
+
+
+# -- looking ---------------------------------------------------------------------------------------------------------
 
 
 @app.command()
 def status(
-    saga: Annotated[str | None, typer.Argument(metavar="[SAGA]")] = None,
+    saga: o.AnySaga = None,
     at: Annotated[
         int | None, typer.Option("--at", metavar="VERSION", help="As it was when its journal had that many events.")
     ] = None,
-    store: Store = "",
-    provider: Provider = "",
-    as_json: Json = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
 ) -> None:
     """Where a saga stands, or all of them."""
+    from sagagraph.cli import looking
+
     if saga is None and at is not None:
         raise InvalidInputError("say which saga stood there", field="SAGA")
-    door = Door(store, provider, as_json)
-    _end(sagas.list_all(door) if saga is None else sagas.status(door, saga, at))
+    options = Options(store, provider, as_json)
+    o.end(looking.list_all(options) if saga is None else looking.status(options, saga, at))
 
 
 @app.command()
-def log(saga: SagaId, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
+def log(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
     """A saga's journal."""
-    _end(sagas.log(Door(store, provider, as_json), saga))
+    from sagagraph.cli import looking
+
+    o.end(looking.log(Options(store, provider, as_json), saga))
 
 
 @app.command()
-def replay(saga: SagaId, store: Store = "", provider: Provider = "", as_json: Json = False) -> None:
+def replay(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
     """Fold a saga's journal again, run its validators again, and report any difference."""
-    _end(sagas.replay(Door(store, provider, as_json), saga))
+    from sagagraph.cli import looking
 
-
-@app.command()
-def redact(
-    saga: SagaId,
-    fields: Annotated[list[str], typer.Option("--field", metavar="NAME", help="May be repeated.")],
-    store: Store = "",
-    provider: Provider = "",
-    as_json: Json = False,
-) -> None:
-    """Make what a finished saga's journal has under these names unreadable, for good."""
-    _end(sagas.redact(Door(store, provider, as_json), saga, fields))
+    o.end(looking.replay(Options(store, provider, as_json), saga))
 
 
 @app.command()
 def graph(
-    saga: SagaId,
+    saga: o.SagaId,
     form: Annotated[GraphFormat, typer.Option("--format")] = GraphFormat.MERMAID,
-    store: Store = "",
-    provider: Provider = "",
-    as_json: Json = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
 ) -> None:
     """A saga's dependency graph."""
-    _end(sagas.graph(Door(store, provider, as_json), saga, mermaid=form is GraphFormat.MERMAID and not as_json))
+    from sagagraph.cli import looking
+
+    is_mermaid = form is GraphFormat.MERMAID and not as_json
+    o.end(looking.graph(Options(store, provider, as_json), saga, mermaid=is_mermaid))
+
+
+@app.command()
+def validate(
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN")],
+    problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="What the plan is for.")],
+    plan: Annotated[Path, typer.Argument(metavar="PLAN")],
+    event: o.Events = None,
+    executed_until: Annotated[
+        str | None, typer.Option("--executed-until", metavar="MOMENT", help="What was done by then, as the problem has times.")
+    ] = None,
+    against: Annotated[Path | None, typer.Option("--against", metavar="OLDPLAN", help="As the plan was then.")] = None,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Judge a plan, whoever made it."""
+    from sagagraph.cli.judging import judge
+    from sagagraph.planning.entry import Case
+
+    case = Case(problem, plan, tuple(event or ()), executed_until, against)
+    o.end(judge(Options(store, provider, as_json), domain, case))
+
+
+# -- services --------------------------------------------------------------------------------------------------------
 
 
 @app.command()
@@ -221,47 +280,18 @@ def sandbox(
     market: Annotated[
         str, typer.Option("--market", metavar="static|moving", help="Whether other customers book too.")
     ] = "static",
-    as_json: Json = False,
+    as_json: o.AsJson = False,
 ) -> None:
     """Run the sandbox reservation service."""
-    from sagagraph.sandbox.server import SandboxSettings, serve
+    from sagagraph.cli.render import announce
+
+    with needing("all"):
+        from sagagraph.sandbox.server import SandboxSettings, serve
 
     withheld = frozenset(each.strip() for each in without.split(",") if each.strip())
-    day: date | None = today.date() if today else None
-    settings = SandboxSettings(database, faults, day, withheld, key_retention, market)
-
-    def announce(url: str) -> None:
-        if as_json:
-            print_json({"url": url})
-        else:
-            stdout.print(f"the sandbox reservation service listens on {url}")
-
-    serve(settings, host=host, port=port, on_ready=announce)
-
-
-@app.command()
-def validate(
-    domain: Annotated[validation.JudgedDomain, typer.Argument(metavar="reunion|travel|jobshop")],
-    problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="What the plan is for; of a trip, the request.")],
-    plan: Annotated[Path, typer.Argument(metavar="PLAN")],
-    event: Annotated[list[Path] | None, typer.Option("--event", metavar="EVENT.json", help="May be repeated.")] = None,
-    executed_until: Annotated[
-        str | None, typer.Option("--executed-until", metavar="HH:MM", help="What was done by then; of a job shop, a number.")
-    ] = None,
-    against: Annotated[Path | None, typer.Option("--against", metavar="OLDPLAN", help="As the plan was then.")] = None,
-    store: Store = "",
-    provider: Provider = "",
-    as_json: Json = False,
-) -> None:
-    """Judge a plan, whoever made it."""
-    door = Door(store, provider, as_json)
-    if domain is validation.JudgedDomain.REUNION:
-        _end(validation.validate_reunion(door, problem, plan, event or (), executed_until, against))
-    if domain is validation.JudgedDomain.JOBSHOP:
-        _end(validation.validate_job_shop(door, problem, plan, event or (), executed_until, against))
-    if event or executed_until or against:
-        raise InvalidInputError("is for reunions and job shops; a trip is judged as it is", field="--event")
-    _end(validation.validate_trip(door, problem, plan))
+    settings = SandboxSettings(database, faults, today.date() if today else None, withheld, key_retention, market)
+    said = announce("the sandbox reservation service listens on", as_json=as_json)
+    serve(settings, host=host, port=port, on_ready=said)
 
 
 @app.command()
@@ -272,29 +302,48 @@ def ui(
     password: Annotated[
         str, typer.Option("--password", envvar="SAGAGRAPH_UI_PASSWORD", help="Better in the environment: others see arguments.")
     ] = "",
-    store: Store = "",
-    provider: Provider = "",
-    as_json: Json = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
 ) -> None:
-    """Run the app: plan, watch, break and undo trips in a browser; and the same over REST."""
+    """Run the app: plan, watch, break and undo sagas in a browser; and the same over REST."""
     from sagagraph.cli.ui import serve_ui
 
-    settings = Door(store, provider, as_json).settings
-    _end(serve_ui(settings, host=host, port=port, user=user, password=password, as_json=as_json))
+    settings = Options(store, provider, as_json).settings
+    o.end(serve_ui(settings, host=host, port=port, user=user, password=password, as_json=as_json))
+
+
+# -- the store -------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def redact(
+    saga: o.SagaId,
+    fields: Annotated[list[str], typer.Option("--field", metavar="NAME", help="May be repeated.")],
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Make what a finished saga's journal has under these names unreadable, for good."""
+    from sagagraph.cli import store as stores
+
+    o.end(stores.redact(Options(store, provider, as_json), saga, fields))
 
 
 @db.command("upgrade")
-def db_upgrade(store: Store = "", as_json: Json = False) -> None:
+def db_upgrade(store: o.Store = "", as_json: o.AsJson = False) -> None:
     """Create or migrate the store's tables."""
-    _end(sagas.upgrade(Door(store, "", as_json)))
+    from sagagraph.cli import store as stores
+
+    o.end(stores.upgrade(Options(store, as_json=as_json)))
 
 
 @db.command("project")
-def db_project(
-    saga: Annotated[str | None, typer.Argument(metavar="[SAGA]")] = None, store: Store = "", as_json: Json = False
-) -> None:
+def db_project(saga: o.AnySaga = None, store: o.Store = "", as_json: o.AsJson = False) -> None:
     """Bring the projections' tables up to date: of that saga, or of all that have moved on."""
-    _end(sagas.project(Door(store, "", as_json), saga))
+    from sagagraph.cli import store as stores
+
+    o.end(stores.project(Options(store, as_json=as_json), saga))
 
 
 @db.command("retire")
@@ -303,17 +352,18 @@ def db_retire(
     archive: Annotated[Path | None, typer.Option("--archive", metavar="FILE.jsonl", help="Append them to this file.")] = None,
     drop: Annotated[bool, typer.Option("--drop", help="Keep no copy.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say which.")] = False,
-    store: Store = "",
-    as_json: Json = False,
+    store: o.Store = "",
+    as_json: o.AsJson = False,
 ) -> None:
     """Archive or drop the journals of sagas that have ended."""
+    from sagagraph.cli import store as stores
+
     if drop is (archive is not None):
         raise InvalidInputError("say --archive FILE.jsonl or --drop, one of them", field="--archive")
-    _end(sagas.retire(Door(store, "", as_json), older_than, archive, dry_run=dry_run))
+    o.end(stores.retire(Options(store, as_json=as_json), older_than, archive, dry_run=dry_run))
 
 
-def _end(command: Coroutine[Any, Any, int]) -> None:
-    raise typer.Exit(asyncio.run(command))
+# -- ends ------------------------------------------------------------------------------------------------------------
 
 
 def main() -> None:
@@ -334,6 +384,8 @@ def main() -> None:
 
 
 def _fail(message: str, code: int, field: str | None = None) -> None:
+    from sagagraph.cli.render import stderr
+
     line = " ".join(message.split())
     stderr.print(f"sagagraph: {line}", markup=False)
     _print_error(line, code, field)
@@ -341,5 +393,7 @@ def _fail(message: str, code: int, field: str | None = None) -> None:
 
 
 def _print_error(line: str, code: int, field: str | None = None) -> None:
+    from sagagraph.cli.render import print_json
+
     if "--json" in sys.argv:
         print_json({"error": {"message": line, "field": field, "exit_code": code}})

@@ -1,24 +1,26 @@
-"""A plan is shown to a person, who approves it or not."""
+"""Approval: a plan is shown to a person, who approves it or not."""
 
 from __future__ import annotations
 
-from sagagraph.bootstrap import title_of
-from sagagraph.cli import output
-from sagagraph.cli.door import PERSON, Door, Opened, asked, is_conversation
+from sagagraph.cli import render
+from sagagraph.cli.options import PERSON, Options
+from sagagraph.cli.session import Opened
+from sagagraph.cli.terminal import asked, is_terminal
+from sagagraph.registry import title_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import SagaView
 
 
-async def approved_or_not(door: Door, opened: Opened, view: SagaView) -> SagaView:
+async def approved_or_not(options: Options, opened: Opened, view: SagaView) -> SagaView:
     """A person at a terminal is asked, and asked again about what becomes of it; anybody else is told what to do."""
-    while view.status is SagaStatus.AWAITING_APPROVAL and is_conversation(door):
+    while view.status is SagaStatus.AWAITING_APPROVAL and is_terminal() and not options.as_json:
         decided = await _ask(opened, view)
         if decided is None:
             return view
         view = decided
-    if view.status is SagaStatus.AWAITING_APPROVAL and not door.as_json:
+    if view.status is SagaStatus.AWAITING_APPROVAL and not options.as_json:
         show_waiting(view.saga_id, await waiting_for_approval(opened.engine, view))
     return view
 
@@ -31,19 +33,18 @@ async def _ask(opened: Opened, view: SagaView) -> SagaView | None:
     if answer is None:
         return None
     approved = answer.strip().lower() in ("y", "yes")
-    decided: SagaView = await opened.graph.decide(view.saga_id, approved=approved, by=PERSON, plan_hash=saga.plan.hash)
-    return decided
+    return await opened.graph.decide(view.saga_id, approved=approved, by=PERSON, plan_hash=saga.plan.hash)
 
 
 def show_plan(saga: Saga) -> None:
-    """The plan that waits for approval, as whoever is to approve it should see it."""
+    """The plan of a saga, as whoever is to approve it should see it."""
     plan = {"plan_hash": saga.plan.hash, "cost": saga.plan.cost, "reasons": saga.plan.reasons, "title": title_of(saga)}
-    output.print_plan(1, plan)
+    render.print_plan(1, plan)
 
 
 def show_waiting(saga_id: str, saga: Saga) -> None:
     show_plan(saga)
-    output.stdout.print(f"approve it with: sagagraph approve {saga_id} --plan {saga.plan.hash}", markup=False)
+    render.stdout.print(f"approve it with: sagagraph approve {saga_id} --plan {saga.plan.hash}", markup=False)
 
 
 async def waiting_for_approval(engine: Engine, view: SagaView) -> Saga:

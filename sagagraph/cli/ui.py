@@ -8,9 +8,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sagagraph.bootstrap import Settings
-from sagagraph.cli import output
+from sagagraph.cli import render
 from sagagraph.errors import InvalidInputError
+from sagagraph.extras import needing
+from sagagraph.settings import Settings
 from sagagraph.ui.server.options import ServerOptions
 
 
@@ -18,21 +19,10 @@ async def serve_ui(settings: Settings, *, host: str, port: int, user: str, passw
     if bool(user) is not bool(password):
         raise InvalidInputError("give both, a user and a password, or none", field="--user" if password else "--password")
     options = ServerOptions(host, port, {user: password} if user else {})
-    with _tables_made_meanwhile(settings):
-        try:
-            from sagagraph.ui.server.app import serve
-        except ModuleNotFoundError as exc:
-            raise InvalidInputError(
-                f"{exc.name} is not installed; needed for the app: pip install sagagraph[ui]", field="ui"
-            ) from exc
+    with _tables_made_meanwhile(settings), needing("ui"):
+        from sagagraph.ui.server.app import serve
 
-    def announce(url: str) -> None:
-        if as_json:
-            output.print_json({"url": url})
-        else:
-            output.stdout.print(f"SagaGraph listens on {url}", markup=False)
-
-    await serve(settings, options, announce)
+    await serve(settings, options, render.announce("SagaGraph listens on", as_json=as_json))
     return 0
 
 

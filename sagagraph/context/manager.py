@@ -1,11 +1,11 @@
-"""The context manager (SagaLLM figure 1): hands out slices, keeps track of them, and restores them from a journal."""
+"""Context manager (SagaLLM figure 1): hands out slices, keeps track of them, and restores them from a journal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sagagraph.context.selector import Ground, Need, context_of
+from sagagraph.context.selector import ContextSource, Need, context_of
 from sagagraph.context.slice import ContextSlice
 from sagagraph.errors import ContextMismatchError
 
@@ -23,15 +23,15 @@ class Issued:
     tokens: int
 
 
-GroundAt = Callable[[int], Ground]
+SourceAt = Callable[[int], ContextSource]
 """The saga as it stood when its journal had that many events."""
 
 
 class ContextManager:
     """For the agents and validators of one saga. Holds the last slice that each was given, not its content."""
 
-    def __init__(self, ground_at: GroundAt) -> None:
-        self._ground_at = ground_at
+    def __init__(self, source_at: SourceAt) -> None:
+        self._source_at = source_at
         self._issued: dict[tuple[str, str], Issued] = {}
 
     @property
@@ -40,7 +40,7 @@ class ContextManager:
 
     def issue(self, agent: str, operation: str, need: Need, version: int) -> ContextSlice:
         """The context of `agent` for `operation`. Raises `ContextBudgetError` if what is critical does not fit."""
-        context = context_of(self._ground_at(version), operation, need)
+        context = context_of(self._source_at(version), operation, need)
         self._issued[agent, operation] = Issued(agent, operation, need, version, context.hash, context.tokens)
         return context
 
@@ -50,7 +50,7 @@ class ContextManager:
         Raises:
             ContextMismatchError: the journal does not say any more what it said then.
         """
-        context = context_of(self._ground_at(issued.version), issued.operation, issued.need)
+        context = context_of(self._source_at(issued.version), issued.operation, issued.need)
         if context.hash != issued.hash:
             raise ContextMismatchError(
                 f"the context of {issued.agent} at version {issued.version} was {issued.hash}, and comes out as {context.hash}: "

@@ -1,12 +1,13 @@
-"""What is asked of a language model, and what may come back. Who speaks to a real one is in planning/llm.py."""
+"""Model: what is asked of a language model, and what may come back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from sagagraph.context.quoting import Quoted
+from sagagraph.workflow.values import Json
 
 MAX_ANSWER_TOKENS = 1024
 
@@ -19,7 +20,7 @@ class Question:
     """Written by us alone."""
     data: Quoted
     """What others wrote, providers and people: it is told apart from the instructions, and is never one."""
-    schema: Mapping[str, Any]
+    schema: Mapping[str, Json]
     """The JSON schema of the answer, with a `title`."""
     max_tokens: int = MAX_ANSWER_TOKENS
     """Of the answer."""
@@ -40,7 +41,7 @@ class Usage:
 class Answer:
     """`content` is JSON that claims to follow the schema: whoever asked must check that."""
 
-    content: Any
+    content: Json
     usage: Usage
 
 

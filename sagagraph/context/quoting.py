@@ -1,4 +1,4 @@
-"""Text of others, quoted so that a model can not take it for instructions.
+"""Quoting: text of others, put so that a model cannot take it for instructions.
 
 The data is one line of JSON, so it can hold no line of its own, between two marks that carry a nonce. Whoever wrote the data
 did not know the nonce: it can not close the quotation.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
+
+from sagagraph.workflow.values import Json
 
 _NONCE_BYTES: Final = 12
 
@@ -23,7 +25,7 @@ def new_nonce() -> str:
 class Quoted:
     """JSON data and the nonce that it is quoted with. Made anew for every question."""
 
-    data: Any
+    data: Json
     nonce: str
 
     @property

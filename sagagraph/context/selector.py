@@ -1,4 +1,4 @@
-"""Which facts an agent or validator of one operation may know (SagaLLM figure 1, information selector).
+"""Selection: which facts an agent or validator of one operation may know (SagaLLM figure 1, information selector).
 
 Along the dependency graph: its inputs, what it declares to read of the wishes, the constraints that touch it, and the outputs of
 its ancestors, nearer ones before farther ones. What lies beyond the budget is not even looked at, however long the history is.
@@ -10,9 +10,10 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS, ContextSlice, Fact, select, tokens_of
+from sagagraph.workflow.values import Json
 
 MOST_VISITED: Final = 256
 """Ancestors that are looked at, whether or not they have an output."""
@@ -20,27 +21,27 @@ MOST_MISSED: Final = 8
 """Outputs without room; a smaller one behind them may still fit, but the search for it ends."""
 
 
-class Ground(Protocol):
+class ContextSource(Protocol):
     """What contexts are made of: a saga at one version of its journal. Nothing that a planner said is in it."""
 
     @property
-    def wishes(self) -> Mapping[str, Any]:
+    def wishes(self) -> Mapping[str, Json]:
         """What was asked for, by name."""
         ...
 
-    def inputs(self, operation: str) -> Any: ...
+    def inputs(self, operation: str) -> Json: ...
 
     def prerequisites(self, operation: str) -> Sequence[str]:
         """What it depends on directly; the latest last."""
         ...
 
-    def constraint(self, operation: str) -> Any:
+    def constraint(self, operation: str) -> Json:
         """The condition under which it runs, as JSON; None: that all its prerequisites have succeeded."""
         ...
 
     def has_output(self, operation: str) -> bool: ...
 
-    def output(self, operation: str) -> Any: ...
+    def output(self, operation: str) -> Json: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,39 +54,39 @@ class Need:
     budget_tokens: int = DEFAULT_BUDGET_TOKENS
 
 
-def context_of(ground: Ground, operation: str, need: Need) -> ContextSlice:
+def context_of(source: ContextSource, operation: str, need: Need) -> ContextSlice:
     """The slice for one operation. Raises `ContextBudgetError` if what is critical does not fit."""
-    facts = [Fact("inputs", ground.inputs(operation), critical=True)]
-    facts += [Fact(name, ground.wishes[name], critical=True) for name in need.wishes if name in ground.wishes]
-    constraint = ground.constraint(operation)
+    facts = [Fact("inputs", source.inputs(operation), critical=True)]
+    facts += [Fact(name, source.wishes[name], critical=True) for name in need.wishes if name in source.wishes]
+    constraint = source.constraint(operation)
     if constraint is not None:
         facts.append(Fact("condition", constraint, critical=True))
     if need.ancestors:
         room = need.budget_tokens - sum(tokens_of({fact.name: fact.value}) for fact in facts)
-        facts += _outputs(ground, operation, room)
+        facts += _outputs(source, operation, room)
     return select(facts, budget_tokens=need.budget_tokens)
 
 
-def _outputs(ground: Ground, operation: str, room: int) -> Iterator[Fact]:
+def _outputs(source: ContextSource, operation: str, room: int) -> Iterator[Fact]:
     """Of the ancestors, until they fill the room: priority is the distance."""
     missed = 0
-    for ancestor, distance in islice(_ancestors(ground, operation), MOST_VISITED):
+    for ancestor, distance in islice(_ancestors(source, operation), MOST_VISITED):
         if missed >= MOST_MISSED:
             return
-        if ground.has_output(ancestor):
-            fact = Fact(f"output of {ancestor}", ground.output(ancestor), priority=distance)
+        if source.has_output(ancestor):
+            fact = Fact(f"output of {ancestor}", source.output(ancestor), priority=distance)
             size = tokens_of({fact.name: fact.value})
             room, missed = (room - size, missed) if size <= room else (room, missed + 1)
             yield fact
 
 
-def _ancestors(ground: Ground, operation: str) -> Iterator[tuple[str, int]]:
+def _ancestors(source: ContextSource, operation: str) -> Iterator[tuple[str, int]]:
     """Each once, the nearest first; of those at one distance, the latest first."""
     seen = {operation}
     frontier = deque([(operation, 0)])
     while frontier:
         here, distance = frontier.popleft()
-        for ancestor in reversed(ground.prerequisites(here)):
+        for ancestor in reversed(source.prerequisites(here)):
             if ancestor not in seen:
                 seen.add(ancestor)
                 frontier.append((ancestor, distance + 1))

@@ -6,9 +6,9 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from sagagraph.errors import ContextBudgetError
+from sagagraph.workflow.values import Json
 
 DEFAULT_BUDGET_TOKENS = 1000
 _BYTES_PER_TOKEN = 4
@@ -20,14 +20,14 @@ class Fact:
     """`priority`: lower is kept longer. A critical fact is never dropped."""
 
     name: str
-    value: Any
+    value: Json
     critical: bool = False
     priority: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ContextSlice:
-    facts: dict[str, Any]
+    facts: dict[str, Json]
     tokens: int
     dropped: tuple[str, ...] = ()
 
@@ -40,7 +40,7 @@ class ContextSlice:
 def select(facts: Iterable[Fact], *, budget_tokens: int = DEFAULT_BUDGET_TOKENS) -> ContextSlice:
     """All critical facts, then the others by priority as long as they fit. Raises `ContextBudgetError` if the critical do not."""
     ordered = sorted(facts, key=lambda fact: (not fact.critical, fact.priority, fact.name))
-    kept: dict[str, Any] = {}
+    kept: dict[str, Json] = {}
     dropped: list[str] = []
     used = 0
     for fact in ordered:
@@ -58,13 +58,13 @@ def select(facts: Iterable[Fact], *, budget_tokens: int = DEFAULT_BUDGET_TOKENS)
     return ContextSlice(kept, used, tuple(dropped))
 
 
-def tokens_of(value: Any) -> int:
+def tokens_of(value: Json) -> int:
     return -(-len(_canonical(value)) // _BYTES_PER_TOKEN)
 
 
-def content_hash(value: Any) -> str:
+def content_hash(value: Json) -> str:
     return hashlib.sha256(_canonical(value)).hexdigest()[:16]
 
 
-def _canonical(value: Any) -> bytes:
+def _canonical(value: Json) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

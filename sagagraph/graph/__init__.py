@@ -1,1 +1,1 @@
-"""Everything LangGraph."""
+"""Graphs: everything that knows LangGraph."""

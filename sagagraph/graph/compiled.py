@@ -1,4 +1,4 @@
-"""A compiled `SagaGraph`: each invocation of a thread is a run of that thread's saga (PROTOCOL, door 2, points 1 and 7)."""
+"""Compiled `SagaGraph`: each invocation of a thread is a run of that thread's saga (PROTOCOL, door 2, points 1 and 7)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from sagagraph.graph.forks import forked
 from sagagraph.graph.invocation import Invocation, latest_run, opened, thread_of
 from sagagraph.graph.run import RUN, GraphRun, LeftOpen, active_scope
 from sagagraph.graph.waiting import Waiting
-from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.engine.synchronous import SyncEngine
+from sagagraph.saga.engine.engine import Engine, SyncEngine
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
 
@@ -70,7 +69,8 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
                 yield chunk
             return
         engine, saver = self._parts()
-        async with opened(self, engine, saver, input, merge_configs(self.config, config), effects) as invocation:
+        whole = merge_configs(self.config, config)
+        async with opened(self, engine, saver, input, whole, effects, on_failure=self.on_failure) as invocation:
             async for chunk in self._streamed(invocation, options):
                 yield chunk
 

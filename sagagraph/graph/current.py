@@ -1,4 +1,4 @@
-"""The saga of the node that runs: for effects that are operations of their own, below the node's (door 2, point 5)."""
+"""Current saga: that of the node that runs, for effects that are operations of their own (PROTOCOL, door 2, point 5)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class NodeSaga:
     def id(self) -> str:
         return self._scope.run.saga.id
 
-    def run(self, action: Action, request: Any = None, *, id: str | None = None, after: Iterable[str] | None = None) -> Any:  # noqa: A002 - as in door 1
+    def run(self, action: Action, request: object = None, *, id: str | None = None, after: Iterable[str] | None = None) -> Any:  # noqa: A002 - as in door 1
         """Run `action` as an operation below the node's, or return what the journal has of it.
 
         Ids are local to the node. `after`: such ids; by default everything that had finished before. Errors as of `BodySaga.run`.
@@ -44,7 +44,7 @@ class NodeSaga:
             return running
         return asyncio.run_coroutine_threadsafe(running, self._scope.run.loop).result()
 
-    async def _run(self, action: Action, request: Any, given: str | None, after: Iterable[str] | None) -> Any:
+    async def _run(self, action: Action, request: object, given: str | None, after: Iterable[str] | None) -> Any:
         name = self._named(action, given)
         local = None if after is None else tuple(self._of_node(each) for each in after)
         operation = await perform_below(self._scope, name, action, request, local)
@@ -67,7 +67,7 @@ class NodeSaga:
         return own
 
 
-async def perform_below(scope: Scope, local: str, action: Action, request: Any, after: Iterable[str] | None) -> Operation:
+async def perform_below(scope: Scope, local: str, action: Action, request: object, after: Iterable[str] | None) -> Operation:
     """As operation `local` of the node. A new one waits until what an earlier pass left in doubt is settled (rule 2)."""
     name = f"{scope.operation}/{local}"
     run = scope.run

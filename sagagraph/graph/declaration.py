@@ -1,4 +1,4 @@
-"""What a node of a graph declares of itself, as an action that the coordinator can undo and ask about."""
+"""Declaration of a node: what it says of itself, as an action that the coordinator can undo and ask about."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
+from sagagraph.workflow.values import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class NodeDeclaration:
     validators: tuple[Validator, ...] = ()
     depends_on: tuple[str, ...] | None = None
     offloaded: frozenset[str] = frozenset()
-    schema: Any = dict
+    schema: type = dict
     """What LangGraph makes the state that the node is given of."""
 
     @property
@@ -69,7 +70,7 @@ class NodeDeclaration:
             needs_body=True,
         )
 
-    async def _outside(self, request: Any, _call: Call) -> Any:
+    async def _outside(self, request: Json, _call: Call) -> Json:
         """A claim: the effect is made again under its key, only to be undone."""
         bare: RunnableConfig = {"configurable": {CONFIG_KEY_RUNTIME: DEFAULT_RUNTIME}}
         return encode(await self.runnable.ainvoke(decode_state(request, self.schema), bare))
@@ -89,7 +90,7 @@ class NodeDeclaration:
         if not self.offloaded:
             return function
 
-        async def called(state: Any, *rest: Any) -> Any:
+        async def called(state: object, *rest: Any) -> Any:
             saga = await engine.load(rest[-1].saga_id.removesuffix(REVERSAL))
             whole = await Items(engine, lambda: saga).in_place(state)
             if inspect.iscoroutinefunction(function):
@@ -99,22 +100,22 @@ class NodeDeclaration:
         return called
 
 
-def _update(output: Any) -> Any:
+def _update(output: Json) -> Any:
     returned = decode(output_of(output))
     return returned.update if isinstance(returned, Command) else returned
 
 
-def _encoded_result(said: Any) -> Any:
+def _encoded_result(said: object) -> object:
     return replace(said, result=encode(said.result)) if isinstance(said, Probe) else said
 
 
 def _adapted(
-    function: Function, arguments: Callable[..., tuple[Any, ...]], answer: Callable[[Any], Any] = lambda said: said
+    function: Function, arguments: Callable[..., tuple[object, ...]], answer: Callable[[Any], Any] = lambda said: said
 ) -> Function:
     """A coroutine stays one, and what is none still runs in the coordinator's executor."""
     if inspect.iscoroutinefunction(function):
 
-        async def called(*given: Any) -> Any:
+        async def called(*given: object) -> Any:
             return answer(await function(*arguments(*given)))
 
         return called

@@ -1,4 +1,4 @@
-"""A thread that goes on from another point: another branch, once its effects were decided on (PROTOCOL, door 2, point 2)."""
+"""Forks: a thread that goes on from another point, once its effects were decided on (PROTOCOL, door 2, point 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a new operation comes after by default: everything that had finished before its step began (PROTOCOL, door 2, point 8)."""
+"""Frontier: what a new operation comes after by default: all that had finished before its step (PROTOCOL, door 2, point 8)."""
 
 from __future__ import annotations
 

@@ -1,18 +1,15 @@
-"""What nodes asked people, and what they answered: journalled beside the node, and handed out again in a replay."""
+"""Interrupts: what nodes asked people and what they answered, journalled beside the node and handed out again in a replay."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
 from sagagraph.graph.frontier import RECORD
+from sagagraph.graph.run import GraphRun
 from sagagraph.graph.state.values import decode, encode
-
-if TYPE_CHECKING:
-    from sagagraph.graph.run import GraphRun
-    from sagagraph.saga.core.state import Operation, Saga
+from sagagraph.saga.core.state import Operation, Saga
+from sagagraph.workflow.values import Json
 
 _SCRATCHPAD = "__pregel_scratchpad"
 """Where LangGraph keeps the answers of the task that runs, in `configurable`."""
@@ -31,7 +28,7 @@ async def hand_out_answers(run: GraphRun, node: str, config: RunnableConfig) -> 
             await record_answer(run, node, given)
 
 
-async def record_answer(run: GraphRun, node: str, answer: Any) -> None:
+async def record_answer(run: GraphRun, node: str, answer: Json) -> None:
     """As the answer to the interrupt that `node` waits at."""
     number = len(answers_of(run.saga, node))
     await run.record(_answer(node, number, _refusals(run.saga, node, number)), answer, what="answer")
@@ -52,9 +49,9 @@ async def refuse_last_answer(run: GraphRun, node: str) -> None:
         await run.record(f"{_answer(node, number, _refusals(run.saga, node, number))}-refused", None, what="refusal")
 
 
-def answers_of(saga: Saga, node: str) -> list[Any]:
+def answers_of(saga: Saga, node: str) -> list[Json]:
     """Those that were given to `node` so far, in order, as JSON."""
-    found: list[Any] = []
+    found: list[Json] = []
     while (answer := saga.operations.get(_answer(node, len(found), _refusals(saga, node, len(found))))) is not None:
         if not answer.succeeded:
             break
@@ -62,7 +59,7 @@ def answers_of(saga: Saga, node: str) -> list[Any]:
     return found
 
 
-def last_answer(saga: Saga) -> Any:
+def last_answer(saga: Saga) -> Json:
     """The newest of all, as JSON in a tuple of one; None if there is none."""
     answers = [each for each in saga.in_order() if each.succeeded and each.spec.action == RECORD + "answer"]
     return (answers[-1].output,) if answers else None
@@ -80,12 +77,12 @@ def _waits(saga: Saga, node: Operation | None) -> bool:
     return _interrupt(node.id, len(answers_of(saga, node.id))) in saga.operations
 
 
-def is_answered_by(saga: Saga, answer: Any) -> bool:
+def is_answered_by(saga: Saga, answer: Json) -> bool:
     """Whether `answer` is the one that was journalled last: a client that asks again after a crash."""
     return bool(last_answer(saga) == (encode(answer),))
 
 
-def _given(scratchpad: Any, number: int) -> Any:
+def _given(scratchpad: Json, number: int) -> Json:
     return scratchpad.resume[number] if len(scratchpad.resume) > number else scratchpad.get_null_resume(False)
 
 

@@ -1,13 +1,14 @@
-"""Which saga an invocation of a thread is about, and what LangGraph is given for it (PROTOCOL, door 2, point 1)."""
+"""Invocation of a thread: which saga it is about, and what LangGraph is given for it (PROTOCOL, door 2, point 1)."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
@@ -21,9 +22,6 @@ from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga, Stage
 from sagagraph.saga.engine.engine import Engine
-
-if TYPE_CHECKING:
-    from sagagraph.graph.compiled import CompiledSagaGraph
 
 DOMAIN = "langgraph"
 
@@ -86,13 +84,16 @@ async def latest_run(engine: Engine, thread: str) -> tuple[str, int]:
 
 @asynccontextmanager
 async def opened(
-    graph: CompiledSagaGraph[Any, Any, Any, Any],
+    graph: CompiledStateGraph[Any, Any, Any, Any],
     engine: Engine,
     saver: FencedSaver,
-    given: Any,
+    given: object,
     config: RunnableConfig | None,
     effects: Mapping[str, str] | None,
+    *,
+    on_failure: str,
 ) -> AsyncIterator[Invocation]:
+    """`on_failure`: "raise", or the node that goes on once the saga was compensated."""
     thread_id = thread_of(config)
     thread_config = _newest(config)
     saga_id, number = await latest_run(engine, thread_id)
@@ -101,7 +102,7 @@ async def opened(
     point = fork_point(config, thread.head)
     if point is not None and thread.saga is not None:
         await decide_fork(engine, saver, thread.saga, point, thread.head, effects)
-    begun = _begins(thread, given, point, ends_with_failure=graph.on_failure == "raise")
+    begun = _begins(thread, given, point, ends_with_failure=on_failure == "raise")
     number = thread.number + 1 if begun else thread.number
     async with engine.hold(run_id(thread_id, number), begin=begun) as coordinator:
         run = GraphRun(engine, coordinator, graph.name)
@@ -109,14 +110,14 @@ async def opened(
             snapshot = await graph.aget_state(thread_config)  # once more, now that nobody else can move it
             now = _Thread(thread_id, snapshot, run.saga, number)
             if run.saga.stage is Stage.COMPENSATED and COMPENSATE not in snapshot.next:
-                run.compensated_at = -1.0 if graph.on_failure in snapshot.next else None
+                run.compensated_at = -1.0 if on_failure in snapshot.next else None
             try:
                 yield Invocation(run, *await _what_to_give(run, now, given, config), thread_config)
             finally:
                 await run.settle()
 
 
-def _begins(thread: _Thread, given: Any, point: str | None, *, ends_with_failure: bool) -> SagaBegun | None:
+def _begins(thread: _Thread, given: object, point: str | None, *, ends_with_failure: bool) -> SagaBegun | None:
     """How the next run of the thread begins; None if the invocation goes on with the latest one. Raises `ConflictError`."""
     if thread.saga is None:
         if given is None and thread.head is None:
@@ -141,19 +142,21 @@ def _begins(thread: _Thread, given: Any, point: str | None, *, ends_with_failure
     return None
 
 
-def _check_begins_with(thread: _Thread, given: Any) -> None:
+def _check_begins_with(thread: _Thread, given: object) -> None:
     if isinstance(given, Command) and given.resume is not None:
         raise ConflictError(f"thread {thread.id!r} waits for no answer: it has not begun", saga_id=thread.id)
 
 
-def _begun(thread: _Thread, given: Any, point: str | None) -> SagaBegun:
+def _begun(thread: _Thread, given: object, point: str | None) -> SagaBegun:
     saga_id = run_id(thread.id, thread.number + 1)
     with_ids = encode(with_message_ids(decode(encode(given)), saga_id))
     request = {"input": with_ids, "run": thread.number + 1, "after": thread.head, **({"at": point} if point else {})}
     return SagaBegun(Driver.BODY, DOMAIN, request)
 
 
-async def _what_to_give(run: GraphRun, thread: _Thread, given: Any, config: RunnableConfig | None) -> tuple[Any, RunnableConfig]:
+async def _what_to_give(
+    run: GraphRun, thread: _Thread, given: object, config: RunnableConfig | None
+) -> tuple[object, RunnableConfig]:
     saga = run.saga
     begun = saga.request
     configurable = {key: each for key, each in (config or {}).get("configurable", {}).items() if key != "checkpoint_id"}

@@ -1,4 +1,4 @@
-"""A node of a graph as an operation of its saga, and the function that LangGraph calls in its place."""
+"""Node of a graph as an operation of its saga, and the function that LangGraph calls in its place."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ from sagagraph.saga.core.state import Operation
 from sagagraph.saga.engine.actions import Function
 from sagagraph.saga.engine.call import Paused, enter_call
 from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.values import Json
 
 
 def journalled_node(declaration: NodeDeclaration) -> Runnable[Any, Any]:
     runnable = declaration.runnable  # LangGraph looks for subgraphs among what this function closes over
 
-    async def node(state: Any, config: RunnableConfig) -> Any:
+    async def node(state: object, config: RunnableConfig) -> Any:
         run = run_of(config, declaration.name)
         scope = run.scope()
         metadata = config["metadata"]
@@ -48,7 +49,7 @@ def journalled_node(declaration: NodeDeclaration) -> Runnable[Any, Any]:
 
 
 async def _after_the_end(
-    declaration: NodeDeclaration, runnable: Runnable[Any, Any], run: GraphRun, state: Any, config: RunnableConfig
+    declaration: NodeDeclaration, runnable: Runnable[Any, Any], run: GraphRun, state: object, config: RunnableConfig
 ) -> Any:
     """Where the graph goes on after its saga was compensated: no part of it, and so without effects."""
     if declaration.kind is not ActionKind.READ_ONLY:
@@ -61,7 +62,14 @@ class Pass:
     """One pass of LangGraph through one node."""
 
     def __init__(
-        self, declaration: NodeDeclaration, run: GraphRun, scope: Scope, name: str, step: int, state: Any, config: RunnableConfig
+        self,
+        declaration: NodeDeclaration,
+        run: GraphRun,
+        scope: Scope,
+        name: str,
+        step: int,
+        state: object,
+        config: RunnableConfig,
     ) -> None:
         self._declaration = declaration
         self._run = run
@@ -106,7 +114,7 @@ class Pass:
             return LeftOpen(failed)
         return LeftOpen(exc) if raised is None and exc.leaves_saga_open else failed
 
-    def _request(self) -> Any:
+    def _request(self) -> Json:
         """What the journal holds, where that differs in nothing but the ids that a reducer gave to messages."""
         state = encode_state(self._state)
         request = state if self._declaration.keeps_state else {"state_hash": hash_of(state)}
@@ -135,7 +143,7 @@ class Pass:
         runnable, config = self._declaration.runnable, self._config
         if _is_plain(runnable):
 
-            def execute(_request: Any, call: Call) -> Any:
+            def execute(_request: Json, call: Call) -> Any:
                 scope = self._entered(context, call)
                 state = asyncio.run_coroutine_threadsafe(self._run.items.in_place(self._state), self._run.loop).result()
                 with _Ends(self):
@@ -147,7 +155,7 @@ class Pass:
 
             return execute
 
-        async def execute_async(_request: Any, call: Call) -> Any:
+        async def execute_async(_request: Json, call: Call) -> Any:
             scope = self._entered(context, call)
             state = await self._run.items.in_place(self._state)
             with _Ends(self):
@@ -168,7 +176,7 @@ class Pass:
         context.run(enter_scope, scope)
         return scope
 
-    def _output(self, returned: Any, scope: Scope) -> Any:
+    def _output(self, returned: object, scope: Scope) -> Json:
         returned = with_message_ids(returned, f"{self._run.saga.id}/{self._name}")
         has_own = bool(self._run.levels.own_of(self._run.saga, self._name))
         return output_with(encode(returned), scope.asked) if has_own else encode(returned)
@@ -187,7 +195,7 @@ class Pass:
         return exc
 
 
-def _for_parent(raised: ParentCommand) -> dict[str, Any]:
+def _for_parent(raised: ParentCommand) -> dict[str, object]:
     """A subgraph's command for a graph further out, by names that hold in every run: LangGraph adds ids of tasks to them."""
     command: Command[Any] = raised.args[0]
     names = (part.partition(":")[0] for part in str(command.graph).split("|"))

@@ -1,4 +1,4 @@
-"""The prebuilt planning graph (door 3): intake → plan → validate → approve → execute → (repair | compensate) → finish.
+"""Planning graph, prebuilt (door 3): intake → plan → validate → approve → execute → (repair | compensate) → finish.
 
 The journal is authoritative: a node first looks there whether its work is done, so the graph may be run again from its start at
 any time, with or without its checkpoint. Its state holds an id and small references only (DESIGN section 4).
@@ -94,7 +94,7 @@ class PlanningGraph:
         for each in domain.actions:
             engine.register(each)
 
-    async def start(self, saga_id: str, request: Any, *, approved_by: str | None = None) -> SagaView:
+    async def start(self, saga_id: str, request: object, *, approved_by: str | None = None) -> SagaView:
         """Begin the saga, or go on with it. Raises `ConflictError` for the same id with another request."""
         begun = SagaBegun(Driver.WORKFLOW, self._domain.name, request, approved_by or "")
         return await self._run(saga_id, begun=begun, approved_by=approved_by)
@@ -119,7 +119,7 @@ class PlanningGraph:
         return await self._run(saga_id, wish=c.ChoosePlan(plan_hash, shown))
 
     async def change(
-        self, saga_id: str, request: Any, *, by: str, approved_by: str | None = None, lost: Collection[str] = ()
+        self, saga_id: str, request: object, *, by: str, approved_by: str | None = None, lost: Collection[str] = ()
     ) -> SagaView:
         """Go on with other wishes, keeping what stands where it fits them; if they can not be met, with the old ones.
 

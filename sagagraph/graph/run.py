@@ -1,4 +1,4 @@
-"""One invocation of a graph: the body of a saga, whose operations are the graph's nodes (ADR-0012)."""
+"""Run of a graph: the body of a saga, whose operations are the graph's nodes (ADR-0012)."""
 
 from __future__ import annotations
 
@@ -113,7 +113,9 @@ class GraphRun:
 
     # -- operations ----------------------------------------------------------------------------------------------------
 
-    async def perform(self, name: str, action: Action, request: Any, after: Iterable[str] | None, step: int | None) -> Operation:
+    async def perform(
+        self, name: str, action: Action, request: object, after: Iterable[str] | None, step: int | None
+    ) -> Operation:
         """Run `action` as operation `name`, or find it in the journal; its outcome is durable when this returns.
 
         A cancellation waits until the outcome of an effect is journalled, for as long as its policy allows.
@@ -129,7 +131,9 @@ class GraphRun:
                 await asyncio.wait({performing}, timeout=action.policy.timeout_s)
             raise
 
-    async def _perform(self, name: str, action: Action, request: Any, after: Iterable[str] | None, step: int | None) -> Operation:
+    async def _perform(
+        self, name: str, action: Action, request: object, after: Iterable[str] | None, step: int | None
+    ) -> Operation:
         parent = parent_of(self.saga, name, self.root)
         prerequisites = self.before(name, step) if after is None else tuple(after)
         self.asked.add(name)
@@ -150,7 +154,7 @@ class GraphRun:
     def operations_of(self, nodes: Iterable[str], scope: Scope) -> tuple[str, ...]:
         return self.levels.at(self.saga, scope.operation).of_nodes(nodes)
 
-    async def record(self, name: str, value: Any, *, what: str) -> None:
+    async def record(self, name: str, value: object, *, what: str) -> None:
         """Journal a fact as an operation without effect; one that is there already stands."""
         known = self.saga.operations.get(name)
         if known is None or not known.succeeded:
@@ -285,7 +289,7 @@ async def remove(coordinator: Coordinator, names: Iterable[str]) -> None:
         await coordinator.tell(c.AcceptPlan((), removed))
 
 
-async def write_down(coordinator: Coordinator, name: str, value: Any, *, what: str) -> None:
+async def write_down(coordinator: Coordinator, name: str, value: object, *, what: str) -> None:
     """`value`, JSON, as the output of an operation without effect; durable when this returns."""
     action = _recording(what, value)
     coordinator.give(name, action)
@@ -293,8 +297,8 @@ async def write_down(coordinator: Coordinator, name: str, value: Any, *, what: s
     await coordinator.flush()
 
 
-def _recording(what: str, value: Any) -> Action:
-    async def execute(_request: Any, _call: Call) -> Any:
+def _recording(what: str, value: object) -> Action:
+    async def execute(_request: object, _call: Call) -> Any:
         return value
 
     return Action(

@@ -22,8 +22,7 @@ from sagagraph.graph.node import journalled_node
 from sagagraph.graph.run import COMPENSATE, LeftOpen, active_scope, run_of
 from sagagraph.graph.state.offload import offloaded_keys
 from sagagraph.saga.engine.actions import Function, Guarantees, kind_of
-from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.engine.synchronous import SyncEngine
+from sagagraph.saga.engine.engine import Engine, SyncEngine
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import DEFAULT_POLICY

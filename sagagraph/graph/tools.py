@@ -1,4 +1,4 @@
-"""LangChain tools as actions: what a model calls is an operation of the saga of the node that runs it."""
+"""Tools of LangChain as actions: what a model calls is an operation of the saga of the node that runs it."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import DEFAULT_POLICY
 from sagagraph.workflow.policy import Policy
+from sagagraph.workflow.values import Json
 
 
 def saga_tool(
@@ -74,7 +75,7 @@ def _fields(schema: Any) -> Collection[str]:
 def _outside(tool: BaseTool) -> Function:
     """A claim: the effect is made again under its key, only to be undone."""
 
-    async def execute(arguments: Any, _call: Call) -> Any:
+    async def execute(arguments: Json, _call: Call) -> Any:
         return encode(await tool.ainvoke(arguments))
 
     return execute
@@ -129,7 +130,7 @@ class _SagaTool(BaseTool):
         """For this very call: with what was injected, in the context of the node."""
         context = copy_context()
 
-        async def execute(_arguments: Any, call: Call) -> Any:
+        async def execute(_arguments: Json, call: Call) -> Any:
             raised.clear()
             context.run(enter_call, call)
             try:

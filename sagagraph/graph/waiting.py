@@ -9,8 +9,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.engine.synchronous import SyncEngine
+from sagagraph.saga.engine.engine import Engine, SyncEngine
 
 T = TypeVar("T")
 
@@ -24,7 +23,7 @@ class Waiting:
     @classmethod
     def on(cls, engine: Engine | SyncEngine) -> Waiting:
         if isinstance(engine, SyncEngine):
-            return cls(engine.portal.call(_loop_here))
+            return cls(engine.thread.without_await(_loop_here)())
         with suppress(RuntimeError):
             return cls(asyncio.get_running_loop())
         return cls(None)

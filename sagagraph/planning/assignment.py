@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
 from sagagraph.context.slice import Fact
-from sagagraph.planning.domain import Infeasible, Proposal
+from sagagraph.planning.domain import Infeasible, Json, Proposal
 from sagagraph.validators.verdict import Verdict
 
 
@@ -28,10 +28,10 @@ class Assignment:
 class Assigning(Protocol):
     """A domain whose plans a model may choose."""
 
-    async def assignment(self, request: Any) -> Assignment | Infeasible:
+    async def assignment(self, request: Json) -> Assignment | Infeasible:
         """`Infeasible` where the solver knows that no plan meets the request: no model is asked then."""
         ...
 
-    async def chosen(self, request: Any, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
+    async def chosen(self, request: Json, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
         """The plan that the answer names; an INVALID verdict where it names none. Raises `ProviderError`."""
         ...

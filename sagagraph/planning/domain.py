@@ -1,23 +1,34 @@
-"""The Domain protocol. A new domain is a new folder in `domains/` that satisfies it, and one line in `bootstrap.py`."""
+"""Domains: what one that is opened can do. How one is found and opened is in `entry.py`; how to write one in docs/domains.md."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol, TypeAlias
 
+from sagagraph.errors import InvalidInputError
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
+Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
+"""Plans and requests as journals hold them; each domain has models of its own for what is in them."""
+
+
+def object_of(value: Json) -> Mapping[str, Json]:
+    """A JSON object. Raises `InvalidInputError` for any other value."""
+    if not isinstance(value, Mapping):
+        raise InvalidInputError("is no JSON object", field="request")
+    return value
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """`plan` is JSON; `plan_hash` names all of it that matters, and approval is bound to it."""
+    """`plan_hash` names all of it that matters, and approval is bound to it."""
 
-    plan: Any
+    plan: Json
     plan_hash: str
     title: str
     cost: Cost
@@ -33,7 +44,7 @@ class Relaxation:
     sentence: str
     needs: str | None = None
     """What the wish would have to become, and that is the least; None: to give it up alone does not help."""
-    change: Mapping[str, Any] | None = None
+    change: Mapping[str, Json] | None = None
     """The same as fields of the request, in JSON."""
     together: tuple[str, ...] = ()
     """Where it alone does not help: the fewest wishes, it among them, that have to give way together."""
@@ -41,11 +52,11 @@ class Relaxation:
 
 @dataclass(frozen=True, slots=True)
 class Infeasible:
-    """No plan meets the request; the reasons say in sentences what can not be met, and what would help."""
+    """No plan meets the request; the reasons say in sentences what cannot be met, and what would help."""
 
     reasons: tuple[str, ...]
     conflict: tuple[str, ...] = ()
-    """The fewest wishes that can not be met together, though all but any one of them can. Empty: nothing can be had at all."""
+    """The fewest wishes that cannot be met together, though all but any one of them can. Empty: nothing can be had at all."""
     relaxations: tuple[Relaxation, ...] = ()
     """One for every wish of the conflict."""
 
@@ -65,7 +76,7 @@ class Domain(Protocol):
     @property
     def actions(self) -> tuple[Action, ...]: ...
 
-    async def propose(self, request: Any) -> tuple[Proposal, ...] | Infeasible:
+    async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
         """Plans for a JSON request, the preferred one first. Raises `ProviderError` when an outside part fails."""
         ...
 
@@ -76,11 +87,11 @@ class Domain(Protocol):
         """
         ...
 
-    async def evidence(self, saga: Saga) -> Any:
+    async def evidence(self, saga: Saga) -> Json:
         """What validators need to know of the world to judge the plan that is proposed: JSON, kept in the journal."""
         ...
 
-    async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
+    async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
         """An independent judgement of `plan`, whoever made it, by what `evidence` has shown."""
         ...
 
@@ -88,11 +99,11 @@ class Domain(Protocol):
         """Whether the plan that is proposed asks more of people than the accepted one did: other money, other times."""
         ...
 
-    def title(self, plan: Any) -> str:
+    def title(self, plan: Json) -> str:
         """The plan in words, its parts separated by semicolons."""
         ...
 
-    def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
+    def workflow(self, plan: Json) -> tuple[OperationSpec, ...]:
         """The plan as executable operations."""
         ...
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from sagagraph.context.model import Model
+from sagagraph.errors import ModelError
 from sagagraph.planning.domain import Domain
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.saga.core.state import Saga
@@ -51,6 +52,8 @@ class Draft:
     """The field that the first question asks for."""
     by: str = ""
     """The model that put the sentence in plainer words."""
+    failed: ModelError | None = None
+    """Why the model could not be asked; the rules alone have read the sentence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from types import FrameType
 from typing import Self
 
 import uvicorn
@@ -17,7 +15,7 @@ from fastapi import FastAPI
 from sagagraph.sandbox import clock
 from sagagraph.sandbox.api.app import create_app
 from sagagraph.sandbox.settings import SandboxSettings
-from sagagraph.sockets import listen, url_of
+from sagagraph.sockets import listen, stopped_by_signals, url_of
 
 __all__ = ["EmbeddedSandbox", "SandboxSettings", "serve"]
 
@@ -45,7 +43,7 @@ def serve(
     """
     with listen(host, port) as listener:
         server = _Server(create_app(settings))
-        with _stopped_by_signals(server):
+        with stopped_by_signals(server.stop):
             if on_ready is not None:
                 on_ready(url_of(listener))
             server.run(sockets=[listener])
@@ -79,7 +77,7 @@ class EmbeddedSandbox:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
+        self._server.stop()
         self._thread.join()
 
 
@@ -100,6 +98,9 @@ class _Server(uvicorn.Server):
         )
         self._faults = app.state.fault_injection
 
+    def stop(self) -> None:
+        self.should_exit = True
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Before the server begins to wait for its calls: those that hang would keep it.
         self._faults.close()
@@ -109,16 +110,3 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Leaves signals alone: `serve` sees to them, and an embedded service has no claim to them."""
         yield
-
-
-@contextmanager
-def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        server.should_exit = True
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from sagagraph.saga.core.call import Call
-from sagagraph.saga.engine.engine import LEASE_TTL_S
+from sagagraph.saga.engine.holder import LEASE_TTL_S
 
-_WRITES = frozenset({"create", "take", "append", "release", "ask", "note"})
+_WRITES = frozenset({"create", "take", "append", "release", "ask", "note", "put"})
 _CHECKPOINT_WRITES = frozenset({"aput", "aput_writes"})
 
 

@@ -25,7 +25,7 @@ from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.saga.engine.engine import LEASE_TTL_S
+from sagagraph.saga.engine.holder import LEASE_TTL_S
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint, die, freeze
 from sagagraph.testing.databases import Databases, memory_folder

@@ -12,13 +12,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
-from sagagraph.bootstrap import DOMAINS, Settings, model_of, open_engine
-from sagagraph.domains.reunion.page.page import ReunionPage
-from sagagraph.domains.travel.page.page import TravelPage
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError, UnknownOperationError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
 from sagagraph.planning.page import Disruption, Download, Page
+from sagagraph.registry import model_of, open_engine, open_pages
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Driver, Entry, Resolution
@@ -31,13 +29,12 @@ from sagagraph.saga.engine.views.document import entry_json, plain
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.saga.stores.projections import Projection
+from sagagraph.settings import Settings
 from sagagraph.ui.jobs import Bell, IsRecorded, Jobs
 from sagagraph.ui.visitors import Visitor
 
 _AT_ONCE = 16
 """How many sagas are picked up at the same time."""
-
-PAGES = {"travel": TravelPage, "reunion": ReunionPage}
 
 
 class Service:
@@ -288,12 +285,8 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
     bell, model = Bell(), model_of(settings)
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(settings, [bell]))
-        pages: dict[str, Page] = {}
-        graphs: dict[str, PlanningGraph] = {}
-        for name in PAGES:
-            domain = await stack.enter_async_context(DOMAINS[name](settings))
-            pages[name] = PAGES[name](domain, model)
-            graphs[name] = planning_graph(domain=domain, engine=engine, model=model)
+        pages = await stack.enter_async_context(open_pages(settings, engine.store))
+        graphs = {name: planning_graph(domain=page.domain, engine=engine, model=model) for name, page in pages.items()}
         service = Service(engine, pages, graphs, bell)
         stack.push_async_callback(service.close)
         yield service

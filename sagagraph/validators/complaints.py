@@ -1,4 +1,4 @@
-"""What pydantic finds wrong, in the words of whoever wrote the file: one line each, that names the field."""
+"""Complaints: what pydantic finds wrong, in the words of whoever wrote the file: one line each, naming the field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan as the generic validators read it: steps, and what those who planned it claim and state. Plain data, in JSON.
+"""Plan documents, as the generic validators read them: steps, and what those who planned claim and state. Plain JSON.
 
 A planner's messages and thoughts have no place in it: what is not a field is refused.
 """
@@ -6,13 +6,13 @@ A planner's messages and thoughts have no place in it: what is not a field is re
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from sagagraph.workflow.condition import Comparison
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
+from sagagraph.workflow.values import Json
 
 
 class _Part(BaseModel):
@@ -75,7 +75,7 @@ class PlanDocument(_Part):
 PLAN = TypeAdapter(PlanDocument)
 
 
-def document_of(specs: Sequence[OperationSpec], request: Mapping[str, Any] | None = None, *, cost: float = 0) -> dict[str, Any]:
+def document_of(specs: Sequence[OperationSpec], request: Mapping[str, Json] | None = None, *, cost: float = 0) -> dict[str, Json]:
     """A workflow as such a document, in JSON, without what its planner says of it. The `cost` of all is put on the last step."""
     last = len(specs) - 1
     steps = [
@@ -92,7 +92,7 @@ def document_of(specs: Sequence[OperationSpec], request: Mapping[str, Any] | Non
     return {"request": dict(request or {}), "steps": steps}
 
 
-def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(value: Json, name: str = "") -> Iterator[tuple[str, Json]]:
     """Every plain value in a JSON value, under the name of the field it stands in."""
     if isinstance(value, Mapping):
         for key, each in value.items():

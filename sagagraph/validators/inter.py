@@ -1,4 +1,4 @@
-"""Generic validators of what goes between agents and operations (SagaLLM section 3.3.1, inter-agent). Deterministic."""
+"""Inter-agent validators: of what goes between agents and operations (SagaLLM section 3.3.1). Deterministic."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
 
 from sagagraph.validators.document import PlanDocument, Step, leaves
 from sagagraph.validators.intra import PlanValidator, at_step
 from sagagraph.validators.verdict import Violation
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, references_with_paths
+from sagagraph.workflow.values import Json
 from sagagraph.workflow.wellformed import cycle_faults, naming_faults, pivot_faults
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -36,7 +36,7 @@ class Contract(PlanValidator):
     name = "contract"
     reads = ("interfaces",)
 
-    def violations(self, plan: PlanDocument, facts: Mapping[str, Any]) -> Iterator[Violation]:
+    def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
         interfaces = facts.get("interfaces")
         if interfaces is None:
             return
@@ -49,7 +49,7 @@ class Contract(PlanValidator):
             yield from _unfit_references(step, actions, interfaces)
 
 
-def _unfit_inputs(step: Step, interface: Mapping[str, Any]) -> Iterator[Violation]:
+def _unfit_inputs(step: Step, interface: Mapping[str, Json]) -> Iterator[Violation]:
     wanted = interface.get("inputs")
     if wanted is None:
         return
@@ -63,14 +63,14 @@ def _unfit_inputs(step: Step, interface: Mapping[str, Any]) -> Iterator[Violatio
             yield at_step(step.id, "WRONG_TYPE", f"input {name!r} must be of type {wanted[name]}", found=type(value).__name__)
 
 
-def _is_of(value: Any, wanted: str) -> bool:
+def _is_of(value: Json, wanted: str) -> bool:
     is_reference = isinstance(value, Mapping) and "$from" in value
     if is_reference or wanted not in _TYPES:
         return True
     return isinstance(value, _TYPES[wanted]) and (wanted == "boolean" or not isinstance(value, bool))
 
 
-def _unfit_references(step: Step, actions: Mapping[str, str], interfaces: Mapping[str, Any]) -> Iterator[Violation]:
+def _unfit_references(step: Step, actions: Mapping[str, str], interfaces: Mapping[str, Json]) -> Iterator[Violation]:
     for source, path in references_with_paths(step.inputs):
         output = interfaces.get(actions.get(source, ""), {}).get("output")
         if output is not None and path and path[0] not in output:
@@ -83,7 +83,7 @@ class DependencySatisfaction(PlanValidator):
     name = "dependency satisfaction"
     reads = ("settled",)
 
-    def violations(self, plan: PlanDocument, facts: Mapping[str, Any]) -> Iterator[Violation]:
+    def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
         settled: Mapping[str, str] = facts.get("settled") or {}
         for step in plan.steps:
             for each in step.depends_on:
@@ -111,7 +111,7 @@ class Consistency(PlanValidator):
     one_value = frozenset({"currency", "unit", "timezone"})
     """Names under which one plan says one thing only."""
 
-    def violations(self, plan: PlanDocument, _facts: Mapping[str, Any]) -> Iterator[Violation]:
+    def violations(self, plan: PlanDocument, _facts: Mapping[str, Json]) -> Iterator[Violation]:
         forms: defaultdict[str, dict[str, str]] = defaultdict(dict)
         for step in plan.steps:
             for name, value in leaves(_without_references(step.inputs)):
@@ -123,13 +123,13 @@ class Consistency(PlanValidator):
                 yield Violation(code="INCONSISTENT", message=message, scope={"name": name}, evidence={"forms": sorted(found)})
 
 
-def _without_references(inputs: Any) -> Any:
+def _without_references(inputs: Json) -> Json:
     if isinstance(inputs, Mapping):
         return None if "$from" in inputs else {key: _without_references(each) for key, each in inputs.items()}
     return [_without_references(each) for each in inputs] if isinstance(inputs, list | tuple) else inputs
 
 
-def _form_of(value: Any) -> str:
+def _form_of(value: Json) -> str:
     if isinstance(value, bool):
         return "yes or no"
     if isinstance(value, int | float):
@@ -143,7 +143,7 @@ class Temporal(PlanValidator):
     name = "temporal"
     reads = ("deadlines",)
 
-    def violations(self, plan: PlanDocument, facts: Mapping[str, Any]) -> Iterator[Violation]:
+    def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
         ends = {step.id: step.ends for step in plan.steps}
         deadlines = facts.get("deadlines") or {}
         for step in plan.steps:
@@ -162,8 +162,8 @@ class MutualAgreement(PlanValidator):
     name = "mutual agreement"
     reads = ("agree_on",)
 
-    def violations(self, plan: PlanDocument, facts: Mapping[str, Any]) -> Iterator[Violation]:
-        said: defaultdict[str, list[tuple[str, Any]]] = defaultdict(list)
+    def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
+        said: defaultdict[str, list[tuple[str, Json]]] = defaultdict(list)
         for each in plan.statements:
             said[each.about].append((each.by, each.value))
         for about, views in said.items():
@@ -186,7 +186,7 @@ class TransactionalIntegrity(PlanValidator):
     name = "transactional integrity"
     reads = ("undoable",)
 
-    def violations(self, plan: PlanDocument, facts: Mapping[str, Any]) -> Iterator[Violation]:
+    def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
         specs = plan.specs
         if [*naming_faults(specs)] or [*cycle_faults(specs)]:
             return  # there is no order to judge by; that is a matter of dependencies

@@ -1,4 +1,4 @@
-"""Generic validators of what one agent puts forward (SagaLLM section 3.3.1, intra-agent). Deterministic; each says what it reads.
+"""Intra-agent validators: of what one agent puts forward (SagaLLM section 3.3.1). Deterministic; each says what it reads.
 
 Except the syntactic one they judge plan documents: of anything else they answer UNKNOWN, and leave the judgement to that one.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -15,6 +14,7 @@ from sagagraph.context.slice import ContextSlice
 from sagagraph.validators.document import PLAN, Claim, PlanDocument, Step, Term, leaves
 from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.condition import Comparison, compares, value_at
+from sagagraph.workflow.values import Json
 
 MOST_SHOWN = 20
 """Violations of one kind in one verdict: enough to repair by, little enough to be read."""
@@ -27,10 +27,10 @@ class Syntactic:
     version = 1
     reads: tuple[str, ...] = ()
 
-    def __init__(self, adapter: TypeAdapter[Any] = PLAN) -> None:
+    def __init__(self, adapter: TypeAdapter[Json] = PLAN) -> None:
         self._adapter = adapter
 
-    def validate(self, artifact: Any, context: ContextSlice) -> Verdict:
+    def validate(self, artifact: Json, context: ContextSlice) -> Verdict:
         del context
         try:
             self._adapter.validate_python(artifact)
@@ -52,18 +52,18 @@ class PlanValidator:
     version = 1
     reads: tuple[str, ...] = ()
 
-    def validate(self, artifact: Any, context: ContextSlice) -> Verdict:
+    def validate(self, artifact: Json, context: ContextSlice) -> Verdict:
         try:
             plan = PLAN.validate_python(artifact)
         except ValidationError:
             return Verdict.unknown("it is no plan document")
         return Verdict.of(list(self.violations(plan, context.facts))[:MOST_SHOWN])
 
-    def violations(self, plan: PlanDocument, facts: Mapping[str, Any]) -> Iterator[Violation]:
+    def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
         raise NotImplementedError
 
 
-def at_step(step: str, code: str, message: str, **evidence: Any) -> Violation:
+def at_step(step: str, code: str, message: str, **evidence: Json) -> Violation:
     return Violation(code=code, message=f"{step}: {message}", scope={"operation": step}, evidence=evidence)
 
 
@@ -73,7 +73,7 @@ class Semantic(PlanValidator):
     name = "semantic"
     reads = ("span",)
 
-    def violations(self, plan: PlanDocument, facts: Mapping[str, Any]) -> Iterator[Violation]:
+    def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
         for step in plan.steps:
             if step.begins and step.ends and step.ends < step.begins:
                 yield at_step(step.id, "BACKWARDS", f"ends {step.ends}, before it begins {step.begins}")
@@ -101,7 +101,7 @@ class Factual(PlanValidator):
     name = "factual"
     reads = ("facts",)
 
-    def violations(self, plan: PlanDocument, facts: Mapping[str, Any]) -> Iterator[Violation]:
+    def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
         given = facts.get("facts") or {}
         for step in plan.steps:
             for name, value in leaves(step.inputs):
@@ -119,7 +119,7 @@ class ConstraintAdherence(PlanValidator):
     name = "constraint adherence"
     reads = ("constraints", "capacities")
 
-    def violations(self, plan: PlanDocument, facts: Mapping[str, Any]) -> Iterator[Violation]:
+    def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
         said = {**plan.model_dump(mode="json"), **_measures(plan)}
         for each in facts.get("constraints") or ():
             found = value_at(said, tuple(each["path"]))
@@ -130,7 +130,7 @@ class ConstraintAdherence(PlanValidator):
             yield from _overdrawn(plan.steps, resource, capacity)
 
 
-def _measures(plan: PlanDocument) -> dict[str, Any]:
+def _measures(plan: PlanDocument) -> dict[str, Json]:
     begins = [step.begins for step in plan.steps if step.begins]
     ends = [step.ends for step in plan.steps if step.ends]
     return {
@@ -164,7 +164,7 @@ class Reasoning(PlanValidator):
     name = "reasoning"
     reads = ("facts",)
 
-    def violations(self, plan: PlanDocument, facts: Mapping[str, Any]) -> Iterator[Violation]:
+    def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
         given = facts.get("facts") or {}
         known = set(given)
         for claim in plan.claims:
@@ -181,17 +181,17 @@ def _unsound(claim: Claim, code: str, message: str) -> Violation:
     return Violation(code=code, message=f"claim {claim.id}: {message}", scope={"claim": claim.id})
 
 
-def _follows(claim: Claim, given: Mapping[str, Any]) -> bool:
+def _follows(claim: Claim, given: Mapping[str, Json]) -> bool:
     left = [_value(term, given) for term in claim.left]
     total = left[0] if len(left) == 1 else _sum(left)
     return compares(total, claim.comparison, _value(claim.right, given))
 
 
-def _value(term: Term, given: Mapping[str, Any]) -> Any:
+def _value(term: Term, given: Mapping[str, Json]) -> Json:
     return term.value if term.fact is None else given.get(term.fact)
 
 
-def _sum(values: Sequence[Any]) -> Any:
+def _sum(values: Sequence[Json]) -> Json:
     """None, which compares with nothing, where they are not all numbers."""
     is_countable = values and all(isinstance(each, int | float) and not isinstance(each, bool) for each in values)
     return sum(values) if is_countable else None
@@ -203,7 +203,7 @@ class ContextRetention(PlanValidator):
     name = "context retention"
     reads = ("critical",)
 
-    def violations(self, plan: PlanDocument, facts: Mapping[str, Any]) -> Iterator[Violation]:
+    def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
         for name, value in (facts.get("critical") or {}).items():
             if name not in plan.request:
                 yield Violation(code="DROPPED", message=f"{name} was asked for, and is lost", scope={"wish": name})

@@ -1,4 +1,4 @@
-"""The kinds of validation (SagaLLM section 3.3.1 and Table 2)."""
+"""Kinds of validation (SagaLLM section 3.3.1 and Table 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A judge for what no check can be written for: a language model of its own, with a context of its own.
+"""Judge for what no check can be written for: a language model of its own, with a context of its own.
 
 It is asked one question with the artifact and the slice as quoted data. Its answer counts only in exactly the form that is asked
 for, with the nonce of the question in it: whatever text in the data says, it does not know the nonce. Anything else is an outage.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -17,6 +17,7 @@ from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import ContextSlice
 from sagagraph.errors import ModelError
 from sagagraph.validators.verdict import Verdict, VerdictStatus, Violation
+from sagagraph.workflow.values import Json
 
 MOST_VIOLATIONS = 5
 
@@ -62,7 +63,7 @@ class LlmJudge:
         self._model = model
         self._mint = mint
 
-    async def validate(self, artifact: Any, context: ContextSlice) -> Verdict:
+    async def validate(self, artifact: Json, context: ContextSlice) -> Verdict:
         quoted = Quoted({"artifact": artifact, "context": context.facts}, self._mint())
         try:
             answer = await self._model.answer(Question(self._instructions(quoted), quoted, _Opinion.model_json_schema()))

@@ -1,14 +1,15 @@
-"""What a validator is, and how one is run: on an artifact and a small slice of context, never on a planner's messages."""
+"""Validator: what one is, and how it is run: on an artifact and a small slice of context, never on a planner's messages."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
 from collections.abc import Awaitable
-from typing import Any, Protocol
+from typing import Protocol
 
 from sagagraph.context.slice import ContextSlice, content_hash
 from sagagraph.validators.verdict import Certificate, Verdict
+from sagagraph.workflow.values import Json
 
 
 class Validator(Protocol):
@@ -17,10 +18,10 @@ class Validator(Protocol):
     name: str
     version: int
 
-    def validate(self, artifact: Any, context: ContextSlice) -> Verdict | Awaitable[Verdict]: ...
+    def validate(self, artifact: Json, context: ContextSlice) -> Verdict | Awaitable[Verdict]: ...
 
 
-async def judge(validator: Validator, artifact: Any, context: ContextSlice, *, within_s: float | None = None) -> Verdict:
+async def judge(validator: Validator, artifact: Json, context: ContextSlice, *, within_s: float | None = None) -> Verdict:
     """The validator's verdict with its certificate. What it raises is an outage: UNKNOWN, never INVALID.
 
     So is a coroutine that has not answered `within_s`. A plain function is not interrupted: it must be quick.

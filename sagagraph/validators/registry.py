@@ -1,4 +1,4 @@
-"""Which validators there are and what they are for; and how several judge one artifact, each by a slice of its own."""
+"""Registry of validators: which there are, what they are for, and how several judge one artifact, each by its own slice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a verdict leads to (SagaLLM section 3.3.2): rejection, augmentation, feedback. Pure: who acts on it is elsewhere.
+"""Responses to a verdict (SagaLLM section 3.3.2): rejection, augmentation, feedback. Pure: who acts on it is elsewhere.
 
 Rejection is the coordinator's: an INVALID output is compensated, an INVALID plan is not accepted. Augmentation fills in what an
 artifact lacks. Feedback is in the journal with the verdict, and is offered to later proposals (planning/feedback.py).
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
 
 from sagagraph.validators.verdict import Verdict, VerdictStatus
+from sagagraph.workflow.values import Json
 
 
 class Response(StrEnum):
@@ -30,7 +30,7 @@ def responses_to(verdict: Verdict) -> frozenset[Response]:
     return frozenset(found | ({Response.FEEDBACK} if verdict.notes else set()))
 
 
-def augmented(artifact: Any, verdicts: Sequence[Verdict]) -> Any:
+def augmented(artifact: Json, verdicts: Sequence[Verdict]) -> Json:
     """`artifact` with what its validators add. Unchanged if one of them rejects it; the first to fill a gap has filled it."""
     if any(Response.REJECTION in responses_to(each) for each in verdicts):
         return artifact
@@ -40,7 +40,7 @@ def augmented(artifact: Any, verdicts: Sequence[Verdict]) -> Any:
     return artifact
 
 
-def filled_in(artifact: Any, additions: Mapping[str, Any]) -> Any:
+def filled_in(artifact: Json, additions: Mapping[str, Json]) -> Json:
     """A JSON object with what is missing or null in it; a value that is there stays, and lists are never touched."""
     if not isinstance(artifact, Mapping):
         return artifact

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
 from sagagraph.context.slice import ContextSlice, content_hash
+from sagagraph.workflow.values import Json
 
 _ADDED_LATER = ("additions", "notes")
 """Left out where they are empty: verdicts without them are written as before there were such."""
@@ -30,7 +31,7 @@ class VerdictStatus(StrEnum):
 class _Part:
     """A part of a verdict, and its JSON form."""
 
-    def model_dump(self, *, mode: str = "json", exclude_defaults: bool = False) -> dict[str, Any]:  # noqa: ARG002 - as pydantic's
+    def model_dump(self, *, mode: str = "json", exclude_defaults: bool = False) -> dict[str, Json]:  # noqa: ARG002 - as pydantic's
         """As JSON, in either mode. Raises `TypeError` for a value that JSON cannot hold."""
         return _document(self, omits_defaults=exclude_defaults)
 
@@ -46,7 +47,7 @@ class _Part:
     def model_validate_json(cls, text: str | bytes) -> Self:
         return cls.model_validate(msgspec.json.decode(text))
 
-    def model_copy(self, *, update: Mapping[str, Any]) -> Self:
+    def model_copy(self, *, update: Mapping[str, object]) -> Self:
         return replace(self, **update)
 
 
@@ -57,9 +58,9 @@ class Violation(_Part):
     code: str
     """What rule, in capitals: `BUDGET_EXCEEDED`."""
     message: str
-    scope: dict[str, Any] = field(default_factory=dict)
+    scope: dict[str, Json] = field(default_factory=dict)
     """Who, where, which leg or operation."""
-    evidence: dict[str, Any] = field(default_factory=dict)
+    evidence: dict[str, Json] = field(default_factory=dict)
     """The numbers that show it: what was found, what was allowed."""
 
 
@@ -84,7 +85,7 @@ class Verdict(_Part):
     violations: tuple[Violation, ...] = ()
     reason: str = ""
     """Why it is UNKNOWN; empty otherwise."""
-    additions: dict[str, Any] = field(default_factory=dict)
+    additions: dict[str, Json] = field(default_factory=dict)
     """What the artifact lacks and can be filled in (augmentation); nothing that is there is ever overridden by it."""
     notes: tuple[str, ...] = ()
     """What whoever made it should know the next time (feedback), also of a VALID artifact."""
@@ -111,8 +112,8 @@ class Verdict(_Part):
         return cls(verdict=VerdictStatus.UNKNOWN, reason=reason)
 
 
-def _document(part: _Part, *, omits_defaults: bool) -> dict[str, Any]:
-    document: dict[str, Any] = {}
+def _document(part: _Part, *, omits_defaults: bool) -> dict[str, Json]:
+    document: dict[str, Json] = {}
     for each in fields(part):
         value = getattr(part, each.name)
         may_be_empty = each.default is not MISSING or each.default_factory is not MISSING
@@ -122,7 +123,7 @@ def _document(part: _Part, *, omits_defaults: bool) -> dict[str, Any]:
     return document
 
 
-def _written(value: Any, *, omits_defaults: bool) -> Any:
+def _written(value: object, *, omits_defaults: bool) -> Json:
     if isinstance(value, _Part):
         return _document(value, omits_defaults=omits_defaults)
     if isinstance(value, tuple):
@@ -130,7 +131,7 @@ def _written(value: Any, *, omits_defaults: bool) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value, enc_hook=_plain))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """A pydantic model in somebody's evidence, or a number or text of a class of its own (NumPy's, for example)."""
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import Struct
+
+from sagagraph.workflow.values import Json
 
 
 class Outcome(Protocol):
@@ -24,7 +26,7 @@ class Outcome(Protocol):
     @property
     def error_code(self) -> str | None: ...
     @property
-    def output(self) -> Any: ...
+    def output(self) -> Json: ...
 
 
 class Comparison(StrEnum):
@@ -57,7 +59,7 @@ class OutputIs(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="o
     operation: str
     path: tuple[str | int, ...]
     comparison: Comparison
-    value: Any
+    value: Json
 
 
 class All(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="all"):
@@ -103,7 +105,7 @@ def holds(condition: Condition, outcomes: Mapping[str, Outcome]) -> bool:
             return not holds(inner, outcomes)
 
 
-def value_at(output: Any, path: tuple[str | int, ...]) -> Any:
+def value_at(output: Json, path: tuple[str | int, ...]) -> Json:
     """The value at `path` of a JSON value, or None where there is none."""
     for step in path:
         if isinstance(output, Mapping):
@@ -115,7 +117,7 @@ def value_at(output: Any, path: tuple[str | int, ...]) -> Any:
     return output
 
 
-def compares(found: Any, comparison: Comparison, value: Any) -> bool:
+def compares(found: Json, comparison: Comparison, value: Json) -> bool:
     match comparison:
         case Comparison.IN:
             return isinstance(value, list | tuple) and any(compares(found, Comparison.EQUAL, each) for each in value)
@@ -137,7 +139,7 @@ def compares(found: Any, comparison: Comparison, value: Any) -> bool:
             return bool(found >= value)
 
 
-def _are_alike(left: Any, right: Any) -> bool:
+def _are_alike(left: Json, right: Json) -> bool:
     """Both are numbers, or of one type: true is no number, and what is not a number compares with nothing."""
     if left is None or right is None or _is_nan(left) or _is_nan(right):
         return False
@@ -146,5 +148,5 @@ def _are_alike(left: Any, right: Any) -> bool:
     return (isinstance(left, int | float) and isinstance(right, int | float)) or type(left) is type(right)
 
 
-def _is_nan(value: Any) -> bool:
+def _is_nan(value: Json) -> bool:
     return isinstance(value, float) and value != value

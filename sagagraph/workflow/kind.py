@@ -1,4 +1,4 @@
-"""The kinds of action (Richardson, *Microservices Patterns*, chapter 4)."""
+"""Kinds of action (Richardson, *Microservices Patterns*, chapter 4)."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""One planned use of an action, as data: what is needed to run and undo it without the planner (PROTOCOL rule 7)."""
+"""Operations as data: one planned use of an action, with all that running and undoing it takes (PROTOCOL rule 7)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from msgspec import Struct, structs
 
 from sagagraph.workflow.condition import Condition, value_at
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
+from sagagraph.workflow.values import Json
 
 _REFERENCE = "$from"
 
@@ -42,7 +42,7 @@ class OperationSpec(Struct, frozen=True, omit_defaults=True):
     id: str
     action: str
     kind: ActionKind
-    inputs: Any
+    inputs: Json
     depends_on: tuple[str, ...] = ()
     condition: Condition | None = None
     policy: Policy = DEFAULT_POLICY
@@ -53,7 +53,7 @@ class OperationSpec(Struct, frozen=True, omit_defaults=True):
     """How the planner came to it: a model's chain of thought, where there is one."""
     justification: str = ""
     """Why this one."""
-    alternatives: tuple[Any, ...] = ()
+    alternatives: tuple[Json, ...] = ()
     """What was considered instead: JSON values."""
     resources: tuple[str, ...] = ()
     """What it takes for itself, by names that other operations and sagas use too: "flight MD1 on 2025-06-10"."""
@@ -66,7 +66,7 @@ class Workflow:
     """Executable operations and their edges; the order of `operations` is the planner's and carries no meaning."""
 
     operations: tuple[OperationSpec, ...]
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Json] = field(default_factory=dict)
 
 
 def rebind(spec: OperationSpec, replaced: Mapping[str, str]) -> OperationSpec:
@@ -76,17 +76,17 @@ def rebind(spec: OperationSpec, replaced: Mapping[str, str]) -> OperationSpec:
     return structs.replace(spec, depends_on=tuple(dict.fromkeys(replaced.get(each, each) for each in spec.depends_on)))
 
 
-def reference(operation: str, *path: str | int) -> dict[str, Any]:
+def reference(operation: str, *path: str | int) -> dict[str, Json]:
     """Stands in `inputs` for the value at `path` of the output of `operation`."""
     return {_REFERENCE: operation, "path": list(path)}
 
 
-def references(inputs: Any) -> Iterator[str]:
+def references(inputs: Json) -> Iterator[str]:
     """The operations whose outputs `inputs` asks for."""
     return (operation for operation, _path in references_with_paths(inputs))
 
 
-def references_with_paths(inputs: Any) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+def references_with_paths(inputs: Json) -> Iterator[tuple[str, tuple[str | int, ...]]]:
     """Each reference in `inputs`: the operation, and the path in its output."""
     if isinstance(inputs, Mapping):
         if _REFERENCE in inputs:
@@ -99,7 +99,7 @@ def references_with_paths(inputs: Any) -> Iterator[tuple[str, tuple[str | int, .
             yield from references_with_paths(each)
 
 
-def resolve(inputs: Any, outputs: Mapping[str, Any]) -> Any:
+def resolve(inputs: Json, outputs: Mapping[str, Json]) -> Json:
     """`inputs` with each reference replaced by the value it stands for (None where the output has no such value)."""
     if isinstance(inputs, Mapping):
         if _REFERENCE in inputs:

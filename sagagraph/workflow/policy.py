@@ -1,4 +1,4 @@
-"""What may be done about an operation that does not answer, or says no (ALAS, appendix A.2: the policy set)."""
+"""Policies: what may be done about an operation that does not answer, or says no (ALAS, appendix A.2)."""
 
 from __future__ import annotations
 

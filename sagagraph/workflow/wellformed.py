@@ -1,16 +1,20 @@
-"""Structural checks of a workflow before any of it may run (ALAS section 3.2, well-formedness; PROTOCOL rule 5)."""
+"""Well-formedness of a workflow, checked before any of it may run (ALAS section 3.2; PROTOCOL rule 5)."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-
-import networkx as nx
+from graphlib import CycleError
+from typing import TYPE_CHECKING
 
 from sagagraph.errors import WorkflowError
 from sagagraph.workflow.condition import operations_named
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, references
+from sagagraph.workflow.order import descendants, in_order
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def check_workflow(specs: Sequence[OperationSpec], *, behind_pivot: bool = False) -> None:
@@ -33,7 +37,9 @@ def workflow_faults(specs: Sequence[OperationSpec], *, behind_pivot: bool = Fals
 
 
 def dependency_digraph(edges: Iterable[tuple[str, tuple[str, ...]]]) -> nx.DiGraph[str]:
-    """A graph with an edge from each operation to those that depend on it."""
+    """A graph with an edge from each operation to those that depend on it: for pictures, and for rows."""
+    import networkx as nx  # it takes longer to import than the rest of the engine, and nothing that runs needs it
+
     graph: nx.DiGraph[str] = nx.DiGraph()
     for operation, prerequisites in edges:
         graph.add_node(operation)
@@ -47,15 +53,15 @@ def better_order(specs: Sequence[OperationSpec]) -> tuple[str, ...] | None:
     known = {spec.id for spec in specs}
     if len(pivots) != 1 or len(known) != len(specs):
         return None
-    graph = dependency_digraph((spec.id, tuple(known & _data_needs(spec))) for spec in specs)
+    needs = {spec.id: known & _data_needs(spec) for spec in specs}
     for spec in specs:
         if spec.kind is ActionKind.COMPENSATABLE:
-            graph.add_edge(spec.id, pivots[0])
+            needs[pivots[0]].add(spec.id)
         elif spec.kind is ActionKind.RETRIABLE:
-            graph.add_edge(pivots[0], spec.id)
+            needs[spec.id].add(pivots[0])
     try:
-        return tuple(nx.lexicographical_topological_sort(graph))
-    except nx.NetworkXUnfeasible:
+        return in_order(needs)
+    except CycleError:
         return None
 
 
@@ -77,12 +83,10 @@ def naming_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
 
 
 def cycle_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
-    graph = dependency_digraph((spec.id, spec.depends_on) for spec in specs)
     try:
-        cycle = nx.find_cycle(graph)
-    except nx.NetworkXNoCycle:
-        return
-    yield "operations wait for each other: " + " → ".join([str(cycle[0][0]), *(str(edge[1]) for edge in cycle)])
+        in_order({spec.id: spec.depends_on for spec in specs})
+    except CycleError as exc:
+        yield "operations wait for each other: " + " → ".join(exc.args[1])
 
 
 def pivot_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
@@ -90,8 +94,11 @@ def pivot_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
     if len(pivots) > 1:
         yield f"more than one pivot: {', '.join(pivots)}"
         return
-    graph = dependency_digraph((spec.id, spec.depends_on) for spec in specs)
-    after = nx.descendants(graph, pivots[0]) if pivots else set()
+    dependents: defaultdict[str, list[str]] = defaultdict(list)
+    for spec in specs:
+        for each in spec.depends_on:
+            dependents[each].append(spec.id)
+    after = descendants(dependents, *pivots)
     for spec in specs:
         if spec.kind is ActionKind.COMPENSATABLE and spec.id in after:
             yield f"operation {spec.id!r} is compensatable but comes after the pivot {pivots[0]!r}"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.cli.commands import CommandLine, Ended
-from tests.domains.reunion.reading.test_rewording import PLAIN as PLAIN_REUNION
-from tests.domains.reunion.reading.test_rewording import TEXT as MUDDLED_REUNION
+from tests.domains.reunion.text.test_rewording import PLAIN as PLAIN_REUNION
+from tests.domains.reunion.text.test_rewording import TEXT as MUDDLED_REUNION
 from tests.support.models import Asked, ModelServer, Say, Status
 
 pytestmark = pytest.mark.skipif(find_spec("langchain_openai") is None, reason="the optional extra 'llm' is not installed")

@@ -123,17 +123,6 @@ def test_the_problems_that_come_with_it_are_listed_and_printed(command: CommandL
     assert command("reunion", "problems", "wedding").json["name"] == "wedding"
 
 
-def test_an_instance_of_realm_is_read(command: CommandLine, tmp_path: Path) -> None:
-    rides = {
-        "instance_id": "p3",
-        "city_map": {"locations": ["mall", "park"], "distances": {"mall-park": 20, "park-mall": 20}},
-        "ride_requests": [],
-        "vehicles": [],
-    }
-    refused = command("reunion", "realm", written(tmp_path / "p3.json", rides))
-    assert (refused.code, refused.complaint) == (2, "people: is empty")
-
-
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
@@ -159,9 +148,11 @@ def test_what_can_not_be_done_is_said_in_one_line(command: CommandLine, words: t
     assert ended.complaint.startswith(complaint)
 
 
-def test_a_trip_is_no_day(command: CommandLine, problem: Path) -> None:
+def test_what_is_no_wish_of_a_day_changes_nothing(command: CommandLine, problem: Path) -> None:
     begun(command, problem, "--yes")
-    assert command("change", "d1", "make it 4 stars").complaint == "saga 'd1' is one of domain 'reunion', not 'travel'"
+    told = command("change", "d1", "make it 4 stars")
+    assert (told.code, told.complaint) == (2, "TEXT: Not understood: make it 4 stars.")
+    assert command("status", "d1", "--json").json["plan_version"] == 1
 
 
 def request_of(command: CommandLine, saga_id: str) -> Any:

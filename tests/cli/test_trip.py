@@ -60,7 +60,17 @@ def test_a_budget_in_another_currency_is_booked_in_the_one_of_the_offers(command
 
 def test_people_are_told_what_happens_and_how_it_ended(command: CommandLine) -> None:
     told = command("trip", "--request", command.request_file(), "--saga-id", "told", "--yes")
-    assert told.code == 0
+    understood, plan, *_, outcome = told.out.splitlines()
+    assert (told.code, told.err) == (0, "")
+    assert understood.startswith("understood: from San Francisco; 4 nights in Berlin;")
+    assert "$5,000" in understood
+    assert plan.startswith("plan 1 (")
+    assert "USD" in plan
+    assert outcome.startswith("saga told: committed")
+
+
+def test_the_journal_is_told_as_it_grows_to_whoever_asks_for_it(command: CommandLine) -> None:
+    told = command("trip", "--request", command.request_file(), "--saga-id", "told", "--yes", "--verbose")
     assert told.out.splitlines()[-1].startswith("saga told: committed")
     assert "AttemptStarted operation=T1" in told.err
     assert "Traceback" not in told.err
@@ -274,6 +284,7 @@ def test_a_payment_that_is_refused_undoes_the_trip_and_says_why(command: Command
         assert "fault=refused" in said.out
 
 
+@pytest.mark.quick
 def test_a_trip_in_a_process_of_its_own_prints_one_document(command: CommandLine) -> None:
     words = command.arguments("trip", "--request", command.request_file(), "--saga-id", "alone", "--yes", "--json")
     told = ended(spawned(*words))

@@ -14,6 +14,8 @@ from tests.cli.commands import CommandLine
 from tests.domains.reunion.plans import Json, plan_of, shipped
 from tests.domains.reunion.published import ALAS_TABLE_21, SAGALLM_TABLE_5
 
+pytestmark = pytest.mark.quick
+
 
 class Folder:
     """Writes what commands read; returns the paths."""
@@ -255,4 +257,4 @@ def test_where_can_not_be_asked_of_what_is_no_plan_or_no_time(command: CommandLi
     told = command("reunion", "where", wedding, folder("plan", plan_of()), "--at", "1pm")
     assert (told.code, told.complaint.startswith("--at:")) == (2, True)
     told = command("reunion", "where", wedding, folder("plan", {"actions": [{}]}), "--at", "13:00")
-    assert (told.code, told.err) == (0, "action 0 is left out: it can not be read\n")
+    assert (told.code, told.err) == (0, "action 0 is left out: it cannot be read\n")

@@ -10,29 +10,31 @@ from sagagraph.context.manager import ContextManager
 from sagagraph.context.selector import Need, context_of
 from sagagraph.errors import ContextMismatchError
 from sagagraph.saga.core import events as e
-from sagagraph.saga.engine.selection import ground_at
+from sagagraph.saga.engine.validation import source_at
 from sagagraph.validators.registry import facts_of, slice_for
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 from tests.saga.service import Service
+
+pytestmark = pytest.mark.quick
 
 NEED = Need(wishes=("budget",))
 
 
 def test_a_context_is_restored_at_every_version_with_the_hash_that_it_had() -> None:
     entries = history("tangle", 12)
-    first = ContextManager(ground_at(SAGA, entries))
+    first = ContextManager(source_at(SAGA, entries))
     for version in range(10, len(entries) + 1):
         operation = f"book-{(version - 10) // 3}"
         given = first.issue(f"agent {version}", operation, NEED, version)
         (issued,) = [each for each in first.issued if each.agent == f"agent {version}"]
-        again = ContextManager(ground_at(SAGA, entries)).restore(issued)
+        again = ContextManager(source_at(SAGA, entries)).restore(issued)
         assert (again, again.hash, again.tokens) == (given, issued.hash, issued.tokens)
 
 
 def test_what_happened_since_does_not_get_into_a_context_that_is_restored() -> None:
     entries = history("chain", 6)
-    manager = ContextManager(ground_at(SAGA, entries))
+    manager = ContextManager(source_at(SAGA, entries))
     before = manager.issue("validator", "book-3", NEED, 12)
     after = manager.issue("validator", "book-3", NEED, len(entries))
     assert "output of book-2" in before.facts
@@ -42,7 +44,7 @@ def test_what_happened_since_does_not_get_into_a_context_that_is_restored() -> N
 
 def test_a_journal_that_says_something_else_now_is_noticed() -> None:
     entries = history("fan-in", 4)
-    manager = ContextManager(ground_at(SAGA, entries))
+    manager = ContextManager(source_at(SAGA, entries))
     manager.issue("validator", LAST, NEED, 14)
     (issued,) = manager.issued
     forged = tuple(
@@ -50,7 +52,7 @@ def test_a_journal_that_says_something_else_now_is_noticed() -> None:
         for each in entries
     )
     with pytest.raises(ContextMismatchError, match="the context of validator at version 14"):
-        ContextManager(ground_at(SAGA, forged)).restore(issued)
+        ContextManager(source_at(SAGA, forged)).restore(issued)
 
 
 class Reader:
@@ -104,6 +106,6 @@ def test_what_a_planner_thought_is_in_nobody_s_context() -> None:
         e.AttemptStarted("T1", 1, 1, "k", 9.0),
         e.OperationSucceeded("T1", {"number": 1}),
     ]
-    ground = ground_at("s", [e.Entry(version, 1, 0.0, event) for version, event in enumerate(entries, 1)])(len(entries))
-    context = context_of(ground, "T2", Need(wishes=("budget", "reasoning", "messages", "reasons")))
+    source = source_at("s", [e.Entry(version, 1, 0.0, event) for version, event in enumerate(entries, 1)])(len(entries))
+    context = context_of(source, "T2", Need(wishes=("budget", "reasoning", "messages", "reasons")))
     assert context.facts == {"inputs": {"amount": 5}, "budget": 9, "output of T1": {"number": 1}}

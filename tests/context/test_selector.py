@@ -13,11 +13,13 @@ from benchmarks.context.histories import LAST, SHAPES, Counting, folded, history
 from sagagraph.context.selector import MOST_VISITED, Need, context_of
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
 from sagagraph.errors import ContextBudgetError, UnknownOperationError
-from sagagraph.saga.engine.selection import SagaGround
+from sagagraph.saga.engine.validation import SagaSource
+
+pytestmark = pytest.mark.quick
 
 
 class Grid:
-    """A ground by hand: operations with their prerequisites and outputs."""
+    """A source by hand: operations with their prerequisites and outputs."""
 
     def __init__(self, edges: Mapping[str, Sequence[str]], outputs: Mapping[str, Any], **wishes: Any) -> None:
         self._edges, self._outputs, self.wishes = edges, outputs, wishes
@@ -43,9 +45,9 @@ DIAMOND = {"pay": ["flight", "hotel"], "hotel": ["check"], "flight": ["check"], 
 
 
 def test_a_slice_holds_inputs_declared_wishes_the_condition_and_what_the_ancestors_returned() -> None:
-    ground = Grid(DIAMOND, {name: name.upper() for name in DIAMOND}, budget=100, comfort="high")
-    ground.condition = {"kind": "succeeded", "operation": "flight"}
-    context = context_of(ground, "pay", Need(wishes=("budget",)))
+    source = Grid(DIAMOND, {name: name.upper() for name in DIAMOND}, budget=100, comfort="high")
+    source.condition = {"kind": "succeeded", "operation": "flight"}
+    context = context_of(source, "pay", Need(wishes=("budget",)))
     assert context.facts == {
         "inputs": {"for": "pay"},
         "budget": 100,
@@ -57,35 +59,35 @@ def test_a_slice_holds_inputs_declared_wishes_the_condition_and_what_the_ancesto
 
 
 def test_outputs_of_others_and_wishes_that_nobody_declared_are_not_shown() -> None:
-    ground = Grid(DIAMOND, dict.fromkeys(DIAMOND, 1), budget=100)
-    assert context_of(ground, "pay", Need(ancestors=False)).facts == {"inputs": {"for": "pay"}}
-    assert "output of other" not in context_of(ground, "pay", Need()).facts
-    assert "output of pay" not in context_of(ground, "hotel", Need()).facts
+    source = Grid(DIAMOND, dict.fromkeys(DIAMOND, 1), budget=100)
+    assert context_of(source, "pay", Need(ancestors=False)).facts == {"inputs": {"for": "pay"}}
+    assert "output of other" not in context_of(source, "pay", Need()).facts
+    assert "output of pay" not in context_of(source, "hotel", Need()).facts
 
 
 def test_nearer_ancestors_stay_and_farther_ones_go() -> None:
     edges = {f"o{n}": [f"o{n - 1}"] for n in range(1, 30)}
-    ground = Grid(edges, {f"o{n}": "x" * 160 for n in range(30)})
-    context = context_of(ground, "o29", Need(budget_tokens=200))
+    source = Grid(edges, {f"o{n}": "x" * 160 for n in range(30)})
+    context = context_of(source, "o29", Need(budget_tokens=200))
     kept = [int(name.removeprefix("output of o")) for name in context.facts if name.startswith("output")]
     assert sorted(kept, reverse=True) == [28, 27, 26, 25]
     assert context.tokens <= 200
 
 
 def test_a_large_output_does_not_keep_a_smaller_one_behind_it_out() -> None:
-    ground = Grid({"c": ["b"], "b": ["a"]}, {"b": "x" * 100_000, "a": "small"})
-    assert context_of(ground, "c", Need()).facts["output of a"] == "small"
+    source = Grid({"c": ["b"], "b": ["a"]}, {"b": "x" * 100_000, "a": "small"})
+    assert context_of(source, "c", Need()).facts["output of a"] == "small"
 
 
 def test_too_much_that_is_critical_is_an_error_and_is_never_dropped() -> None:
-    ground = Grid({}, {}, novel="x" * 5000)
+    source = Grid({}, {}, novel="x" * 5000)
     with pytest.raises(ContextBudgetError, match="'novel' needs"):
-        context_of(ground, "a", Need(wishes=("novel",)))
+        context_of(source, "a", Need(wishes=("novel",)))
 
 
 def test_an_operation_that_is_not_there_is_named() -> None:
     with pytest.raises(UnknownOperationError, match="has no operation 'b'"):
-        context_of(SagaGround(folded(history("chain", 3))), "b", Need())
+        context_of(SagaSource(folded(history("chain", 3))), "b", Need())
 
 
 @given(
@@ -94,12 +96,12 @@ def test_an_operation_that_is_not_there_is_named() -> None:
 )
 def test_whatever_the_graph_only_ancestors_are_shown_within_the_budget(edges: dict[int, set[int]], budget: int) -> None:
     named = {str(n): [str(each) for each in sorted(before) if each < n] for n, before in edges.items()}
-    ground = Grid(named, {str(n): "y" * n * 10 for n in range(13)})
-    context = context_of(ground, "12", Need(budget_tokens=budget))
+    source = Grid(named, {str(n): "y" * n * 10 for n in range(13)})
+    context = context_of(source, "12", Need(budget_tokens=budget))
     shown = {name.removeprefix("output of ") for name in context.facts if name.startswith("output of")}
     assert shown <= ancestors(named, "12")
     assert context.tokens <= budget
-    assert context == context_of(ground, "12", Need(budget_tokens=budget))
+    assert context == context_of(source, "12", Need(budget_tokens=budget))
 
 
 def ancestors(edges: Mapping[str, Sequence[str]], name: str) -> set[str]:
@@ -109,15 +111,15 @@ def ancestors(edges: Mapping[str, Sequence[str]], name: str) -> set[str]:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_work_of_choosing_a_slice_does_not_grow_with_the_history(shape: str) -> None:
     for operations in (10, 300, 3000):
-        ground = Counting(SagaGround(folded(history(shape, operations))))
-        context = context_of(ground, LAST, Need(wishes=("budget",)))
+        source = Counting(SagaSource(folded(history(shape, operations))))
+        context = context_of(source, LAST, Need(wishes=("budget",)))
         assert context.tokens <= DEFAULT_BUDGET_TOKENS
-        assert 9 <= ground.asked["visited"] <= 50, ground.asked
-        assert ground.asked["prerequisites"] <= 50
+        assert 9 <= source.asked["visited"] <= 50, source.asked
+        assert source.asked["prerequisites"] <= 50
 
 
 def test_ancestors_without_an_output_are_not_searched_without_end() -> None:
     edges = {f"o{n}": [f"o{n - 1}"] for n in range(1, 2000)}
-    ground = Counting(Grid(edges, {}))
-    assert context_of(ground, "o1999", Need()).facts == {"inputs": {"for": "o1999"}}
-    assert ground.asked["visited"] == MOST_VISITED
+    source = Counting(Grid(edges, {}))
+    assert context_of(source, "o1999", Need()).facts == {"inputs": {"for": "o1999"}}
+    assert source.asked["visited"] == MOST_VISITED

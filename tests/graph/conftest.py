@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from sagagraph.bootstrap import account
 from sagagraph.context.model import Model
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
@@ -18,6 +17,7 @@ from sagagraph.domains.travel.provider.receipts import Ledger
 from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.domain import Domain
+from sagagraph.registry import account
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings

@@ -20,6 +20,8 @@ from sagagraph.validators.verdict import VerdictStatus
 from sagagraph.workflow.operation import reference
 from tests.support.scripted_model import Scripted
 
+pytestmark = pytest.mark.quick
+
 done: list[str] = []
 
 

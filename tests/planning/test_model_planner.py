@@ -23,6 +23,8 @@ from sagagraph.saga.engine.views.view import Cost
 from sagagraph.validators.verdict import Verdict, Violation
 from tests.support.scripted_model import Scripted
 
+pytestmark = pytest.mark.quick
+
 SOLVED = tuple(Proposal({"pick": name}, f"hash-{name}", name, Cost(1), (f"{name} is fine",)) for name in ("a", "b"))
 
 

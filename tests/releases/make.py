@@ -35,7 +35,7 @@ from sagagraph.graph.checkpointer import open_checkpointer
 from sagagraph.graph.planning import planning_graph
 from sagagraph.saga import owner
 from sagagraph.saga.stores.migration import upgrade
-from sagagraph.saga.stores.opening import open_store
+from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.testing.postgres import postgres_server
 from sagagraph.testing.trips import REQUEST

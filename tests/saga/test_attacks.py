@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from sagagraph import Call, Engine, action
-from sagagraph.cli import sagas
-from sagagraph.cli.door import Door
-from sagagraph.cli.sagas import cancel, resume, resume_all
+from sagagraph.cli import settling
+from sagagraph.cli.options import Options
+from sagagraph.cli.settling import cancel, resume, resume_all
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldError, SagaClosedError
 from sagagraph.saga.core.commands import CallKind
 from sagagraph.saga.core.events import CancelRequested, Driver, Entry, SagaBegun, SagaCommitted, SagaTurnedBack
@@ -369,7 +369,7 @@ async def test_a_journal_that_can_not_be_read_does_not_keep_the_other_sagas_from
     await store.close()
     with closing(sqlite3.connect(journal)) as connection, connection:
         connection.execute("UPDATE events SET type = 'FromTheFuture' WHERE saga_id = 'damaged' AND version = 2")
-    assert await resume_all(Door(f"sqlite:///{journal}", "", as_json=True), wait=False) == 3
+    assert await resume_all(Options(f"sqlite:///{journal}", as_json=True), wait=False) == 3
     said = capsys.readouterr()
     assert "event 2 was changed" in said.err
     assert [(each["saga_id"], each["status"]) for each in json.loads(said.out)] == [("other", "compensated")]
@@ -385,8 +385,8 @@ async def test_whoever_interrupts_a_command_is_told_how_to_go_on(
     async def interrupted(*_arguments: Any) -> str:
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(sagas, "domain_of", interrupted)
+    monkeypatch.setattr(settling, "domain_of", interrupted)
     options = {"wait": True} if command is resume else {"preview": False}
     with pytest.raises(asyncio.CancelledError):
-        await command(Door("memory:", "", as_json=False), "trip", **options)
+        await command(Options("memory:"), "trip", **options)
     assert advice in capsys.readouterr().err

@@ -36,8 +36,6 @@ from tests.saga.explorer import TROUBLES, Explorer
 from tests.saga.statekey import full_key
 from tests.saga.world import Profile
 
-pytestmark = pytest.mark.thorough
-
 FULL = os.environ.get("SAGAGRAPH_EXPLORE") == "full"
 BOTH_ENDS = {SagaStatus.COMMITTED, SagaStatus.COMPENSATED}
 
@@ -69,6 +67,7 @@ def answers_lost(edges: Edges) -> int | None:
 # -- one operation: every provider, three troubles, every append on its own ----------------------------------------------------
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("profile", all_profiles(), ids=str)
 @pytest.mark.parametrize("kind", [COMPENSATABLE, PIVOT], ids=str)
 def test_one_operation_meets_three_troubles(kind: ActionKind, profile: Profile, explore: Explore) -> None:
@@ -77,6 +76,7 @@ def test_one_operation_meets_three_troubles(kind: ActionKind, profile: Profile, 
     assert explore(case, 2, eager=False).endings == BOTH_ENDS
 
 
+@pytest.mark.quick
 def test_one_read_only_operation_meets_three_troubles(explore: Explore) -> None:
     assert explore(Case((READ_ONLY,), ((),), (NOTHING,)), 3, eager=False).endings == BOTH_ENDS
 

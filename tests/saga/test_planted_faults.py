@@ -24,8 +24,6 @@ from tests.saga.cases import COMPENSATABLE, PIVOT, RETRIABLE, Case
 from tests.saga.explorer import Explorer, Report
 from tests.saga.world import Profile
 
-pytestmark = pytest.mark.thorough
-
 Patch = pytest.MonkeyPatch
 PROBE, KEYED, VOID, DEADLINE = Profile(), Profile(dedup=True), Profile(void=True), Profile(deadline=True)
 KEYED_BLIND = Profile(dedup=True, probe=False)

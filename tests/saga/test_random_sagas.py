@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from unittest.mock import patch
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +17,6 @@ from tests.saga.explorer import Explorer, Move, State
 from tests.saga.invariants import violations
 from tests.saga.statekey import Key
 from tests.saga.world import Profile
-
-pytestmark = pytest.mark.thorough
 
 TROUBLES = 8
 randomly = settings(max_examples=250, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))

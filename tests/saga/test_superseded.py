@@ -21,6 +21,8 @@ from sagagraph.saga.stores.port import Note
 from .service import A_DAY, Gate, Service, StubbornGate, quick
 from .workers import NewStore, OpenEngine, a_minute_ahead
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def store_kind(request: pytest.FixtureRequest) -> str:
@@ -225,7 +227,7 @@ async def test_rule_6_a_worker_that_was_frozen_after_its_intent_does_not_call_on
     ):
         running = asyncio.create_task(body(one))
         await frozen.wait()
-        one._heart.stop()
+        one._keeper.stop()
         frozen_s = 4.5
         await body(another)
         woken.set()

@@ -14,10 +14,12 @@ from sagagraph import Call, Engine, action
 from sagagraph.errors import InvalidInputError, OperationFailedError, OperationHeldError, SagaClosedError, StoreError
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import DECLARED
-from sagagraph.saga.engine.synchronous import SyncEngine
+from sagagraph.saga.engine.engine import SyncEngine
 from sagagraph.saga.engine.views.preview import CancelPreview
 
 from .service import Service, is_lost, refuses
+
+pytestmark = pytest.mark.quick
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from sagagraph import Engine, Verdict
-from sagagraph.bootstrap import account
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.errors import JournalError
 from sagagraph.graph.planning_graph import planning_graph
+from sagagraph.registry import account
 from sagagraph.saga.core import codec, upcasting
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.codec import Record, decode
@@ -28,6 +28,8 @@ from tests.saga.journals import BY_ID, JOURNALS, Journal, into_file, into_memory
 from tests.saga.service import A_DAY, ONCE, Landing, Service
 from tests.saga.workers import OpenEngine
 from tests.support.today import TODAY
+
+pytestmark = pytest.mark.quick
 
 OpenStore = Callable[[str], Any]
 

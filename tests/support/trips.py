@@ -17,7 +17,6 @@ from typing import Any
 
 import httpx2
 
-from sagagraph.bootstrap import account
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
@@ -25,6 +24,7 @@ from sagagraph.domains.travel.provider.receipts import Ledger
 from sagagraph.errors import SagaGraphError, UnknownSagaError
 from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.registry import account
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from sagagraph.bootstrap import Settings
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from sagagraph.settings import Settings
 from sagagraph.ui.service import Service, open_service
 from tests.support.today import TODAY
 from tests.ui.page import Visit

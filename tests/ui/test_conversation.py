@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,15 +10,15 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from sagagraph.bootstrap import Settings
-from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
+from sagagraph.settings import Settings
 from sagagraph.ui.chat.conversation import Conversation, Conversations, Talk, shown_messages
-from sagagraph.ui.chat.page_model import PageModel, page_model
+from sagagraph.ui.chat.page_model import PageModel
 from sagagraph.ui.service import Service, open_service
-from sagagraph.ui.visitors import Visitor, guest
+from sagagraph.ui.visitors import guest
 from tests.support.models.script import Say, Status, Step, Text
 from tests.support.models.server import ModelServer
+from tests.ui.chat import Chat, all_said, key_of, last_said, plan_hash, status, wishes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -29,65 +28,6 @@ DAY = (
     "Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30"
 )
 DINNER = "Dinner at 6 pm at home in Boston"
-_numbers = itertools.count()
-
-
-class Chat:
-    """One visitor's page, as text."""
-
-    def __init__(self, service: Service, page: str = "travel") -> None:
-        self.service = service
-        self.visitor: Visitor = guest(f"a token that nobody guesses {next(_numbers)}")
-        self.conversations = Conversations(page)
-
-    async def say(self, text: str) -> PageModel:
-        return await self._turn(lambda talk: talk.say(text))
-
-    async def remove(self, key: str) -> PageModel:
-        return await self._turn(lambda talk: talk.change(key, None))
-
-    async def reword(self, key: str, text: str) -> PageModel:
-        return await self._turn(lambda talk: talk.change(key, text))
-
-    async def _turn(self, turn) -> PageModel:  # type: ignore[no-untyped-def]
-        shown = (await self.look()).shown
-        talk = Talk(self.service, self.visitor, self.conversations.of(self.visitor), shown and shown.plan.hash)
-        self.conversations.keep(self.visitor, await turn(talk))
-        return await self.quiet()
-
-    async def quiet(self) -> PageModel:
-        while (scene := await self.look()).is_busy and scene.saga is not None:
-            await self.service.moved(scene.saga.id)
-        return scene
-
-    async def look(self) -> PageModel:
-        return await page_model(self.service, self.conversations, self.visitor)
-
-
-def status(scene: PageModel) -> str:
-    assert scene.shown is not None
-    return status_of(scene.shown).value
-
-
-def last_said(scene: PageModel) -> str:
-    return scene.conversation.messages[-1].text
-
-
-def all_said(scene: PageModel) -> str:
-    return "\n".join(each.text for each in shown_messages(scene.conversation, scene.shown, scene.page))
-
-
-def plan_hash(scene: PageModel) -> str | None:
-    assert scene.shown is not None
-    return scene.shown.plan.hash
-
-
-def key_of(scene: PageModel, text: str) -> str:
-    return next(wish.key for wish in scene.conversation.draft.wishes if wish.text == text)
-
-
-def wishes(scene: PageModel) -> dict[str, str]:
-    return {wish.key: wish.text for wish in scene.conversation.draft.wishes}
 
 
 async def test_every_wish_of_a_trip_is_a_phrase_that_means_just_that(service: Service) -> None:

@@ -13,7 +13,7 @@ from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_events, parse_problem
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.request import Name, ReunionProblem
-from sagagraph.domains.reunion.telling import Telling
+from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words
 
@@ -30,7 +30,7 @@ class ReunionRequest(BaseModel):
     events: tuple[Event, ...] = ()
     is_over: bool = False
     """The day has been carried out: nothing of it is planned any more."""
-    told: Telling | None = Field(None, exclude_if=lambda told: told is None)
+    told: Transcript | None = Field(None, exclude_if=lambda told: told is None)
     """What was said, where `problem` was made of that; written only where it is there."""
 
     def wishes_for_the_same_as(self, other: ReunionRequest) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from sagagraph.domains.reunion.actions.actions import reunion_actions
 from sagagraph.domains.reunion.actions.outbox import Outbox
@@ -17,7 +17,7 @@ from sagagraph.domains.reunion.rules.validator import ReunionValidator
 from sagagraph.domains.reunion.rules.validator import shown as shown_to_validators
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.planning.background import in_background
-from sagagraph.planning.domain import Infeasible, Proposal, Revision
+from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision, object_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
@@ -55,7 +55,7 @@ class Reunion:
     def actions(self) -> tuple[Action, ...]:
         return tuple(self._actions.values())
 
-    async def propose(self, request: Any) -> tuple[Proposal, ...] | Infeasible:
+    async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
         wanted = parse_request(request)
         if wanted.events:  # nothing was told to anybody, so nothing but the clock binds
             repaired = await self._repaired(wanted, ReunionPlan(problem=wanted.problem.name, actions=()))
@@ -79,26 +79,33 @@ class Reunion:
         repaired = await in_background(self._planner.repair, wanted.problem, plan, events)
         return repaired if isinstance(repaired, Infeasible) else _proposal(repaired, wanted)
 
-    async def evidence(self, saga: Saga) -> Any:
+    async def evidence(self, saga: Saga) -> Json:
         """The plan that stood, and until when it has been carried out: what began before then is not to be rewritten."""
         until = parse_request(saga.request).known_until
         if saga.plan.accepted is None or until is None:
             return {}
         return {"against": as_json(accepted_plan(saga).plan), "executed_until": text_of(until)}
 
-    async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
+    async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
         events = sorted(parse_request(request).events, key=lambda event: event.at)
-        told = shown_to_validators(request["problem"], [as_json(event) for event in events], **shown)
-        return await judge(self._validator, plan["plan"], told)
+        known, happened = object_of(shown), [as_json(event) for event in events]
+        until = known.get("executed_until")
+        told = shown_to_validators(
+            object_of(request)["problem"],
+            happened,
+            against=known.get("against"),
+            executed_until=until if isinstance(until, str) else None,
+        )
+        return await judge(self._validator, object_of(plan)["plan"], told)
 
     def needs_approval(self, saga: Saga) -> bool:
         """Somebody has to be told something else than they were."""
         return set(parts_of(accepted_plan(saga))) != set(parts_of(DayPlan.model_validate(saga.plan.content)))
 
-    def title(self, plan: Any) -> str:
+    def title(self, plan: Json) -> str:
         return reunion_title(plan)
 
-    def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
+    def workflow(self, plan: Json) -> tuple[OperationSpec, ...]:
         return day_workflow(DayPlan.model_validate(plan), self._actions)
 
     def revision(self, saga: Saga) -> Revision:
@@ -113,7 +120,7 @@ def accepted_plan(saga: Saga) -> DayPlan:
     return DayPlan.model_validate(saga.plan.accepted and saga.plan.accepted.content)
 
 
-def reunion_title(plan: Any) -> str:
+def reunion_title(plan: Json) -> str:
     day = DayPlan.model_validate(plan)
     acts = sorted(day.plan.actions, key=lambda act: (act.start, act.end))
     return "; ".join(f"{text_of(act.start)} to {text_of(act.end)} {in_words(act, day.places)}" for act in acts)

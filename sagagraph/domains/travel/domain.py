@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -35,7 +34,7 @@ from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_
 from sagagraph.domains.travel.wording import headline
 from sagagraph.planning.assignment import Assignment
 from sagagraph.planning.background import apart
-from sagagraph.planning.domain import Infeasible, Proposal, Revision
+from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision
 from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.reversals import is_undoing
 from sagagraph.saga.core.state import Operation, Saga, Stage
@@ -67,21 +66,21 @@ class Travel:
     def actions(self) -> tuple[Action, ...]:
         return tuple(self._actions.values())
 
-    async def propose(self, request: Any) -> tuple[Proposal, ...] | Infeasible:
+    async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
         wanted = TripRequest.model_validate(request)
         proposed = await apart(planner.propose, wanted, self.provider, cities=self._cities_of(wanted))
         if isinstance(proposed, planner.Infeasible):
             return Infeasible(proposed.reasons, proposed.conflict, proposed.relaxations)
         return tuple(_proposal(itinerary) for itinerary in proposed)
 
-    async def assignment(self, request: Any) -> Assignment | Infeasible:
+    async def assignment(self, request: Json) -> Assignment | Infeasible:
         proposed = await self.propose(request)
         if isinstance(proposed, Infeasible):
             return proposed
         facts = trip_facts(TripRequest.model_validate(request), _itineraries(proposed))
         return Assignment(INSTRUCTIONS, facts, TripChoice, proposed)
 
-    async def chosen(self, request: Any, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
+    async def chosen(self, request: Json, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
         wanted, trips = TripRequest.model_validate(request), _itineraries(assignment.solved)
         found = await chosen_trip(wanted, TripChoice.model_validate(answer), trips, self.provider)
         return found if isinstance(found, Verdict) else _proposal(found)
@@ -95,13 +94,13 @@ class Travel:
         names = {name for journey in pairs_of(request) for name in journey}
         return tuple(city for name in sorted(names) if (city := self.cities.find_name(name)) is not None)
 
-    async def evidence(self, saga: Saga) -> Any:
+    async def evidence(self, saga: Saga) -> Json:
         proposed = Itinerary.model_validate(saga.plan.content)
         stands = await all_standing(saga, self.provider)
         shown = await gather_evidence(proposed, wish_of(saga.request), stands, all_fees_paid(saga), self.provider, self.cities)
         return shown.model_dump(mode="json")
 
-    async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict:
+    async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
         """By checks that share nothing with the planner, and by the evidence alone: nobody is asked again."""
         evidence = Evidence.model_validate(shown)
         itinerary = parsed_itinerary(plan)
@@ -123,10 +122,10 @@ class Travel:
         before, after = itinerary_before(saga), Itinerary.model_validate(saga.plan.content)
         return before is None or _what_matters(before) != _what_matters(after)
 
-    def title(self, plan: Any) -> str:
+    def title(self, plan: Json) -> str:
         return travel_title(plan)
 
-    def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
+    def workflow(self, plan: Json) -> tuple[OperationSpec, ...]:
         return itinerary_workflow(Itinerary.model_validate(plan), self._actions)
 
     def revision(self, saga: Saga) -> Revision:
@@ -158,7 +157,7 @@ def _proposal(itinerary: Itinerary) -> Proposal:
     )
 
 
-def travel_title(plan: Any) -> str:
+def travel_title(plan: Json) -> str:
     return _title(Itinerary.model_validate(plan))
 
 

@@ -1,4 +1,4 @@
-"""Reads the items of off-loaded lists back from the journals of their thread's runs."""
+"""Items of off-loaded lists, read back from the journals of their thread's runs."""
 
 from __future__ import annotations
 

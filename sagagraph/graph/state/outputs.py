@@ -1,29 +1,30 @@
-"""What a node's operation keeps in the journal: what the node returned, and which operations below it that pass asked for."""
+"""Outputs of nodes in the journal: what the node returned, and which operations below it that pass asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+
+from sagagraph.workflow.values import Json
 
 _UPDATE, _ASKED = "$update", "$operations"
 
 
-def output_with(encoded: Any, asked: Iterable[str]) -> Any:
+def output_with(encoded: Json, asked: Iterable[str]) -> Json:
     """For a node that has operations of its own: those that it did not ask for any more are removed at the end (ADR-0005)."""
     return {_UPDATE: encoded, _ASKED: sorted(asked)}
 
 
-def output_of(output: Any) -> Any:
+def output_of(output: Json) -> Json:
     """What the node returned, encoded; also where a person said what that was."""
     return output[_UPDATE] if isinstance(output, dict) and _UPDATE in output else output
 
 
-def asked_by(output: Any) -> list[str] | None:
+def asked_by(output: Json) -> list[str] | None:
     """None: the node has no operations of its own."""
     return output.get(_ASKED) if isinstance(output, dict) else None
 
 
-def update_of(returned: Any) -> dict[str, Any]:
+def update_of(returned: Json) -> dict[str, Json]:
     """The part of what a node returned that changes the state."""
     update = getattr(returned, "update", returned) if not isinstance(returned, dict) else returned
     return update if isinstance(update, dict) else {}

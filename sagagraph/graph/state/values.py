@@ -20,13 +20,14 @@ from pydantic import BaseModel
 
 from sagagraph.context.slice import content_hash
 from sagagraph.errors import InvalidInputError
+from sagagraph.workflow.values import Json
 
 _MARK = "$"
 _SERDE = JsonPlusSerializer()
 _NAMESPACE = uuid.UUID("c2f5a7c6-0c5b-5a53-9b7f-0a3b8a1f7d10")
 
 
-def encode(value: Any) -> Any:
+def encode(value: object) -> Json:
     """Raises `InvalidInputError` for what neither JSON nor LangGraph's serializer can hold."""
     if value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
         return value
@@ -44,21 +45,21 @@ def encode(value: Any) -> Any:
     return {"$value": [kind_name, base64.b64encode(data).decode()]}
 
 
-def _encoded_dict(value: dict[Any, Any]) -> Any:
+def _encoded_dict(value: dict[object, object]) -> Json:
     if all(type(key) is str and not key.startswith(_MARK) for key in value):
         return {key: encode(each) for key, each in value.items()}
     return {"$dict": [[encode(key), encode(each)] for key, each in value.items()]}
 
 
-def _message(value: BaseMessage) -> Any:
+def _message(value: BaseMessage) -> Json:
     return encode(message_to_dict(value))
 
 
-def _command(value: Command[Any]) -> Any:
+def _command(value: Command[Any]) -> Json:
     return {"graph": value.graph, "update": encode(value.update), "resume": encode(value.resume), "goto": encode(value.goto)}
 
 
-def _set(value: set[Any] | frozenset[Any]) -> Any:
+def _set(value: set[object] | frozenset[object]) -> Json:
     return sorted((encode(each) for each in value), key=lambda each: json.dumps(each, sort_keys=True))
 
 
@@ -72,7 +73,7 @@ _MARKED: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
 )
 
 
-def decode(value: Any) -> Any:
+def decode(value: Json) -> Any:
     if isinstance(value, list):
         return [decode(each) for each in value]
     if not isinstance(value, dict):
@@ -84,7 +85,7 @@ def decode(value: Any) -> Any:
     return {key: decode(each) for key, each in value.items()}
 
 
-def _read_command(content: Any) -> Command[Any]:
+def _read_command(content: Json) -> Command[Any]:
     return Command(
         graph=content["graph"],
         update=decode(content["update"]),
@@ -93,7 +94,7 @@ def _read_command(content: Any) -> Command[Any]:
     )
 
 
-_READ: dict[str, Callable[[Any], Any]] = {
+_READ: dict[str, Callable[[Json], Any]] = {
     "$value": lambda content: _SERDE.loads_typed((content[0], base64.b64decode(content[1]))),
     "$dict": lambda content: {decode(key): decode(each) for key, each in content},
     "$message": lambda content: messages_from_dict([decode(content)])[0],
@@ -105,7 +106,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def encode_state(state: Any) -> Any:
+def encode_state(state: object) -> Json:
     """A state that is a model or a dataclass is written by its fields; its schema says what it was."""
     if isinstance(state, BaseModel):
         return {name: encode(getattr(state, name)) for name in type(state).model_fields}
@@ -114,7 +115,7 @@ def encode_state(state: Any) -> Any:
     return encode(state)
 
 
-def decode_state(encoded: Any, schema: Any) -> Any:
+def decode_state(encoded: Json, schema: Any) -> Any:
     decoded = decode(encoded)
     has_fields = isinstance(schema, type) and (issubclass(schema, BaseModel) or is_dataclass(schema))
     return schema(**decoded) if has_fields and isinstance(decoded, dict) else decoded
@@ -127,7 +128,7 @@ def with_message_ids(value: Any, origin: str) -> Any:
     """
     count = 0
 
-    def visit(each: Any) -> None:
+    def visit(each: object) -> None:
         nonlocal count
         if isinstance(each, BaseMessage):
             count += 1
@@ -145,12 +146,12 @@ def with_message_ids(value: Any, origin: str) -> Any:
     return value
 
 
-def hash_of(encoded: Any) -> str:
+def hash_of(encoded: Json) -> str:
     """Of an encoded value, whatever ids a reducer gave to its messages."""
     return content_hash(without_message_ids(encoded))
 
 
-def without_message_ids(encoded: Any) -> Any:
+def without_message_ids(encoded: Json) -> Json:
     if isinstance(encoded, list):
         return [without_message_ids(each) for each in encoded]
     if not isinstance(encoded, dict):

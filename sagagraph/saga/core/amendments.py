@@ -7,7 +7,6 @@ books. So it can be planned, repaired, compensated and carried on without its pa
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
 
 import msgspec
 from msgspec import Struct, structs
@@ -21,6 +20,7 @@ from sagagraph.saga.core.state import Operation, Saga, Stage, operation_key
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, resolve
+from sagagraph.workflow.values import Json
 
 AMENDMENT = "~amendment-"
 """Before the number, at the end of the ids of sagas that amend another one."""
@@ -32,8 +32,8 @@ class Stands(Struct, frozen=True):
     id: str
     action: str
     action_version: int
-    request: Any
-    result: Any
+    request: Json
+    result: Json
     key: str
     below: tuple[str, ...]
 
@@ -44,11 +44,11 @@ class Amendment(Struct, frozen=True):
     amends: str
     plan_version: int
     plan_hash: str | None
-    request: Any
+    request: Json
     """What is wished for now, in the domain's own words."""
     lost: tuple[str, ...]
     """What has fallen through outside, as far as somebody said so."""
-    plan: Any
+    plan: Json
     fees: float
     stands: tuple[Stands, ...]
 
@@ -85,7 +85,7 @@ def amendment_of(saga: Saga) -> Amendment | None:
     return None if amended_by(saga) is None else amendment_in(saga.request)
 
 
-def amendment_in(request: Any) -> Amendment | None:
+def amendment_in(request: Json) -> Amendment | None:
     """Raises `ValueError` for a request that says what it amends, and is no amendment."""
     return msgspec.convert(request, Amendment) if isinstance(request, Mapping) and "amends" in request else None
 
@@ -93,7 +93,7 @@ def amendment_in(request: Any) -> Amendment | None:
 # -- what an amendment is asked ----------------------------------------------------------------------------------------
 
 
-def amendment_request(saga: Saga, wish: Any, lost: Collection[str], fees: float) -> dict[str, Any]:
+def amendment_request(saga: Saga, wish: Json, lost: Collection[str], fees: float) -> dict[str, Json]:
     """The request as JSON. Raises `UnknownOperationError` or `NotAllowedError` for a lost operation that cannot be one."""
     live = {each.id: each for each in saga.in_order() if is_live(each)}
     for name in lost:
@@ -120,7 +120,7 @@ def amendment_request(saga: Saga, wish: Any, lost: Collection[str], fees: float)
         fees=float(fees),
         stands=stands,
     )
-    document: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(amendment))
+    document: dict[str, Json] = msgspec.json.decode(msgspec.json.encode(amendment))
     return document
 
 

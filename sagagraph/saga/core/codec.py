@@ -1,14 +1,15 @@
-"""Events as they stand in a journal: a type, a schema version, and JSON (PROTOCOL rule 10)."""
+"""Codec: events as they stand in a journal: a type, a schema version, and JSON (PROTOCOL rule 10)."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import msgspec
 
 from sagagraph.errors import InvalidInputError, JournalError
 from sagagraph.saga.core.events import Event
 from sagagraph.saga.core.upcasting import SCHEMA_VERSION, is_current, upcast
+from sagagraph.workflow.values import Json
 
 _KINDS: dict[str, type[Event]] = {each.__name__: each for each in get_args(Event)}
 _DECODERS: dict[str, msgspec.json.Decoder[Event]] = {name: msgspec.json.Decoder(kind) for name, kind in _KINDS.items()}
@@ -50,7 +51,7 @@ def _unknown(record: Record) -> JournalError:
     )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> str | int | float:
     """Numbers and texts of classes of their own (NumPy's, for example) are written as what they are."""
     for kind in (str, int, float):
         if isinstance(value, kind):
@@ -58,5 +59,5 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} can not be journalled")
 
 
-_OBJECT = msgspec.json.Decoder(dict[str, Any])
+_OBJECT = msgspec.json.Decoder(dict[str, Json])
 _ENCODER = msgspec.json.Encoder(enc_hook=_plain)

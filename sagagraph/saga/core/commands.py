@@ -1,4 +1,4 @@
-"""What the shell tells the core: answers of calls, requests of people, and what the driver wants next.
+"""Commands: what the shell tells the core: answers of calls, requests of people, and what the driver wants next.
 
 `draw` is a random number in [0, 1) for the jitter of a backoff: randomness comes in as an argument (PROTOCOL rule 10).
 """
@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from sagagraph.saga.core.events import BroughtIn, Fault, ProbeAnswer, Resolution
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
+from sagagraph.workflow.values import Json
 
 
 class CallKind(StrEnum):
@@ -24,7 +24,7 @@ class CallKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class ActionReplied:
     operation: str
-    output: Any
+    output: Json
     verdicts: tuple[Verdict, ...] = ()
 
 
@@ -55,7 +55,7 @@ class ActionPaused:
 class ProbeAnswered:
     operation: str
     answer: ProbeAnswer
-    output: Any = None
+    output: Json = None
     detail: str = ""
     verdicts: tuple[Verdict, ...] = ()
     draw: float = 0.0
@@ -74,7 +74,7 @@ class ActionMissing:
 @dataclass(frozen=True, slots=True)
 class UndoReplied:
     operation: str
-    output: Any
+    output: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class EvidenceFound:
     operation: str
     call: CallKind
     key: str
-    output: Any
+    output: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +134,9 @@ class RaiseBody:
 @dataclass(frozen=True, slots=True)
 class ProposePlan:
     plan_hash: str
-    plan: Any
-    cost: Any
-    alternatives: tuple[Any, ...] = ()
+    plan: Json
+    cost: Json
+    alternatives: tuple[Json, ...] = ()
     reasons: tuple[str, ...] = ()
 
 
@@ -153,8 +153,8 @@ class JudgePlan:
     """`shown`: JSON that it was judged by, beside the request."""
 
     plan_hash: str
-    verdict: Any
-    shown: Any = None
+    verdict: Json
+    shown: Json = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ class AcceptPlan:
 class ChangeRequest:
     """A person wishes for something else; `approved_by` approves in advance what comes of it."""
 
-    request: Any
+    request: Json
     by: str
     approved_by: str = ""
 
@@ -226,7 +226,7 @@ class HoldReversal:
 
 @dataclass(frozen=True, slots=True)
 class EndReversal:
-    outputs: dict[str, Any]
+    outputs: dict[str, Json]
     residue: tuple[str, ...] = ()
 
 
@@ -235,7 +235,7 @@ class BeginAmendment:
     """`saga` will look for another plan; `request` is its request (`amendments.Amendment`)."""
 
     saga: str
-    request: Any
+    request: Json
     by: str
     approved_by: str = ""
 
@@ -253,12 +253,12 @@ class AmendSaga:
     """It has committed; see `SagaAmended`."""
 
     saga: str
-    request: Any
-    plan: Any
+    request: Json
+    plan: Json
     plan_hash: str
-    cost: Any
+    cost: Json
     operations: tuple[BroughtIn, ...]
-    outputs: dict[str, Any]
+    outputs: dict[str, Json]
     needs: dict[str, tuple[str, ...]]
     reasons: tuple[str, ...] = ()
 
@@ -274,7 +274,7 @@ class Resolve:
     operation: str
     resolution: Resolution
     by: str
-    output: Any = None
+    output: Json = None
     request: int | None = None
 
 

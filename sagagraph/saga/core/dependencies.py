@@ -1,15 +1,19 @@
-"""Who depends on whom, over all plan versions (PROTOCOL rule 4; SagaLLM section 3.2.2)."""
+"""Dependencies: who depends on whom, over all plan versions (PROTOCOL rule 4; SagaLLM section 3.2.2). Pure."""
 
 from __future__ import annotations
 
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from sagagraph.saga.core.events import Driver
 from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.saga.core.status import OperationStatus
+from sagagraph.workflow import order
 from sagagraph.workflow.condition import holds
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.wellformed import dependency_digraph
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _CLOSED = frozenset(
     {
@@ -42,14 +46,7 @@ def is_closed(operation: Operation) -> bool:
 
 def descendants(saga: Saga, *names: str) -> frozenset[str]:
     """All that depends on any of `names`, directly or not, through skipped and removed operations."""
-    found: set[str] = set()
-    frontier = list(names)
-    while frontier:
-        for dependent in saga.dependents.get(frontier.pop(), ()):
-            if dependent not in found:
-                found.add(dependent)
-                frontier.append(dependent)
-    return frozenset(found)
+    return order.descendants(saga.dependents, *names)
 
 
 def is_free(saga: Saga, name: str) -> bool:
@@ -99,7 +96,7 @@ def graph_of(saga: Saga) -> nx.DiGraph[str]:
 
 def undo_order(saga: Saga) -> tuple[str, ...]:
     """The operations in an order in which they could be undone: dependents first."""
-    return tuple(reversed(tuple(nx.lexicographical_topological_sort(graph_of(saga)))))
+    return tuple(reversed(order.in_order({each.id: each.spec.depends_on for each in saga.operations.values()})))
 
 
 def is_undoable(operation: Operation) -> bool:

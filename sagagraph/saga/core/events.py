@@ -1,4 +1,4 @@
-"""What can have happened to a saga, in the past tense: the journal's vocabulary.
+"""Events: what can have happened to a saga, in the past tense: the journal's vocabulary.
 
 Events are facts. They carry plain JSON values and workflow types only, so that any journal can be folded by any later release
 (PROTOCOL rules 8 and 10). Instants are seconds since the epoch, UTC.
@@ -7,11 +7,11 @@ Events are facts. They carry plain JSON values and workflow types only, so that 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
 
 from msgspec import Struct
 
 from sagagraph.workflow.operation import OperationSpec
+from sagagraph.workflow.values import Json
 
 
 class Driver(StrEnum):
@@ -65,7 +65,7 @@ class Fault(Struct, frozen=True, omit_defaults=True):
 class SagaBegun(Struct, frozen=True, omit_defaults=True):
     driver: Driver
     domain: str
-    request: Any
+    request: Json
     """A JSON value; the same saga id with another one is a conflict."""
     approved_by: str = ""
     """Who approved in advance whatever valid plan is found; nobody, usually."""
@@ -81,17 +81,17 @@ class LeaseTaken(Struct, frozen=True, omit_defaults=True):
 
 class PlanProposed(Struct, frozen=True, omit_defaults=True):
     plan_hash: str
-    plan: Any
-    cost: Any
-    alternatives: tuple[Any, ...] = ()
+    plan: Json
+    cost: Json
+    alternatives: tuple[Json, ...] = ()
     reasons: tuple[str, ...] = ()
 
 
 class PlanJudged(Struct, frozen=True, omit_defaults=True):
     plan_hash: str
-    verdict: Any
+    verdict: Json
     """The verdict of the independent validators, with its certificates."""
-    shown: Any = None
+    shown: Json = None
     """What they judged it by, beside the request: replaying shows them the same again."""
 
 
@@ -129,7 +129,7 @@ class PlanAccepted(Struct, frozen=True, omit_defaults=True):
 class RequestChanged(Struct, frozen=True, omit_defaults=True):
     """A person wishes for something else before the pivot. What was approved, also in advance, was for the old wishes."""
 
-    request: Any
+    request: Json
     by: str
     approved_by: str = ""
     """Who approves in advance what comes of it."""
@@ -171,19 +171,19 @@ class AttemptStarted(Struct, frozen=True, omit_defaults=True):
 
 class OperationSucceeded(Struct, frozen=True, omit_defaults=True):
     operation: str
-    output: Any
+    output: Json
     via: Via = Via.REPLY
-    verdicts: tuple[Any, ...] = ()
+    verdicts: tuple[Json, ...] = ()
 
 
 class OperationRejected(Struct, frozen=True, omit_defaults=True):
     """It landed, and a validator found its output INVALID: it does not count, and is undone."""
 
     operation: str
-    output: Any
+    output: Json
     fault: Fault
     via: Via
-    verdicts: tuple[Any, ...]
+    verdicts: tuple[Json, ...]
 
 
 class AttemptRefused(Struct, frozen=True, omit_defaults=True):
@@ -200,7 +200,7 @@ class OperationFailed(Struct, frozen=True, omit_defaults=True):
     operation: str
     fault: Fault
     via: Via = Via.REPLY
-    verdicts: tuple[Any, ...] = ()
+    verdicts: tuple[Json, ...] = ()
 
 
 class AttemptLost(Struct, frozen=True, omit_defaults=True):
@@ -209,7 +209,7 @@ class AttemptLost(Struct, frozen=True, omit_defaults=True):
     operation: str
     fault: Fault
     retry_at: float
-    verdicts: tuple[Any, ...] = ()
+    verdicts: tuple[Json, ...] = ()
 
 
 class OperationProbed(Struct, frozen=True, omit_defaults=True):
@@ -221,7 +221,7 @@ class OperationProbed(Struct, frozen=True, omit_defaults=True):
     retry_at: float
     asked_at: float
     """Before the question was sent."""
-    verdicts: tuple[Any, ...] = ()
+    verdicts: tuple[Json, ...] = ()
 
 
 class OperationGivenUp(Struct, frozen=True, omit_defaults=True):
@@ -254,7 +254,7 @@ class VoidStarted(Struct, frozen=True, omit_defaults=True):
 
 class OperationVoided(Struct, frozen=True, omit_defaults=True):
     operation: str
-    output: Any
+    output: Json
     via: Via = Via.REPLY
 
 
@@ -284,7 +284,7 @@ class CompensationLost(Struct, frozen=True, omit_defaults=True):
 
 class OperationCompensated(Struct, frozen=True, omit_defaults=True):
     operation: str
-    output: Any
+    output: Json
     via: Via = Via.REPLY
 
 
@@ -307,7 +307,7 @@ class CancelRequested(Struct, frozen=True, omit_defaults=True):
 class OperationResolved(Struct, frozen=True, omit_defaults=True):
     operation: str
     resolution: Resolution
-    output: Any
+    output: Json
     by: str
     request: int | None = None
 
@@ -367,7 +367,7 @@ class CancelRefused(Struct, frozen=True, omit_defaults=True):
 class SagaReversed(Struct, frozen=True, omit_defaults=True):
     """`outputs`: what undoing each operation brought back."""
 
-    outputs: dict[str, Any]
+    outputs: dict[str, Json]
     residue: tuple[str, ...] = ()
 
 
@@ -375,7 +375,7 @@ class AmendmentBegun(Struct, frozen=True, omit_defaults=True):
     """After the commit: `saga` looks for another plan; until it has ended, nothing else changes this one (ADR-0011)."""
 
     saga: str
-    request: Any
+    request: Json
     """Of that saga."""
     by: str
     approved_by: str = ""
@@ -395,9 +395,9 @@ class BroughtIn(Struct, frozen=True, omit_defaults=True):
     operation: OperationSpec
     generation: int
     attempts: int
-    output: Any
+    output: Json
     is_undone: bool = False
-    undo_output: Any = None
+    undo_output: Json = None
 
 
 class SagaAmended(Struct, frozen=True, omit_defaults=True):
@@ -405,12 +405,12 @@ class SagaAmended(Struct, frozen=True, omit_defaults=True):
 
     saga: str
     plan_version: int
-    request: Any
-    plan: Any
+    request: Json
+    plan: Json
     plan_hash: str
-    cost: Any
+    cost: Json
     operations: tuple[BroughtIn, ...]
-    outputs: dict[str, Any]
+    outputs: dict[str, Json]
     needs: dict[str, tuple[str, ...]] = {}
     """What stays → what it comes after from now on, besides what it came after and still stands."""
     reasons: tuple[str, ...] = ()

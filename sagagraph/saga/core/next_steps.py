@@ -1,4 +1,4 @@
-"""`next_steps(saga, now)`: everything that is due, derived from the state alone. Pure.
+"""Next steps: `next_steps(saga, now)` is everything that is due, derived from the state alone. Pure.
 
 What has no effect outside comes as `Record`: the coordinator appends it and asks again, until only effects and waits are left.
 No step at all means that the saga is quiet: ended, held, stuck, or waiting for its body or a person.

@@ -1,4 +1,4 @@
-"""Making personal fields of a finished saga unreadable, without changing what its journal folds to. Pure.
+"""Redaction: personal fields of a finished saga made unreadable, without changing what its journal folds to. Pure.
 
 Only free JSON payloads are touched: what people and providers said. Ids, keys, statuses, hashes, times and who decided what stay
 as they are, and so does every reference from one operation's inputs to another's output.
@@ -11,13 +11,13 @@ import re
 import typing
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.saga.core.codec import decode, encode
 from sagagraph.saga.core.events import BroughtIn, Event, Fault
 from sagagraph.validators.verdict import Certificate, Verdict, Violation
 from sagagraph.workflow.operation import OperationSpec, references
+from sagagraph.workflow.values import Json
 
 REDACTED = "[redacted]"
 
@@ -35,7 +35,7 @@ _LEAST_QUOTED = 4
 """Shorter values are too common in sentences to be looked for in them."""
 
 
-def is_redacted(value: Any) -> bool:
+def is_redacted(value: object) -> bool:
     """Whether something in `value` was made unreadable."""
     if isinstance(value, Mapping):
         return any(map(is_redacted, value.values()))
@@ -68,7 +68,7 @@ class Redaction:
         hidden = record._replace(data=_written(self._structure(json.loads(record.data))))
         return decode(hidden, at=0.0)  # of today's schema, which does not ask for that
 
-    def payload(self, value: Any) -> Any:
+    def payload(self, value: Json) -> Json:
         """A free JSON value with what is under these names hidden."""
         if isinstance(value, Mapping):
             return {name: _hidden(each) if name in self.fields else self.payload(each) for name, each in value.items()}
@@ -76,19 +76,19 @@ class Redaction:
             return [self.payload(each) for each in value]
         return value
 
-    def _structure(self, value: Any) -> Any:
+    def _structure(self, value: Json) -> Json:
         if isinstance(value, Mapping):
             return {name: self._field(name, each) for name, each in value.items()}
         return [self._structure(each) for each in value] if isinstance(value, list) else value
 
-    def _field(self, name: str, value: Any) -> Any:
+    def _field(self, name: str, value: Json) -> Json:
         if name in _PAYLOADS:
             return self.payload(value)
         if name in _PAYLOADS_BY_NAME and isinstance(value, Mapping):
             return {key: self.payload(each) for key, each in value.items()}
         return self._sentences(value) if name in _TEXTS else self._structure(value)
 
-    def _sentences(self, value: Any) -> Any:
+    def _sentences(self, value: Json) -> Json:
         if isinstance(value, list):
             return [self._sentences(each) for each in value]
         if not isinstance(value, str):
@@ -101,9 +101,9 @@ class Redaction:
         return value
 
 
-def redaction_of(fields: Collection[str], events: Iterable[Event], rows: Iterable[Any]) -> Redaction:
+def redaction_of(fields: Collection[str], events: Iterable[Event], rows: Iterable[Json]) -> Redaction:
     """What hides `fields` in all of these. Raises `InvalidInputError` for a field that none of them has."""
-    found: dict[str, list[Any]] = {name: [] for name in fields}
+    found: dict[str, list[Json]] = {name: [] for name in fields}
     for event in events:
         _collect(json.loads(encode(event).data), found)
     for row in rows:
@@ -114,7 +114,7 @@ def redaction_of(fields: Collection[str], events: Iterable[Event], rows: Iterabl
     return Redaction(frozenset(fields), tuple(sorted(texts - {"", REDACTED}, key=lambda each: (-len(each), each))))
 
 
-def _collect(value: Any, found: dict[str, list[Any]]) -> None:
+def _collect(value: Json, found: dict[str, list[Json]]) -> None:
     """Every value under one of these names. The names that journals are made of are not among them."""
     if isinstance(value, Mapping):
         for name, each in value.items():
@@ -126,7 +126,7 @@ def _collect(value: Any, found: dict[str, list[Any]]) -> None:
             _collect(each, found)
 
 
-def _texts(value: Any) -> Iterable[str]:
+def _texts(value: Json) -> Iterable[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -137,7 +137,7 @@ def _texts(value: Any) -> Iterable[str]:
             yield from _texts(each)
 
 
-def _hidden(value: Any) -> Any:
+def _hidden(value: Json) -> Json:
     """A reference says nothing by itself: what it stands for is hidden where it stands."""
     if not any(True for _name in references(value)):
         return REDACTED
@@ -146,5 +146,5 @@ def _hidden(value: Any) -> Any:
     return [_hidden(each) for each in value] if isinstance(value, list) else value
 
 
-def _written(value: Any) -> str:
+def _written(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

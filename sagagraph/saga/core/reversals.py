@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sagagraph.saga.core.state import Operation
+from sagagraph.workflow.values import Json
 
 REVERSAL = "~reversal"
 """Ends the ids of sagas that undo another one."""
@@ -19,8 +19,8 @@ _PREFIX = "undo "
 class Undone:
     """The request of a reversing operation: what was asked, what came of it, and under which key."""
 
-    request: Any
-    result: Any
+    request: Json
+    result: Json
     key: str
 
 

@@ -1,4 +1,4 @@
-"""The state of a saga, folded from its journal. Frozen; `evolve` makes the next one."""
+"""State: what a saga is, folded from its journal. Frozen; `evolve` makes the next one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
 from urllib.parse import quote
 
 from immutables import Map
@@ -17,6 +16,7 @@ from sagagraph.saga.core.status import OperationStatus
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 from sagagraph.workflow.policy import KeyFormat
+from sagagraph.workflow.values import Json
 
 _KEY_NAMESPACE = uuid.UUID("5a6a6e0e-7d0c-5d7e-9a54-0b7d1c2f3a41")
 
@@ -96,13 +96,13 @@ class Operation(Struct, frozen=True):
     """A later plan does without it: it is undone while the saga goes on."""
     rejected: bool = False
     """It landed, but a validator found its output INVALID."""
-    output: Any = None
+    output: Json = None
     via: Via | None = None
     fault: Fault | None = None
     hold: str = ""
     undo: Undo | None = None
-    undo_output: Any = None
-    verdicts: tuple[Any, ...] = ()
+    undo_output: Json = None
+    verdicts: tuple[Json, ...] = ()
     ended_at: float = 0.0
     owner: str = ""
     """The saga whose id is in its keys, where that is another: the amendment that brought it in."""
@@ -133,10 +133,10 @@ class Operation(Struct, frozen=True):
 
 
 class AcceptedPlan(Struct, frozen=True):
-    request: Any
+    request: Json
     hash: str | None
-    content: Any
-    cost: Any
+    content: Json
+    cost: Json
 
 
 class PlanState(Struct, frozen=True):
@@ -144,12 +144,12 @@ class PlanState(Struct, frozen=True):
 
     version: int = 0
     hash: str | None = None
-    content: Any = None
-    cost: Any = None
-    verdict: Any = None
+    content: Json = None
+    cost: Json = None
+    verdict: Json = None
     proposals: int = 0
     """How many plans were proposed so far."""
-    alternatives: tuple[Any, ...] = ()
+    alternatives: tuple[Json, ...] = ()
     reasons: tuple[str, ...] = ()
     approved_by: str | None = None
     approved_in_advance_by: str = ""
@@ -167,12 +167,12 @@ class Amending(Struct, frozen=True):
     """The amendment that is under way: all that it takes to begin it, should nobody have done so yet."""
 
     saga: str
-    request: Any
+    request: Json
     approved_by: str
 
 
 class Index(Struct, frozen=True):
-    """What the agenda asks about all operations, so that it need not look at each. Derived from them; only `evolve` keeps it.
+    """What `next_steps` asks about all operations, so that it need not look at each. Derived from them; only `evolve` keeps it.
 
     Members of a set stand with their ordinals, which say their order.
     """
@@ -203,13 +203,13 @@ class Index(Struct, frozen=True):
     """All that depends on the pivot, directly or not."""
 
 
-class _Outputs(Mapping[str, Any]):
+class _Outputs(Mapping[str, Json]):
     """A view: nothing is copied."""
 
     def __init__(self, operations: Map[str, Operation]) -> None:
         self._operations = operations
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Json:
         operation = self._operations[name]
         if not operation.succeeded:
             raise KeyError(name)
@@ -230,7 +230,7 @@ class Saga(Struct, frozen=True):
     id: str
     driver: Driver
     domain: str
-    request: Any
+    request: Json
     stage: Stage
     version: int
     epoch: int
@@ -273,7 +273,7 @@ class Saga(Struct, frozen=True):
         return (self.operations[self.index.names[ordinal]] for ordinal in range(len(self.operations)))
 
     @property
-    def outputs(self) -> Mapping[str, Any]:
+    def outputs(self) -> Mapping[str, Json]:
         """Of the operations that succeeded."""
         return _Outputs(self.operations)
 

@@ -1,4 +1,4 @@
-"""The statuses of FORMATS, each with its meaning."""
+"""Statuses of sagas and operations, as people and programs see them (FORMATS), each with its meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the coordinator is asked to do next."""
+"""Steps: what the coordinator may be asked to do next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How events of earlier schemas are read: step by step, each step from one schema version to the next (PROTOCOL rule 10).
+"""Upcasting: events of earlier schemas, read step by step from one schema version to the next (PROTOCOL rule 10).
 
 Journals are never rewritten; an event is lifted each time that it is read. To change what is stored:
 
@@ -14,14 +14,15 @@ Journals are never rewritten; an event is lifted each time that it is read. To c
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+
+from sagagraph.workflow.values import Json
 
 SCHEMA_VERSION = 2
 
-Upcaster = Callable[[dict[str, Any], float], dict[str, Any]]
+Upcaster = Callable[[dict[str, Json], float], dict[str, Json]]
 
 
-def _asked_when_written(data: dict[str, Any], at: float) -> dict[str, Any]:
+def _asked_when_written(data: dict[str, Json], at: float) -> dict[str, Json]:
     return {"asked_at": at, **data}
 
 
@@ -36,7 +37,7 @@ def is_current(name: str, version: int) -> bool:
     return not any((name, each) in UPCASTERS or (name, each) in RENAMED for each in range(version, SCHEMA_VERSION))
 
 
-def upcast(name: str, version: int, data: dict[str, Any], at: float) -> tuple[str, dict[str, Any]]:
+def upcast(name: str, version: int, data: dict[str, Json], at: float) -> tuple[str, dict[str, Json]]:
     """The event's name and data in the present schema."""
     for each in range(version, SCHEMA_VERSION):
         step = UPCASTERS.get((name, each))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sagagraph.errors import InvalidInputError, UnknownActionError
 from sagagraph.saga.core.call import Call
@@ -19,6 +19,7 @@ from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import DEFAULT_POLICY, GuaranteeTerms, OperationSpec
 from sagagraph.workflow.policy import Policy
+from sagagraph.workflow.values import Json
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # pydantic is imported where a value is first read or written: it would take a third of the time that importing the engine takes.
 
 Function = Callable[..., Any]
+"""A user's own: of its arguments and its result we know what its annotations say, and no more."""
 Find = Callable[[str, int], "Action"]
 """An action by its name and version. Raises `UnknownActionError`."""
 
@@ -82,10 +84,10 @@ class Action:
     """Going forward, only the body that asks for it can run it: what is registered undoes it, and asks about it."""
     _adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict, repr=False)
 
-    def __call__(self, request: Any, call: Call) -> Any:
+    def __call__(self, request: object, call: Call) -> Any:
         return self.execute(request, call)
 
-    def spec(self, operation_id: str, request: Any, depends_on: Iterable[str] = (), **changes: Any) -> OperationSpec:
+    def spec(self, operation_id: str, request: object, depends_on: Iterable[str] = (), **changes: Any) -> OperationSpec:
         """This action as one planned operation; `request` may hold `reference`s, or be a value of the request type."""
         return OperationSpec(
             id=operation_id,
@@ -103,17 +105,17 @@ class Action:
     def is_known_as(self, name: str, version: int) -> bool:
         return (name, version) in ((self.name, self.version), *self.formerly)
 
-    def request_to_json(self, request: Any) -> Any:
+    def request_to_json(self, request: object) -> Json:
         return to_json(request)
 
-    def request_from_json(self, value: Any) -> Any:
+    def request_from_json(self, value: Json) -> Any:
         return self._read("request", self.request_type, value)
 
-    def result_from_json(self, value: Any) -> Any:
+    def result_from_json(self, value: Json) -> Any:
         """A result as `execute` would have returned it; None stays None (an operation that a person settled)."""
         return None if value is None else self._read("result", self.result_type, value)
 
-    def _read(self, which: str, kind: Any, value: Any) -> Any:
+    def _read(self, which: str, kind: Any, value: Json) -> Any:
         from pydantic import TypeAdapter, ValidationError
 
         if which not in self._adapters:
@@ -133,7 +135,7 @@ def _no_number(constant: str) -> None:
 _READER = json.JSONDecoder(parse_constant=_no_number)
 
 
-def to_json(value: Any) -> Any:
+def to_json(value: object) -> Json:
     """A JSON value with the content of `value`: a pydantic model, dataclass or plain value."""
     from pydantic_core import PydanticSerializationError
 
@@ -150,14 +152,14 @@ def _anything() -> TypeAdapter[Any]:
     return TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: Json) -> Json:
     """A JSON value that is nobody else's: whoever changes what he was given must not change the journal's state."""
     if isinstance(value, dict):
         return {key: _copied(each) for key, each in value.items()}
     return [_copied(each) for each in value] if isinstance(value, list) else value
 
 
-def _not_journallable(value: Any) -> Any:
+def _not_journallable(value: object) -> NoReturn:
     raise TypeError(f"{type(value).__name__} is neither a pydantic model nor a dataclass nor a plain value")
 
 
@@ -199,7 +201,7 @@ def action(function: Function | None = None, /, **declared: typing.Unpack[Declar
     return _made(function, names, declared)
 
 
-def _made(function: Function, names: dict[str, Any], declared: Declaration) -> Action:
+def _made(function: Function, names: dict[str, object], declared: Declaration) -> Action:
     request_type, result_type = _types_of(function, names)
     compensate, probe = declared.get("compensate"), declared.get("probe")
     name = declared.get("name", function.__name__)
@@ -259,7 +261,7 @@ def kind_of(name: str, kind: ActionKind | str | None, compensate: Function | Non
     return kind
 
 
-def _types_of(function: Function, names: dict[str, Any]) -> tuple[Any, Any]:
+def _types_of(function: Function, names: dict[str, object]) -> tuple[Any, Any]:
     parameters = list(inspect.signature(function).parameters.values())
     if len(parameters) < 2:
         raise InvalidInputError(f"action {function.__name__!r} takes (request, call)", field=function.__name__)

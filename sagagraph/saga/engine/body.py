@@ -1,4 +1,4 @@
-"""A saga that is driven by ordinary Python: the body of an `async with` (door 1).
+"""Body: a saga that is driven by ordinary Python, inside an `async with` (door 1).
 
 The body may be run again at any time: an operation that is in the journal returns its stored result instead of happening twice.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagagraph.errors import (
     InvalidInputError,
@@ -28,18 +28,16 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.coordinator import Coordinator
+from sagagraph.saga.engine.holder import SagaHolder
 from sagagraph.workflow.kind import ActionKind
-
-if TYPE_CHECKING:
-    from sagagraph.saga.engine.coordinator import Coordinator
-    from sagagraph.saga.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
 class _Result:
     """A value, kept so that its identity stays its own, and the operations that returned it: True and None are many's."""
 
-    value: Any
+    value: object
     operations: list[str] = field(default_factory=list)
 
 
@@ -49,7 +47,7 @@ class BodySaga:
     Cancellation, Ctrl-C, SystemExit and errors about the machinery (`leaves_saga_open`) leave the saga open: run the body again.
     """
 
-    def __init__(self, engine: Engine, saga_id: str) -> None:
+    def __init__(self, engine: SagaHolder, saga_id: str) -> None:
         self.id = checked_id(saga_id, "saga_id")
         self._engine = engine
         self._holding: AbstractAsyncContextManager[Coordinator] | None = None
@@ -103,7 +101,14 @@ class BodySaga:
 
     # -- one operation -----------------------------------------------------------------------------------------------
 
-    async def run(self, action: Action, request: Any = None, *, id: str | None = None, after: Iterable[Any] | None = None) -> Any:  # noqa: A002 - the contract's name
+    async def run(
+        self,
+        action: Action,
+        request: object = None,
+        *,
+        id: str | None = None,  # noqa: A002 - the contract's name
+        after: Iterable[object] | None = None,
+    ) -> Any:
         """Run `action` as one operation of this saga and return its result; from the journal, if it is there.
 
         `after`: operation ids, or results of this saga's runs; by default everything that had completed before this call.
@@ -155,10 +160,10 @@ class BodySaga:
                 return each.id
         return None
 
-    def _operations_of(self, prerequisites: Iterable[Any]) -> tuple[str, ...]:
+    def _operations_of(self, prerequisites: Iterable[object]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for each in prerequisites for name in self._operations_behind(each)))
 
-    def _operations_behind(self, prerequisite: Any) -> tuple[str, ...]:
+    def _operations_behind(self, prerequisite: object) -> tuple[str, ...]:
         if isinstance(prerequisite, str) and prerequisite in self._running.saga.operations:
             return (prerequisite,)
         known = self._results.get(id(prerequisite))

@@ -1,11 +1,10 @@
-"""The call under way, and what stands for its outcome: `current_call`, `Probe` (did the effect of this key land?), `Paused`."""
+"""Call under way: `current_call`, and what it may end with: `Probe` (did the effect of this key land?) and `Paused`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
 
 from sagagraph.errors import NotAllowedError
 from sagagraph.saga.core.call import Call
@@ -17,16 +16,16 @@ class Probe:
     """Made by the five constructors below and returned by an action's `probe`."""
 
     answer: ProbeAnswer
-    result: Any = None
+    result: object = None
     detail: str = ""
 
     @classmethod
-    def landed(cls, result: Any) -> Probe:
+    def landed(cls, result: object) -> Probe:
         """It landed once; `result` is what `execute` would have returned."""
         return cls(ProbeAnswer.LANDED, result)
 
     @classmethod
-    def undone(cls, result: Any = None) -> Probe:
+    def undone(cls, result: object = None) -> Probe:
         """It landed and was cancelled; `result` is what the compensation would have returned."""
         return cls(ProbeAnswer.UNDONE, result)
 
@@ -36,7 +35,7 @@ class Probe:
         return cls(ProbeAnswer.ABSENT)
 
     @classmethod
-    def multiple(cls, results: Sequence[Any]) -> Probe:
+    def multiple(cls, results: Sequence[object]) -> Probe:
         """It landed more than once: a person must look."""
         return cls(ProbeAnswer.MULTIPLE, list(results), f"it landed {len(results)} times")
 

@@ -1,4 +1,4 @@
-"""The calls themselves: run an action, probe, void or compensation, and tell the core how it ended.
+"""Calls: run an action, probe, void or compensation, and tell the core how it ended.
 
 Whatever a call does, it ends as a command: a reply, a refusal, or lost. Nothing is retried in here (PROTOCOL rule 3a).
 """
@@ -25,11 +25,12 @@ from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, 
 from sagagraph.saga.core.steps import Verify
 from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.call import Paused, Probe, enter_call
-from sagagraph.saga.engine.judging import augmented_output
+from sagagraph.saga.engine.validation import augmented_output
 from sagagraph.saga.telemetry.holding import Telemetry
 from sagagraph.validators.protocol import Validator, judge
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import resolve
+from sagagraph.workflow.values import Json
 
 AroundCall = Callable[[Call], AbstractAsyncContextManager[None]]
 """Entered around every call of an action, compensation, void or probe: for tracing, and for breaking things in tests."""
@@ -119,7 +120,7 @@ class Effects:
 
     # -- one call ----------------------------------------------------------------------------------------------------
 
-    async def _probed(self, saga: Saga, operation: Operation, action: Action) -> tuple[Probe, Any]:
+    async def _probed(self, saga: Saga, operation: Operation, action: Action) -> tuple[Probe, Json]:
         timeout_s = operation.spec.policy.timeout_s
         key = operation_key(saga.id, operation)
         call = _call(saga, operation, key, operation.attempts, self._clock() + timeout_s, Purpose.PROBE)
@@ -135,7 +136,7 @@ class Effects:
             fault = _fault_of(exc)
             return Probe.unknown(f"{fault.code}: {fault.message}"), None
 
-    async def _called(self, call: Call, timeout_s: float, function: Callable[..., Any] | None, *arguments: Any) -> Any:
+    async def _called(self, call: Call, timeout_s: float, function: Callable[..., Any] | None, *arguments: object) -> Any:
         """Within `timeout_s`. A function that is not a coroutine can not be interrupted: after a time-out it may still land."""
         if function is None:
             raise TypeError("this action has no such function")
@@ -162,12 +163,12 @@ class Effects:
         return deadline - self._clock()
 
     async def _judged_output(
-        self, saga: Saga, operation: Operation, action: Action, output: Any
-    ) -> tuple[Any, tuple[Verdict, ...]]:
+        self, saga: Saga, operation: Operation, action: Action, output: Json
+    ) -> tuple[Json, tuple[Verdict, ...]]:
         return await augmented_output(saga, operation, action, output, partial(self._judged, saga, operation))
 
     async def _judged(
-        self, saga: Saga, operation: Operation, validator: Validator, output: Any, context: ContextSlice
+        self, saga: Saga, operation: Operation, validator: Validator, output: Json, context: ContextSlice
     ) -> Verdict:
         with self._telemetry.judging(saga, operation, validator) as judging:
             verdict = await judge(validator, output, context, within_s=operation.spec.policy.timeout_s)
@@ -181,7 +182,7 @@ def _is_cancelled_from_outside() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-async def _awaited(answer: Any) -> Any:
+async def _awaited(answer: object) -> Any:
     """What a callable object or a partial returned may still be a coroutine."""
     return await answer if isinstance(answer, Awaitable) else answer
 

@@ -1,4 +1,4 @@
-"""The effectful loop around the pure core: one saga, one lease, one writer.
+"""Coordinator: the effectful loop around the pure core, for one saga, under one lease, as its one writer.
 
 A turn of the loop takes all commands that have arrived, decides, adds what is due, appends everything in one commit, and only
 then starts effects (PROTOCOL rule 1). So parallel outcomes share commits, and an outcome shares one with the intent of what it
@@ -25,7 +25,7 @@ from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operatio
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, EffectStep, Record, Reverse, Verify, Wait
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.calls import Effects
-from sagagraph.saga.engine.waiting import IsReached, Watchers, anything
+from sagagraph.saga.engine.waiting import IsReached, Waiters, anything
 from sagagraph.saga.stores.port import Lease, Note, Request, RequestKind, SagaStore
 
 _STILL = float("inf")
@@ -82,7 +82,7 @@ class Coordinator:
         """Whoever waits for what this turn decides and commits."""
         self._calls: dict[EffectStep, asyncio.Task[c.Command]] = {}
         self._woken = asyncio.Event()
-        self._watchers = Watchers()
+        self._waiters = Waiters()
         self._is_draining = False
         self._loop_task: asyncio.Task[None] | None = None
         self._failure: SagaGraphError | None = None
@@ -149,7 +149,7 @@ class Coordinator:
         if is_reached(self.saga):
             return self.saga
         self._check_running()
-        return await self._watchers.wait(is_reached, operation)
+        return await self._waiters.wait(is_reached, operation)
 
     async def until_quiet(self) -> Saga:
         return await self.until(lambda _saga: self.is_idle)
@@ -233,13 +233,13 @@ class Coordinator:
         before, self.saga = self.saga, batch.saga
         self._is_turning = False
         for arrival in accepted:
-            self._watchers.add(arrival.is_reached, arrival.waiter, arrival.operation, self.saga)
+            self._waiters.add(arrival.is_reached, arrival.waiter, arrival.operation, self.saga)
         for step in starts:
             self._start(step)
         if before.stage is batch.saga.stage:
             self._show(batch.entries)
         else:
-            self._watchers.show_all(batch.saga)
+            self._waiters.show_all(batch.saga)
         return wake_at
 
     def _may_wait(self, batch: _Batch) -> bool:
@@ -371,7 +371,7 @@ class Coordinator:
             self.hear(request)
 
     def _show(self, entries: Iterable[e.Entry]) -> None:
-        self._watchers.show(self.saga, {name for each in entries if (name := _operation_of(each.event))})
+        self._waiters.show(self.saga, {name for each in entries if (name := _operation_of(each.event))})
 
     async def _fail(self, exc: SagaGraphError) -> None:
         """Superseded, or the store is gone: start nothing, let what is out end, and write down what it says."""
@@ -385,7 +385,7 @@ class Coordinator:
         """Nobody waits for this coordinator any more; the first reason stands."""
         self._failure = self._failure or exc
         _fail_all([*self._answering, *(each.waiter for each in self._inbox if each.waiter)], self._failure)
-        self._watchers.fail(self.saga, self._failure)
+        self._waiters.fail(self.saga, self._failure)
 
     async def _keep_evidence(self, commands: list[c.Command]) -> None:
         """Acknowledgements that can not be journalled any more are left for the new holder (PROTOCOL rule 6)."""
@@ -438,11 +438,6 @@ def _fail_all(waiters: list[asyncio.Future[Saga]], exc: SagaGraphError) -> None:
     for waiter in waiters:
         if not waiter.done():
             waiter.set_exception(exc)
-
-
-def _settles_itself(entry: e.Entry, saga: Saga) -> bool:
-    event = entry.event
-    return isinstance(event, e.OperationSucceeded) and settles_itself(saga.operations[event.operation], entry.at)
 
 
 def _operation_of(event: e.Event) -> str | None:

@@ -1,23 +1,20 @@
-"""One heart for all sagas that an engine holds: it keeps their leases, and listens for what people ask."""
+"""Leases: their renewal, for all sagas that an engine holds together; and listening for what people ask of these."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from sagagraph.errors import StoreError
+from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.stores.port import SagaStore
 
-if TYPE_CHECKING:
-    from sagagraph.saga.engine.coordinator import Coordinator
-
-HEARTBEAT_S = 0.5
+LISTEN_EVERY_S = 0.5
 """How often requests are looked for."""
 
 
-class Heart:
-    """Two statements a beat, however many sagas there are. `held` is the engine's own, by saga id."""
+class LeaseKeeper:
+    """Two statements each time, however many sagas there are. `held` is the engine's own, by saga id."""
 
     def __init__(
         self, store: SagaStore, held: Mapping[str, Coordinator], *, clock: Callable[[], float], lease_ttl_s: float
@@ -26,19 +23,19 @@ class Heart:
         self._held = held
         self._clock = clock
         self._ttl_s = lease_ttl_s
-        self._beating: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
 
-    def beat(self) -> None:
+    def start(self) -> None:
         """From now on; safe to repeat."""
-        if self._beating is None:
-            self._beating = asyncio.create_task(self._beat(), name="heart")
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="leases")
 
     def stop(self) -> None:
-        if self._beating is not None:
-            self._beating.cancel()
-            self._beating = None
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
 
-    async def _beat(self) -> None:
+    async def _run(self) -> None:
         renew_at = self._clock()
         while True:
             try:
@@ -48,7 +45,7 @@ class Heart:
                     await self._renew()
             except StoreError:  # whoever appends meanwhile will say so; the database may come back
                 pass
-            await asyncio.sleep(HEARTBEAT_S)
+            await asyncio.sleep(LISTEN_EVERY_S)
 
     async def _listen(self) -> None:
         held = dict(self._held)

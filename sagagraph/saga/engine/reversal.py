@@ -107,7 +107,7 @@ def _undo(action: Action) -> Callable[..., Any] | None:
     return action.reverse or action.compensate
 
 
-async def _called(function: Callable[..., Any], *arguments: Any) -> Any:
+async def _called(function: Callable[..., Any], *arguments: object) -> Any:
     """One that is no coroutine waits in a thread, as it would have in its own saga."""
     if inspect.iscoroutinefunction(function):
         return await function(*arguments)

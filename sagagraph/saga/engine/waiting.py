@@ -1,4 +1,4 @@
-"""Those who wait until a saga has come to some state: asked only about what has changed."""
+"""Waiting until a saga has come to some state: whoever waits is asked only about what has changed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def anything(_saga: Saga) -> bool:
     return True
 
 
-class Watchers:
-    """A watcher waits for one operation, or, with `None`, for anything; what ends them all is kept for those that come later."""
+class Waiters:
+    """Each waits for one operation, or, with `None`, for anything."""
 
     def __init__(self) -> None:
         self._waiting: dict[str | None, list[tuple[IsReached, asyncio.Future[Saga]]]] = {}
@@ -60,8 +60,8 @@ class Watchers:
     def fail(self, saga: Saga, exc: Exception) -> None:
         """Nothing will change any more: `exc` for all whose state this is not."""
         self.show_all(saga)
-        for watchers in self._waiting.values():
-            for _is_reached, reached in watchers:
+        for waiters in self._waiting.values():
+            for _is_reached, reached in waiters:
                 if not reached.done():
                     reached.set_exception(exc)
         self._waiting.clear()

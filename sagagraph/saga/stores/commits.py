@@ -25,22 +25,24 @@ _MOST_JOBS = 500
 """In one commit: whoever comes first must not wait for everybody."""
 
 
-class Fenced(ABC):
+class Fenced:
     """A write that a fence lets through, or not: the head of one saga, and the events that come with it."""
 
     change: ClassVar[Change]
+    tells_time: ClassVar[bool] = False
+    """Whether it is given the time; otherwise `now` has no meaning."""
     saga_id: str
 
-    @abstractmethod
-    def given(self, now: Callable[[], float]) -> Mapping[str, Any]:
+    def given(self, now: float) -> Mapping[str, Any]:
         """What the change is given."""
+        raise NotImplementedError
 
-    def events(self, now: Callable[[], float]) -> Sequence[EventParameters]:  # noqa: ARG002 - for those that have some
+    def events(self, now: float) -> Sequence[EventParameters]:  # noqa: ARG002 - for those that have some
         return ()
 
-    @abstractmethod
     def answer(self, held: bool) -> Any:
         """What the caller is told, or is raised, once it is known whether the fence held."""
+        raise NotImplementedError
 
     def has_landed(self, execute: Execute) -> bool:  # noqa: ARG002 - for those that can tell
         """Whether it is in the database after all, although its acknowledgement was lost (PROTOCOL rule 1)."""

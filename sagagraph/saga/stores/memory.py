@@ -11,7 +11,7 @@ from sagagraph.errors import BusyError, ConflictError, SupersededError, UnknownS
 from sagagraph.saga.core.events import Entry, Event, LeaseTaken, SagaBegun
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores.owner import is_known_dead
-from sagagraph.saga.stores.port import Headline, Lease, Note, Request, RequestKind
+from sagagraph.saga.stores.port import Document, Headline, Lease, Note, Request, RequestKind
 from sagagraph.saga.stores.rows import Head, Row, entries_of, moved_on, retired, row_json, row_of
 
 
@@ -31,6 +31,8 @@ class MemorySagaStore:
         self._clock = clock
         self._sagas: dict[str, _Saga] = {}
         self._requests = 0
+        self._documents: dict[str, dict[tuple[str, str], Document]] = {}
+        """By saga, which need not have begun."""
 
     async def create(self, saga_id: str, begun: SagaBegun, *, stage: Stage, owner: str, ttl_s: float) -> Lease:
         if saga_id in self._sagas:
@@ -102,6 +104,15 @@ class MemorySagaStore:
         asked = (each for saga_id, number in after.items() for each in self._any(saga_id).requests if each.number > number)
         return tuple(sorted(asked, key=lambda each: each.number))
 
+    async def put(self, document: Document) -> Document:
+        if document.saga_id in self._sagas:
+            self._saga(document.saga_id)
+        return self._documents.setdefault(document.saga_id, {}).setdefault((document.kind, document.key), document)
+
+    async def documents(self, saga_id: str, *kinds: str) -> tuple[Document, ...]:
+        kept = self._documents.get(saga_id, {}).values()
+        return tuple(each for each in kept if not kinds or each.kind in kinds)
+
     async def dump(self, saga_id: str) -> dict[str, Any]:
         saga = self._saga(saga_id)
         head = {**asdict(saga.headline), "stage": saga.headline.stage.value, "epoch": saga.epoch}
@@ -113,6 +124,7 @@ class MemorySagaStore:
             "requests": [
                 {"number": each.number, "kind": each.kind.value, "by": each.by, "data": each.data} for each in saga.requests
             ],
+            "documents": [{"kind": each.kind, "key": each.key, "data": each.data} for each in await self.documents(saga_id)],
         }
 
     async def retire(self, saga_id: str, version: int, *, heard: int, at: float) -> None:
@@ -122,6 +134,7 @@ class MemorySagaStore:
         saga.epoch += 1
         saga.headline = replace(saga.headline, owner=None, lease_until=0.0, retired_at=at)
         saga.rows, saga.notes, saga.requests = [], [], []
+        self._documents.pop(saga_id, None)
 
     async def rewrite(self, saga_id: str, recorded: Entry, change: Callable[[Event], Event], hide: Callable[[Any], Any]) -> None:
         saga = self._saga(saga_id)
@@ -132,6 +145,8 @@ class MemorySagaStore:
         saga.rows = [row_of(saga_id, each) for each in (*changed, recorded)]
         saga.notes = [replace(each, output=hide(each.output)) for each in saga.notes]
         saga.requests = [replace(each, data=hide(each.data)) for each in saga.requests]
+        kept = self._documents.get(saga_id, {})
+        self._documents[saga_id] = {name: replace(each, data=hide(each.data)) for name, each in kept.items()}
         saga.headline = replace(saga.headline, version=recorded.version, updated_at=recorded.at)
 
     async def close(self) -> None:

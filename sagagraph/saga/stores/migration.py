@@ -10,7 +10,7 @@ from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
 from sagagraph.errors import StoreError
-from sagagraph.saga.stores.alchemy import engine_of
+from sagagraph.saga.stores.tables import engine_of
 
 LOCK = 0x5A6A_6EAF
 """Of PostgreSQL's advisory locks, ours: any number will do that nobody else takes."""

@@ -1,4 +1,4 @@
-"""What the engine asks of a store. Small on purpose: a journal with one writer, requests and evidence beside it."""
+"""What the engine asks of a store. Small on purpose: a journal with one writer; evidence, requests and documents beside it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,31 @@ class Request:
     data: Any
 
 
-class SagaStore(Protocol):
+@dataclass(frozen=True, slots=True)
+class Document:
+    """JSON that is kept beside a journal under a key of its own, written once and never changed."""
+
+    saga_id: str
+    kind: str
+    key: str
+    """Within its saga and kind."""
+    data: Any
+
+
+class Documents(Protocol):
+    """Where a domain keeps what its actions leave: in the database of the journals."""
+
+    async def put(self, document: Document) -> Document:
+        """Keep it, unless one of its kind is kept under its key; returns the one that is kept. Safe to repeat.
+
+        The saga need not have begun. Raises `RetiredError` for one that was archived or dropped.
+        """
+
+    async def documents(self, saga_id: str, *kinds: str) -> tuple[Document, ...]:
+        """Those of a saga, of these kinds or of all, in the order in which they were kept."""
+
+
+class SagaStore(Documents, Protocol):
     """Appends are fenced by epoch and version in their own transaction; everything else may be called by anybody.
 
     All methods raise `StoreError` when the database fails, and those that need a journal raise `RetiredError` if it was archived
@@ -113,7 +137,7 @@ class SagaStore(Protocol):
         """For each of these sagas, its requests with a higher number; in order."""
 
     async def dump(self, saga_id: str) -> dict[str, Any]:
-        """All rows of a saga as they are kept, as JSON: `saga`, `events` with their checksums, `evidence`, `requests`."""
+        """All rows of a saga as they are kept, as JSON: `saga`, `events` with checksums, `evidence`, `requests`, `documents`."""
 
     async def retire(self, saga_id: str, version: int, *, heard: int, at: float) -> None:
         """Delete the journal and all that belongs to it, in one transaction; its id stays, and is never used again.
@@ -122,7 +146,8 @@ class SagaStore(Protocol):
         """
 
     async def rewrite(self, saga_id: str, recorded: Entry, change: Callable[[Event], Event], hide: Callable[[Any], Any]) -> None:
-        """Replace every event by `change` of it, the contents of evidence and requests by `hide` of them, and append `recorded`.
+        """Replace every event by `change` of it, the contents of evidence, requests and documents by `hide` of them, and
+        append `recorded`.
 
         All of it in one transaction; what was there is then gone from the database's files, as far as the store can see to it.
         Raises `SupersededError` if `recorded` does not follow the journal's last event.

@@ -79,7 +79,7 @@ class PostgresSagaStore(SqlSagaStore):
     def _together(self, change: sql.Change, writes: Sequence[Fenced]) -> list[Any]:
         """In one statement. If it can not be known what became of it, or one of them can not be written, each for itself."""
         try:
-            now = cache(self._now)
+            now = self._now() if writes[0].tells_time else 0.0
             events = [event for each in writes for event in each.events(now)]
             changed = self._change(change, [each.given(now) for each in writes], events)
             held = {saga_id for saga_id, *_rest in changed}
@@ -127,7 +127,7 @@ class PostgresSagaStore(SqlSagaStore):
         self, change: sql.Change, given: Sequence[Mapping[str, Any]], events: Sequence[EventParameters] = ()
     ) -> set[tuple[Any, ...]]:
         if len(given) == 1 and len(events) <= _FEW_EVENTS:
-            heads: Sequence[Any] = change.for_one(typed=True).parameters(given[0])
+            heads: Sequence[Any] = change.parameters(given[0])
             written = [value for event in events for value in event]
             statement = _few(change, len(events))
         else:
@@ -155,7 +155,7 @@ class PostgresSagaStore(SqlSagaStore):
 @cache
 def _few(change: sql.Change, events: int) -> str:
     """A change of one head, with so many events; all values are parameters."""
-    moved = change.for_one(typed=True).text
+    moved = change.typed_for_one
     return _WRITTEN % (moved, f"(VALUES {', '.join([_EVENT] * events)})") if events else moved
 
 

@@ -6,7 +6,6 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from sagagraph.errors import BusyError, ConflictError, SupersededError, UnknownSagaError
@@ -17,10 +16,10 @@ from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import Alone, Commits, EventParameters, Execute, Fenced
 from sagagraph.saga.stores.owner import is_known_dead
-from sagagraph.saga.stores.port import Headline, Lease, Note, Request, RequestKind
+from sagagraph.saga.stores.port import Document, Headline, Lease, Note, Request, RequestKind
 from sagagraph.saga.stores.rows import Head, Row, entries_of, moved_on, retired, row_of
 
-HEAD_REVISION = "0003"
+HEAD_REVISION = "0004"
 _MOST_PARAMETERS = 400
 """In one statement."""
 
@@ -28,6 +27,7 @@ _MOST_PARAMETERS = 400
 @dataclass(frozen=True, slots=True, eq=False)
 class Creation(Fenced):
     change = sql.CREATE
+    tells_time = True
 
     saga_id: str
     begun: SagaBegun
@@ -35,19 +35,18 @@ class Creation(Fenced):
     owner: str
     ttl_s: float
 
-    def given(self, now: Callable[[], float]) -> Mapping[str, Any]:
-        at = now()
+    def given(self, now: float) -> Mapping[str, Any]:
         return {
             "of_saga": self.saga_id,
             "domain": self.begun.domain,
             "stage": self.stage.value,
             "owner": self.owner,
-            "until": at + self.ttl_s,
-            "at": at,
+            "until": now + self.ttl_s,
+            "at": now,
         }
 
-    def events(self, now: Callable[[], float]) -> Sequence[EventParameters]:
-        return [(self.saga_id, *row_of(self.saga_id, Entry(1, 1, now(), self.begun)))]
+    def events(self, now: float) -> Sequence[EventParameters]:
+        return [(self.saga_id, *row_of(self.saga_id, Entry(1, 1, now, self.begun)))]
 
     def answer(self, held: bool) -> Lease:
         if not held:
@@ -75,7 +74,7 @@ class Append(Fenced):
     def saga_id(self) -> str:  # type: ignore[override]  # as the lease says
         return self.lease.saga_id
 
-    def given(self, now: Callable[[], float]) -> Mapping[str, Any]:  # noqa: ARG002 - the entries have their instants
+    def given(self, now: float) -> Mapping[str, Any]:  # noqa: ARG002 - the entries have their instants
         last = self.rows[-1]
         return {
             "of_saga": self.lease.saga_id,
@@ -86,7 +85,7 @@ class Append(Fenced):
             "at": last.at,
         }
 
-    def events(self, now: Callable[[], float]) -> Sequence[EventParameters]:  # noqa: ARG002 - the entries have their instants
+    def events(self, now: float) -> Sequence[EventParameters]:  # noqa: ARG002 - the entries have their instants
         return [(self.lease.saga_id, *row) for row in self.rows]
 
     def answer(self, held: bool) -> None:
@@ -109,7 +108,7 @@ class Release(Fenced):
     def saga_id(self) -> str:  # type: ignore[override]  # as the lease says
         return self.lease.saga_id
 
-    def given(self, now: Callable[[], float]) -> Mapping[str, Any]:  # noqa: ARG002 - at any time
+    def given(self, now: float) -> Mapping[str, Any]:  # noqa: ARG002 - at any time
         return {"of_saga": self.lease.saga_id, "epoch": self.lease.epoch}
 
     def answer(self, held: bool) -> None:
@@ -170,7 +169,7 @@ class SqlSagaStore(Commits):
 
     def _fenced(self, write: Fenced) -> bool:
         """Whether the fence of this one held."""
-        now = cache(self._now)
+        now = self._now() if write.tells_time else 0.0
         return bool(self._change(write.change, [write.given(now)], write.events(now)))
 
     # -- reading -------------------------------------------------------------------------------------------------------
@@ -221,6 +220,24 @@ class SqlSagaStore(Commits):
             if number > after[saga_id]
         )
 
+    async def put(self, document: Document) -> Document:
+        named = (document.saga_id, document.kind, document.key)
+
+        def work() -> Document:
+            self._execute(sql.PUT, (*named, json.dumps(document.data), document.saga_id)).close()
+            row = self._execute(sql.DOCUMENT, named).fetchone()
+            if row is None:
+                self._check_kept(document.saga_id)
+                raise unknown(document.saga_id)
+            return Document(*named, json.loads(row[0]))
+
+        kept: Document = await self._write(Alone(work))
+        return kept
+
+    async def documents(self, saga_id: str, *kinds: str) -> tuple[Document, ...]:
+        rows = await self._read(lambda: self._execute(sql.DOCUMENTS, (saga_id,)).fetchall())
+        return tuple(Document(saga_id, kind, key, json.loads(data)) for kind, key, data in rows if not kinds or kind in kinds)
+
     # -- retention and redaction ---------------------------------------------------------------------------------------
 
     async def dump(self, saga_id: str) -> dict[str, Any]:
@@ -232,6 +249,7 @@ class SqlSagaStore(Commits):
                 "events": self._rows("events", ", ".join(Row._fields), saga_id, "version"),
                 "evidence": self._rows("evidence", "operation, call, key, output", saga_id, "number", parsed="output"),
                 "requests": self._rows("requests", "number, kind, by, data", saga_id, "number", parsed="data"),
+                "documents": self._rows("documents", "kind, key, data", saga_id, "number", parsed="data"),
             }
 
         return await self._read(work)
@@ -254,7 +272,7 @@ class SqlSagaStore(Commits):
             self._check_kept(saga_id, sql.LOCK)
             if self._execute(sql.RETIRE, (at, saga_id, version, saga_id, heard)).rowcount != 1:
                 raise moved_on(saga_id)
-            for table in ("events", "evidence", "requests"):
+            for table in ("events", "evidence", "requests", "documents"):
                 self._execute(sql.delete_of(table), (saga_id,))
 
         await self._write(Alone(work, in_transaction=True))
@@ -271,7 +289,7 @@ class SqlSagaStore(Commits):
             for row in rows:
                 self._execute(sql.REWRITE_EVENT, (row.type, row.schema_version, row.data, row.checksum, saga_id, row.version))
             self._execute(sql.INSERT_EVENT, (saga_id, *row_of(saga_id, recorded)))
-            for table, column in (("evidence", "output"), ("requests", "data")):
+            for table, column in (("evidence", "output"), ("requests", "data"), ("documents", "data")):
                 self._hide(table, column, saga_id, hide)
 
         await self._write(Alone(work, in_transaction=True))

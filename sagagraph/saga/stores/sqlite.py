@@ -20,10 +20,10 @@ from sagagraph.errors import InvalidInputError, SagaGraphError, StoreError
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import EventParameters, Fenced, Job, Work
 from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore
+from sagagraph.saga.stores.sqlite_file import BUSY_TIMEOUT_S
 
 T = TypeVar("T")
 
-BUSY_TIMEOUT_S = 30.0
 QUICK_S = 0.001
 """A commit may hold the event loop up for so long."""
 _FEW_JOBS = 16
@@ -126,12 +126,12 @@ class SqliteSagaStore(SqlSagaStore):
     def _change(
         self, change: sql.Change, given: Sequence[Mapping[str, Any]], events: Sequence[EventParameters] = ()
     ) -> set[tuple[Any, ...]]:
-        one = change.for_one(typed=False)
-        changed = {row for each in given for row in self._connection.execute(one.text, one.parameters(each)).fetchall()}
-        held = {saga_id for saga_id, *_rest in changed}
-        for event in events:
-            if event[0] in held:
-                self._connection.execute(sql.INSERT_EVENT, event)
+        changed: set[tuple[Any, ...]] = set()
+        for each in given:
+            changed.update(self._connection.execute(change.for_one, change.parameters(each)))
+        if events:
+            held = {row[0] for row in changed}
+            self._connection.executemany(sql.INSERT_EVENT, [each for each in events if each[0] in held])
         return changed
 
     def _translated(self, work: Callable[[], T]) -> T:

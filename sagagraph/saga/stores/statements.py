@@ -6,11 +6,10 @@ in its own words. What a fence guards is a `Change`: one text, for one saga or f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Mapping
+from operator import itemgetter
 from string import Formatter
-from typing import Any, NamedTuple
+from typing import Any
 
 EVENT: Mapping[str, str] = {
     "saga_id": "text",
@@ -28,44 +27,27 @@ HEAD_COLUMNS = "saga_id, domain, stage, epoch, version, owner, lease_until, begu
 HEADLINE_COLUMNS = "saga_id, domain, stage, version, owner, lease_until, begun_at, updated_at, retired_at"
 
 
-class Prepared(NamedTuple):
-    """A statement, and the names of its parameters in the order of their placeholders."""
-
-    text: str
-    names: tuple[str, ...]
-
-    def parameters(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(row[name] for name in self.names)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Change:
     """A change of heads that returns a row, which begins with the id, for each that it let through.
 
-    `text` names in braces what it is given. `{given}` stands where a statement over many rows names their source; one row has
-    none.
+    `columns` are what it is given, with the types that PostgreSQL is told. `text` names them in braces; `{given}` stands where a
+    statement over many rows names their source.
     """
 
-    columns: Mapping[str, str]
-    """What it is given, with the types that PostgreSQL is told."""
-    text: str
-
-    def for_one(self, *, typed: bool) -> Prepared:
-        """Over one row, whose values are parameters."""
-        return _for_one(self, typed)
+    def __init__(self, columns: Mapping[str, str], text: str) -> None:
+        self.columns = columns
+        self._text = text
+        names = [name for _text, name, *_rest in Formatter().parse(text) if name and name != "given"]
+        self.parameters: Callable[[Mapping[str, Any]], tuple[Any, ...]] = itemgetter(*names)
+        """Those of `for_one` and `typed_for_one`, in their order."""
+        self.for_one = text.format(given="", **dict.fromkeys(columns, "?"))
+        self.typed_for_one = text.format(given="", **{name: f"?::{kind}" for name, kind in columns.items()})
 
     def for_many(self) -> str:
         """Over any number of rows, whose columns are arrays. Only PostgreSQL has those."""
         arrays = ", ".join(f"?::{kind}[]" for kind in self.columns.values())
         source = f"FROM unnest({arrays}) AS given ({', '.join(self.columns)})"
-        return self.text.format(given=source, **{name: f"given.{name}" for name in self.columns})
-
-
-@cache
-def _for_one(change: Change, typed: bool) -> Prepared:
-    names = tuple(name for _text, name, *_rest in Formatter().parse(change.text) if name and name != "given")
-    marks = {name: f"?::{kind}" if typed else "?" for name, kind in change.columns.items()}
-    return Prepared(change.text.format(given="", **marks), names)
+        return self._text.format(given=source, **{name: f"given.{name}" for name in self.columns})
 
 
 CREATE = Change(
@@ -129,6 +111,12 @@ ASK = """
 """The number is drawn under the lock: the requests of one saga commit in the order of their numbers."""
 LAST_REQUEST = "SELECT COALESCE(max(number), 0) FROM requests"
 ASKED_SINCE = "SELECT number FROM requests WHERE saga_id = ? AND kind = ? AND by = ? AND data = ? AND number > ?"
+PUT = """
+    INSERT INTO documents (saga_id, kind, key, data) SELECT * FROM (VALUES (?, ?, ?, ?)) AS given
+    WHERE NOT EXISTS (SELECT 1 FROM sagas WHERE saga_id = ? AND retired_at IS NOT NULL)
+    ON CONFLICT (saga_id, kind, key) DO NOTHING"""
+DOCUMENT = "SELECT data FROM documents WHERE saga_id = ? AND kind = ? AND key = ?"
+DOCUMENTS = "SELECT kind, key, data FROM documents WHERE saga_id = ? ORDER BY number"
 RETIRE = """
     UPDATE sagas SET retired_at = ?, epoch = epoch + 1, owner = NULL, lease_until = 0 WHERE saga_id = ? AND version = ?
     AND NOT EXISTS (SELECT 1 FROM requests r WHERE r.saga_id = ? AND r.number > ?)"""

@@ -1,66 +1,105 @@
-"""The tables of the SQL stores. The migrations make them; the stores' hot paths name them in plain SQL."""
+"""Tables of the SQL stores, as the migrations make them, and an SQLAlchemy engine on them: for what is not on the hot path.
+
+The stores name their tables in plain SQL (`statements`); the tables of the projections are in `projections.tables`.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Index, Text
-from sqlmodel import Field, SQLModel
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Engine,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    create_engine,
+)
+from sqlalchemy.pool import NullPool
+
+from sagagraph.saga.stores.sqlite_file import BUSY_TIMEOUT_S
+
+METADATA = MetaData()
+
+SAGAS = Table(
+    "sagas",
+    METADATA,
+    Column("saga_id", String, primary_key=True),
+    Column("domain", String, nullable=False),
+    Column("stage", String, nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("owner", String),
+    Column("lease_until", Float, nullable=False),
+    Column("begun_at", Float, nullable=False),
+    Column("updated_at", Float, nullable=False),
+    Column("retired_at", Float),
+)
+"""The heads of journals: fence (`epoch`, `version`) and lease. A retired one stays, so that its id is never used again."""
+EVENTS = Table(
+    "events",
+    METADATA,
+    Column("saga_id", String, ForeignKey("sagas.saga_id"), primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("epoch", Integer, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("type", String, nullable=False),
+    Column("schema_version", Integer, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""The journals. `checksum` is the CRC-32 of all the rest."""
+EVIDENCE = Table(
+    "evidence",
+    METADATA,
+    Column("number", Integer, primary_key=True),
+    Column("saga_id", String, ForeignKey("sagas.saga_id"), nullable=False),
+    Column("operation", String, nullable=False),
+    Column("call", String, nullable=False),
+    Column("key", String, nullable=False),
+    Column("output", Text, nullable=False),
+    Index("evidence_by_saga", "saga_id"),
+)
+"""Acknowledgements that superseded workers received: unfenced (PROTOCOL rule 6)."""
+REQUESTS = Table(
+    "requests",
+    METADATA,
+    Column("number", Integer, primary_key=True),
+    Column("saga_id", String, ForeignKey("sagas.saga_id"), nullable=False),
+    Column("kind", String, nullable=False),
+    Column("by", String, nullable=False),
+    Column("data", Text, nullable=False),
+    Index("requests_by_saga", "saga_id", "number"),
+)
+"""What people asked for: unfenced, consumed in order by whoever holds the lease."""
+DOCUMENTS = Table(
+    "documents",
+    METADATA,
+    Column("number", Integer, primary_key=True),
+    Column("saga_id", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("key", String, nullable=False),
+    Column("data", Text, nullable=False),
+    UniqueConstraint("saga_id", "kind", "key", name="documents_key"),
+)
+"""What actions of a domain leave beside the journal of a saga, which need not have begun; each is written once."""
 
 
-class SagaRow(SQLModel, table=True):
-    """The head of a journal: its fence (`epoch`, `version`) and its lease."""
+def engine_of(store_url: str) -> tuple[Engine, str]:
+    """An engine on a store's database, and the store's name as people may read it."""
+    if store_url.startswith("sqlite:"):
+        return create_engine(store_url, poolclass=NullPool, connect_args={"timeout": BUSY_TIMEOUT_S}), store_url
+    from sagagraph.saga.stores.postgres_connection import connect, name_of
 
-    __tablename__ = "sagas"
+    def connection() -> object:
+        made = connect(store_url)
+        made.autocommit = False
+        return made
 
-    saga_id: str = Field(primary_key=True)
-    domain: str
-    stage: str
-    epoch: int
-    version: int
-    owner: str | None = None
-    lease_until: float = 0.0
-    begun_at: float
-    updated_at: float
-    retired_at: float | None = None
-    """When its journal was archived or dropped; the row stays, so that the id is never used again."""
-
-
-class EventRow(SQLModel, table=True):
-    __tablename__ = "events"
-    __table_args__ = {"sqlite_with_rowid": False}
-
-    saga_id: str = Field(primary_key=True, foreign_key="sagas.saga_id")
-    version: int = Field(primary_key=True)
-    epoch: int
-    at: float
-    type: str
-    schema_version: int
-    data: str = Field(sa_column=Column(Text, nullable=False))
-    checksum: int = Field(sa_column=Column(BigInteger, nullable=False))
-    """CRC-32 of all the rest."""
-
-
-class EvidenceRow(SQLModel, table=True):
-    """Acknowledgements that superseded workers received: unfenced (PROTOCOL rule 6)."""
-
-    __tablename__ = "evidence"
-    __table_args__ = (Index("evidence_by_saga", "saga_id"),)
-
-    number: int | None = Field(default=None, primary_key=True)
-    saga_id: str = Field(foreign_key="sagas.saga_id")
-    operation: str
-    call: str
-    key: str
-    output: str = Field(sa_column=Column(Text, nullable=False))
-
-
-class RequestRow(SQLModel, table=True):
-    """What people asked for: unfenced, consumed in order by whoever holds the lease."""
-
-    __tablename__ = "requests"
-    __table_args__ = (Index("requests_by_saga", "saga_id", "number"),)
-
-    number: int | None = Field(default=None, primary_key=True)
-    saga_id: str = Field(foreign_key="sagas.saga_id")
-    kind: str
-    by: str
-    data: str = Field(sa_column=Column(Text, nullable=False))
+    return create_engine("postgresql+psycopg://", creator=connection, poolclass=NullPool), name_of(store_url)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.files import sqlite_path
 from sagagraph.saga.stores.port import SagaStore
 
 _SQLITE = "sqlite:///"
@@ -45,7 +45,3 @@ def public_name(url: str) -> str:
     from sagagraph.saga.stores.postgres_connection import name_of
 
     return name_of(url)
-
-
-def sqlite_path(url: str) -> Path:
-    return Path(url.removeprefix(_SQLITE)).expanduser()

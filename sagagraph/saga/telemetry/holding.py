@@ -1,4 +1,4 @@
-"""Where the engine tells what happens to its sagas. Costs next to nothing while nobody listens.
+"""Telemetry: where the engine tells what happens to its sagas. Costs next to nothing while nobody listens.
 
 What breaks in somebody's exporter or log processor is no reason for a saga to stop: that line or span is lost.
 """
@@ -7,24 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Any
-
-from opentelemetry.trace import Tracer, get_tracer
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from sagagraph.errors import JournalError, SagaGraphError, StoreError
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.events import Entry
 from sagagraph.saga.core.state import Operation, Saga
+from sagagraph.saga.telemetry.around import UNRECORDED, Around
 from sagagraph.saga.telemetry.log import SagaLog, logger
-from sagagraph.saga.telemetry.spans import UNRECORDED, Around, SagaSpans
 from sagagraph.validators.protocol import Validator
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
+
+    from sagagraph.saga.telemetry.spans import SagaSpans
+
+
+@cache
+def _has_spans() -> bool:
+    """OpenTelemetry is an extra: without it there are log lines only."""
+    return find_spec("opentelemetry") is not None
 
 
 class Telemetry:
     """Of one engine. Who listens is looked at anew whenever the lease of a saga is taken."""
 
     def __init__(self, tracer: Tracer | None = None) -> None:
-        self._tracer = tracer or get_tracer("sagagraph")
+        self._tracer = tracer
         self._held: dict[str, Holding] = {}
         """Those that somebody listens to."""
         self._has_lost_database = False
@@ -68,13 +79,12 @@ class Holding:
         self._finds_database_again = has_lost_database
         self._log: SagaLog | None = None
         self._spans: SagaSpans | None = None
-        self._entered: AbstractContextManager[Any] = nullcontext()
+        self._entered: AbstractContextManager[object] = nullcontext()
         self._failure: SagaGraphError | None = None
 
-    def begin(self, tracer: Tracer, saga: Saga, owner: str) -> None:
-        spans = SagaSpans(tracer, saga)
-        self._entered = spans.entered()
-        self._spans = spans if spans.are_recorded else None
+    def begin(self, tracer: Tracer | None, saga: Saga, owner: str) -> None:
+        if _has_spans():
+            self._begin_spans(tracer, saga)
         found = logger()
         if found is not None:
             self._log = SagaLog(found, saga)
@@ -82,11 +92,20 @@ class Holding:
                 self._log.recovered()
             self._log.begin(saga, owner)
 
+    def _begin_spans(self, tracer: Tracer | None, saga: Saga) -> None:
+        from opentelemetry.trace import get_tracer
+
+        from sagagraph.saga.telemetry.spans import SagaSpans
+
+        spans = SagaSpans(tracer or get_tracer("sagagraph"), saga)
+        self._entered = spans.entered()
+        self._spans = spans if spans.are_recorded else None
+
     @property
     def has_listeners(self) -> bool:
         return self._log is not None or self._spans is not None
 
-    def entered(self) -> AbstractContextManager[Any]:
+    def entered(self) -> AbstractContextManager[object]:
         """The saga's span is the current one inside; to be entered once."""
         return self._entered
 

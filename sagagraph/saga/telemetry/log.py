@@ -1,4 +1,4 @@
-"""The log lines of one saga while this worker holds it, told from what is journalled.
+"""Log lines of one saga while this worker holds it, told from what is journalled.
 
 They carry names, numbers and codes, never a payload or the text of an exception: the why in words is in the journal.
 """
@@ -22,7 +22,7 @@ class _Line(NamedTuple):
     words: str
 
 
-LINES: Mapping[type[Any], _Line] = {
+LINES: Mapping[type[e.Event], _Line] = {
     e.SagaBegun: _Line("info", "saga begun"),
     e.LeaseTaken: _Line("info", "lease taken over"),
     e.PlanProposed: _Line("info", "plan proposed"),
@@ -132,7 +132,7 @@ class SagaLog:
             level = "error" if status is SagaStatus.STUCK else "warning"
             self._write(_Line(level, f"saga {status.value}"), operations=waiting)
 
-    def _fields(self, saga: Saga, entry: e.Entry) -> dict[str, Any]:
+    def _fields(self, saga: Saga, entry: e.Entry) -> dict[str, object]:
         event = entry.event
         fields = {name: _plain(getattr(event, name, None)) for name in _NAMED}
         match event:
@@ -157,7 +157,7 @@ class SagaLog:
             fields |= self._timed(operation.id, entry)
         return {name: value for name, value in fields.items() if _says_something(value)}
 
-    def _timed(self, operation: str, entry: e.Entry) -> dict[str, Any]:
+    def _timed(self, operation: str, entry: e.Entry) -> dict[str, object]:
         """For what ends a call that this worker made: which attempt it was, and how long it took."""
         if isinstance(entry.event, _INTENTS):
             self._intents[operation] = (entry.event.attempt, entry.at)
@@ -167,13 +167,13 @@ class SagaLog:
         attempt, began_at = self._intents.pop(operation)
         return {"attempt": attempt, "duration_s": round(entry.at - began_at, 6)}
 
-    def _write(self, line: _Line, **fields: Any) -> None:
+    def _write(self, line: _Line, **fields: object) -> None:
         getattr(self._log, line.level)(line.words, **fields)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.value if isinstance(value, Enum) else value
 
 
-def _says_something(value: Any) -> bool:
+def _says_something(value: object) -> bool:
     return value is not None and value is not False and value not in ("", ())

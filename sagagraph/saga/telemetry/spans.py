@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import Token
-from typing import Any
 
 from opentelemetry import context as ambient
 from opentelemetry.trace import Span, StatusCode, Tracer, set_span_in_context, use_span
@@ -20,6 +19,7 @@ from sagagraph.saga.core.events import Entry
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
+from sagagraph.saga.telemetry.around import Around
 
 _NAMES = {Purpose.ACTION: "attempt"}
 """Spans of calls are named after their purpose, but for these."""
@@ -28,24 +28,6 @@ _GOOD = (OperationStatus.SUCCEEDED, OperationStatus.COMPENSATED, OperationStatus
 _WAITS = (SagaStatus.HELD, SagaStatus.STUCK)
 
 Attributes = dict[str, str | int]
-
-
-class Around:
-    """Entered around one call. This one stands in where nobody records."""
-
-    __slots__ = ()
-
-    def __enter__(self) -> Around:
-        return self
-
-    def __exit__(self, _kind: object, exc: BaseException | None, _trace: object) -> None:
-        pass
-
-    def answered(self, outcome: str, /) -> None:
-        """What came of it, if that is something else than success."""
-
-
-UNRECORDED = Around()
 
 
 class RecordedAround(Around):
@@ -104,7 +86,7 @@ class SagaSpans:
     def are_recorded(self) -> bool:
         return self._saga.is_recording()
 
-    def entered(self) -> AbstractContextManager[Any]:
+    def entered(self) -> AbstractContextManager[object]:
         """The saga's span is current inside. Also one that is not sampled, so that what is called is not sampled either."""
         if not self._saga.get_span_context().is_valid:
             return nullcontext()

@@ -55,14 +55,14 @@ class Database:
         """Opens the file, and makes it and its tables where they are missing.
 
         Raises:
-            InvalidInputError: it can not be a database.
+            InvalidInputError: it cannot be a database.
         """
         self._turn = threading.Lock()
         try:
             self._connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
             self._prepare()
         except sqlite3.Error as exc:
-            raise InvalidInputError(f"{path} can not be used as a database: {exc}", field="--db") from exc
+            raise InvalidInputError(f"{path} cannot be used as a database: {exc}", field="--db") from exc
 
     def _prepare(self) -> None:
         self._connection.row_factory = sqlite3.Row
@@ -88,7 +88,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing, and durable when it returns; waits for other writers from the start, so it can not fail half-way."""
+        """All or nothing, and durable when it returns; waits for other writers from the start, so it cannot fail half-way."""
         with self._begun("BEGIN IMMEDIATE") as tx:
             yield tx
 

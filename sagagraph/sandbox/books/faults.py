@@ -115,13 +115,13 @@ _FILE = TypeAdapter(list[FaultRule])
 def load_faults(path: Path) -> FaultFile:
     """
     Raises:
-        InvalidInputError: it can not be read, or an entry is broken; the message names the entry and its field.
+        InvalidInputError: it cannot be read, or an entry is broken; the message names the entry and its field.
     """
     try:
         content = path.read_bytes()
         rules = _FILE.validate_json(content)
     except OSError as exc:
-        raise InvalidInputError(f"{path} can not be read: {exc.strerror}", field="--faults") from exc
+        raise InvalidInputError(f"{path} cannot be read: {exc.strerror}", field="--faults") from exc
     except ValidationError as exc:
         raise InvalidInputError(f"{path}: {_first_problem(exc)}", field="--faults") from exc
     return FaultFile(sha256(content).hexdigest(), tuple(rules))

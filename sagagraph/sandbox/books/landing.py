@@ -138,7 +138,7 @@ def void(tx: sqlite3.Connection, call: VoidCall, now: datetime) -> Json:
         return {"key": call.key, "outcome": row["outcome"], "fee": as_amount(row["fee"])}
     landed = ledger.landed_under(tx, call.kind, call.key)
     if not landed and ledger.is_key_of_undoing(tx, call.kind, call.key):
-        raise refusal("key_reused", f"{call.key!r} is the key of a cancellation or refund, which can not be undone")
+        raise refusal("key_reused", f"{call.key!r} is the key of a cancellation or refund, which cannot be undone")
     entry = Entry(call.key, call.labels.saga_id, call.labels.operation_id, now)
     undo = _void_payment if call.kind == "payment" else _void_reservation
     fee = sum(undo(tx, row, entry) for row in landed)

@@ -79,7 +79,7 @@ def hubs() -> tuple[Airport, ...]:
 
 
 @cache
-def city_of_key() -> dict[str, City]:
+def cities_by_key() -> dict[str, City]:
     return {city.key: city for city in all_cities()}
 
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections import defaultdict
 from functools import cache
 
-from sagagraph.sandbox.world.cities import City, all_cities, city_of_key
+from sagagraph.sandbox.world.cities import City, all_cities, cities_by_key
 from sagagraph.sandbox.world.tables import rows
 
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "’": " ", "‘": " ", "ʻ": " ", "–": "-"})
@@ -30,7 +30,7 @@ def name_key(name: str) -> str:
 def find_city(name: str) -> City | None:
     """By its name, a namesake by name and country, state or region (`Valencia, Spain`), or by another name that it has."""
     key = name_key(name)
-    return _by_name().get(key) or _qualified(name) or city_of_key().get(_other_names().get(key, ""))
+    return _by_name().get(key) or _qualified(name) or cities_by_key().get(_other_names().get(key, ""))
 
 
 def matching_cities(name: str) -> list[City]:
@@ -38,7 +38,7 @@ def matching_cities(name: str) -> list[City]:
     key = name_key(name)
     if not key:
         return []
-    exact = [city for city in (find_city(name), city_of_key().get(name.strip().upper())) if city]
+    exact = [city for city in (find_city(name), cities_by_key().get(name.strip().upper())) if city]
     begin = (city for known, city in _by_name().items() if known.startswith(key))
     found = dict.fromkeys([*exact, *_namesakes().get(key, ()), *begin])
     if len(found) < _MOST_MATCHES:

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Literal
 
 from sagagraph.sandbox.clock import YEARS
-from sagagraph.sandbox.world.cities import City, city_of_key
+from sagagraph.sandbox.world.cities import City, cities_by_key
 from sagagraph.sandbox.world.flights import flights_between
 from sagagraph.sandbox.world.hotels import hotels_in
 from sagagraph.sandbox.world.offers import Offer, OfferKind
@@ -75,13 +75,13 @@ def _question_behind(offer_id: str) -> Question | None:
     try:
         if match := _JOURNEY_ID.fullmatch(offer_id):
             kind, origin, destination, day, travellers = match.groups()
-            ends = city_of_key().get(origin), city_of_key().get(destination)
+            ends = cities_by_key().get(origin), cities_by_key().get(destination)
             if ends[0] and ends[1]:
                 journey: Literal["flight", "train"] = "flight" if kind == "flight" else "train"
                 return JourneyQuestion(journey, ends[0], ends[1], date.fromisoformat(day), int(travellers))
         if match := _STAY_ID.fullmatch(offer_id):
             key, check_in, check_out, rooms = match.groups()
-            if city := city_of_key().get(key):
+            if city := cities_by_key().get(key):
                 days = date.fromisoformat(check_in), date.fromisoformat(check_out)
                 return StayQuestion(city, *days, int(rooms))
     except ValueError:  # the thirtieth of February

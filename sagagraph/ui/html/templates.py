@@ -1,4 +1,4 @@
-"""Templates: every text that is put into one is escaped, whoever wrote it."""
+"""Templates and style: every text that is put into a template is escaped, whoever wrote it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 _FOLDER: Final = Path(__file__).parent / "templates"
+CSS: Final = (_FOLDER / "style.css").read_text(encoding="utf-8")
+CSS_AROUND: Final = (_FOLDER / "around.css").read_text(encoding="utf-8")
+
 _templates: Final = Environment(
     loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )

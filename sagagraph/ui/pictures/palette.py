@@ -68,5 +68,5 @@ def figure(traces: list[Any], *, height_px: int, **layout: Any) -> go.Figure:
 
 
 def shown(text: str) -> str:
-    """Plotly reads a few HTML tags in texts: names of people and hotels are not meant to be any."""
+    """Plotly reads a few HTML tags in texts: names in plans are not meant to be any."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import signal
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from types import FrameType
 from typing import Final
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -21,13 +19,14 @@ import uvicorn
 from fastapi import FastAPI
 
 from sagagraph import __version__
-from sagagraph.bootstrap import Settings
 from sagagraph.planning.processes import in_processes
-from sagagraph.sockets import listen, url_of
+from sagagraph.registry import entries
+from sagagraph.settings import Settings
+from sagagraph.sockets import listen, stopped_by_signals, url_of
 from sagagraph.ui.chat.chat_page import ChatPage
 from sagagraph.ui.chat.conversation import Conversations
 from sagagraph.ui.history.history_page import HistoryPage
-from sagagraph.ui.html.style import CSS, HEAD
+from sagagraph.ui.html.templates import CSS, CSS_AROUND
 from sagagraph.ui.server.api import add_api
 from sagagraph.ui.server.auth import Auth, Login
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
@@ -37,7 +36,6 @@ from sagagraph.ui.visitors import TOKEN_BYTES
 
 _GRACE_S: Final = 3
 _THREADS: Final = 128
-_WORKERS: Final = ("sagagraph.domains.reunion.planning.solver", "sagagraph.domains.travel.planning.repair")
 _NOTHING_UPLOADED: Final = 1
 """Bytes: no component takes files, and the route that would take them is there all the same."""
 
@@ -58,7 +56,7 @@ def add_pages(api: FastAPI, service: Service) -> None:
         path="/",
         theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
         css=CSS,
-        head=HEAD,
+        head=f"<style>{CSS_AROUND}</style>",
         footer_links=[],
         run_history=False,
         show_error=False,
@@ -87,7 +85,7 @@ async def serve(settings: Settings, options: ServerOptions, on_ready: Callable[[
     """
     # Waiting for planners and the store's reads take a thread each: by default there are so few that people would wait in line.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="sagagraph-work"))
-    with listen(options.host, options.port) as listener, in_processes(*_WORKERS):
+    with listen(options.host, options.port) as listener, in_processes(*(each for entry in entries() for each in entry.workers)):
         async with open_service(settings) as service:
             await service.pick_up()
             server = _Server(Shutdown(create_app(service, options)), lambda: on_ready(url_of(listener)))
@@ -113,15 +111,11 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Uvicorn's own raises the signal again once the server has ended: before what is under way could be journalled."""
 
-        def stop(_signal: int, _frame: FrameType | None) -> None:
-            self.should_exit = True
-
-        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
+        with stopped_by_signals(self._stop):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+
+    def _stop(self) -> None:
+        self.should_exit = True
 
 
 def _config(app: Shutdown) -> uvicorn.Config:

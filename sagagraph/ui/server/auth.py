@@ -26,7 +26,7 @@ _COOKIE_AGE_S: Final = 365 * 86400
 _TOKEN_LENGTHS: Final = range(20, 101)
 """Shorter ones were not made here, and could be guessed."""
 _LONGEST_BODY: Final = 1_000_000
-"""Bytes; the longest request that anything here asks for, a reunion of hundreds, is a fraction of that."""
+"""Bytes; the longest request that anything here asks for, with hundreds of people in it, is a fraction of that."""
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 

@@ -16,6 +16,7 @@ from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.errors import UnknownSagaError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.port import Documents
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
 from sagagraph.testing.scenario import Judgement, store_of
@@ -32,9 +33,9 @@ TOLD_ANEW = {"Ann", "Bob"}
 class FragileOutbox(Outbox):
     """With a boundary between a row and its file, where only the outbox itself could be harmed."""
 
-    def __init__(self, folder: Path, crash: CrashPoint) -> None:
-        inner = outbox_in(folder)
-        super().__init__(inner.folder, inner._now)
+    def __init__(self, folder: Path, kept: Documents, crash: CrashPoint) -> None:
+        inner = outbox_in(folder, kept)
+        super().__init__(inner._kept, inner.folder, inner._now)
         self._crash = crash
 
     def write_file(self, message: Message) -> None:
@@ -84,14 +85,13 @@ class DayScenario:
             status, events = (await engine.status(SAGA)).status.value, saga.request.get("events")
         except UnknownSagaError:
             status, events = "never begun", []
-        finally:
-            await engine.close()
-        outbox = outbox_in(folder)
-        return Judgement(status, (*_faults(outbox, status, heard=bool(events)), *_files_amiss(outbox)))
+        outbox = outbox_in(folder, engine.store)
+        messages = await outbox.messages(SAGA)
+        await engine.close()
+        return Judgement(status, (*_faults(messages, status, heard=bool(events)), *_files_amiss(outbox, messages)))
 
 
-def _faults(outbox: Outbox, status: str, *, heard: bool) -> Iterator[str]:
-    messages = outbox.messages(SAGA)
+def _faults(messages: tuple[Message, ...], status: str, *, heard: bool) -> Iterator[str]:
     try:
         told = standing(messages)
     except AssertionError as exc:
@@ -110,9 +110,9 @@ def _faults(outbox: Outbox, status: str, *, heard: bool) -> Iterator[str]:
             yield f"{person} was invited {times} times"
 
 
-def _files_amiss(outbox: Outbox) -> Iterator[str]:
+def _files_amiss(outbox: Outbox, messages: tuple[Message, ...]) -> Iterator[str]:
     files = set(outbox.folder.rglob("*.ics"))
-    known = {outbox.file_of(each): each for each in outbox.messages(SAGA)}
+    known = {outbox.file_of(each): each for each in messages}
     yield from (f"nobody posted {path.name}" for path in files - known.keys())
     for path, message in known.items():
         if path not in files or path.read_bytes().decode() != message.calendar:
@@ -123,12 +123,13 @@ def _files_amiss(outbox: Outbox) -> Iterator[str]:
 async def _opened(folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple[Engine, PlanningGraph]]:
     store = await open_store(store_of(folder))
     script = Script()
-    outbox = outbox_in(folder) if crash is None else FragileOutbox(folder, crash)
-    domain = Reunion(script, outbox, script)
     if crash is None:
-        engine = Engine(store)
+        engine, outbox = Engine(store), outbox_in(folder, store)
     else:
-        engine = Engine(crash.around_store(store), around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s)
+        fragile = crash.around_store(store)
+        engine = Engine(fragile, around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s)
+        outbox = FragileOutbox(folder, fragile, crash)
+    domain = Reunion(script, outbox, script)
     try:
         yield engine, planning_graph(domain=domain, engine=engine)
     finally:

@@ -15,6 +15,8 @@ from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.validator import ReunionValidator
 from sagagraph.planning.domain import Infeasible
+from sagagraph.saga.stores.port import Documents
+from sagagraph.saga.stores.sqlite_file import rows_in
 from sagagraph.validators.verdict import Verdict, Violation
 
 DAY = "2026-11-26"
@@ -94,13 +96,13 @@ def clock() -> datetime:
     return datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
 
 
-def outbox_in(folder: Path, now: Callable[[], datetime] = clock) -> Outbox:
-    return Outbox(folder / "outbox", now)
+def outbox_in(folder: Path, kept: Documents, now: Callable[[], datetime] = clock) -> Outbox:
+    return Outbox(kept, folder / "outbox", now, rows_in)
 
 
-def reunion(folder: Path, script: Script | None = None) -> Reunion:
+def reunion(folder: Path, kept: Documents, script: Script | None = None) -> Reunion:
     told = script or Script()
-    return Reunion(told, outbox_in(folder), told)
+    return Reunion(told, outbox_in(folder, kept), told)
 
 
 def standing(messages: tuple[Message, ...]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from sagagraph.domains.reunion.planning.tradeoffs import Tradeoffs, tradeoffs
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Infeasible
+from sagagraph.saga.stores.memory import MemorySagaStore
 from tests.domains.reunion.plans import Json, plan_of, travel
 from tests.domains.reunion.solving import budget, faults, problem_of, read_plan, solved
 
@@ -140,7 +141,7 @@ class Twice:
 
 
 def test_proposals_say_what_speaks_for_them(tmp_path: Path) -> None:
-    reunion = Reunion(Twice(), Outbox(tmp_path / "outbox.db", lambda: datetime(2025, 3, 1, tzinfo=UTC)))
+    reunion = Reunion(Twice(), Outbox(MemorySagaStore(), tmp_path / "outbox", lambda: datetime(2025, 3, 1, tzinfo=UTC)))
     proposed = asyncio.run(reunion.propose({"problem": DINNER, "day": "2025-03-01"}))
     assert not isinstance(proposed, Infeasible)
     assert [each.reasons[0][:22] for each in proposed] == ["90 minutes of driving", "80 minutes less waitin"]

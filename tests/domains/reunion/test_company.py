@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from benchmarks.reunions.generator import generate
-from sagagraph.domains.reunion.common_sense import accept, suggestions
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.planning.conflict import Why, conflict_json
 from sagagraph.domains.reunion.planning.planner import plan
 from sagagraph.domains.reunion.planning.repair import Repaired, repair
 from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
-from sagagraph.domains.reunion.reading.reader import read_reunion
 from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.suggestions import accept, suggestions
+from sagagraph.domains.reunion.text.partial import read_reunion
 from sagagraph.planning.cp_sat import Status
 from tests.domains.reunion.exhaustive import in_company, least_driving
 from tests.domains.reunion.plans import Json, found, judged, plan_of, shipped, task, travel
 from tests.domains.reunion.published import ALAS_TABLE_21, MICHAEL
-from tests.domains.reunion.reading.phrasings import THANKSGIVING
 from tests.domains.reunion.solving import budget, events_of, faults, read_plan, solved
+from tests.domains.reunion.text.phrasings import THANKSGIVING
 
 PROBLEM: Json = {
     "name": "station",

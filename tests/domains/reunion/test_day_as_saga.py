@@ -11,17 +11,19 @@ from typing import Any
 
 import pytest
 
-from sagagraph.bootstrap import account
 from sagagraph.domains.reunion.day import as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.registry import account
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from tests.support.replaying import Witness, check_replays
 
 from .scripted import AS_PLANNED, CLOSED, LATE, LATER, TOO_LATE, Script, request, reunion, standing
+
+pytestmark = pytest.mark.quick
 
 SAGA = "dinner-1"
 
@@ -39,11 +41,11 @@ class Worker:
         told = request(events=list(events), is_over=is_over)
         return (await self.graph.change(SAGA, told, by="Ann", approved_by=approved_by)).status
 
-    def told(self) -> dict[str, str]:
-        return standing(self.reunion.outbox.messages(SAGA))
+    async def told(self) -> dict[str, str]:
+        return standing(await self.reunion.outbox.messages(SAGA))
 
-    def kinds(self, person: str) -> list[str]:
-        return [each.kind for each in self.reunion.outbox.messages(SAGA) if each.person == person]
+    async def kinds(self, person: str) -> list[str]:
+        return [each.kind for each in await self.reunion.outbox.messages(SAGA) if each.person == person]
 
 
 OpenWorker = Callable[..., AbstractAsyncContextManager[Worker]]
@@ -55,7 +57,7 @@ def open_worker(tmp_path: Path) -> OpenWorker:
     async def open_it(script: Script | None = None) -> AsyncIterator[Worker]:
         witness = Witness()
         engine = Engine(await open_store(f"sqlite:///{tmp_path / 'saga.db'}"), account=account, observers=[witness])
-        domain = reunion(tmp_path, script)
+        domain = reunion(tmp_path, engine.store, script)
         try:
             yield Worker(engine, planning_graph(domain=domain, engine=engine), domain)
             await check_replays(engine.store, witness.seen)
@@ -72,51 +74,51 @@ async def test_accepting_a_plan_tells_everybody_their_part_and_leaves_the_day_op
         assert {each.id: each.status for each in view.operations if each.id != "day"} == {
             f"assign {who}": OperationStatus.SUCCEEDED for who in ("Ann", "Bob", "Cleo", "Dan")
         }
-        assert set(worker.told()) == {"Ann", "Bob", "Cleo", "Dan"}
-        assert "11:30 to 12:00: drive car from Home to Station\n12:00 to 12:30: drive car" in worker.told()["Ann"]
+        assert set(await worker.told()) == {"Ann", "Bob", "Cleo", "Dan"}
+        assert "11:30 to 12:00: drive car from Home to Station\n12:00 to 12:30: drive car" in (await worker.told())["Ann"]
 
 
 async def test_an_open_day_is_resumed_without_waiting_and_without_telling_anybody_anything(open_worker: OpenWorker) -> None:
     async with open_worker() as worker:
         await worker.accepted()
-        before = worker.reunion.outbox.messages(SAGA)
+        before = await worker.reunion.outbox.messages(SAGA)
     async with open_worker() as another:
         assert (await another.graph.resume(SAGA)).status is SagaStatus.RUNNING
-        assert another.reunion.outbox.messages(SAGA) == before
+        assert await another.reunion.outbox.messages(SAGA) == before
 
 
 async def test_an_event_tells_only_those_whose_part_changes(open_worker: OpenWorker) -> None:
     async with open_worker() as worker:
         await worker.accepted()
         assert await worker.happens(LATE) is SagaStatus.RUNNING
-        assert [worker.kinds(who) for who in ("Cleo", "Dan")] == [["invitation"]] * 2
-        assert [sorted(worker.kinds(who)) for who in ("Ann", "Bob")] == [["invitation", "invitation", "withdrawal"]] * 2
-        assert "14:00 to 14:30: ride from Station to Home in car, with Ann" in worker.told()["Bob"]
+        assert [await worker.kinds(who) for who in ("Cleo", "Dan")] == [["invitation"]] * 2
+        assert [sorted(await worker.kinds(who)) for who in ("Ann", "Bob")] == [["invitation", "invitation", "withdrawal"]] * 2
+        assert "14:00 to 14:30: ride from Station to Home in car, with Ann" in (await worker.told())["Bob"]
 
 
 async def test_what_changes_for_people_is_approved_first(open_worker: OpenWorker) -> None:
     async with open_worker() as worker:
         await worker.accepted()
-        before = worker.told()
+        before = await worker.told()
         assert await worker.happens(LATE, approved_by=None) is SagaStatus.AWAITING_APPROVAL
-        assert worker.told() == before
+        assert await worker.told() == before
         await worker.graph.decide(SAGA, approved=True, by="Ann")
-        assert "14:00" in worker.told()["Bob"]
+        assert "14:00" in (await worker.told())["Bob"]
 
 
 async def test_an_event_that_changes_nothing_for_anybody_asks_nobody(open_worker: OpenWorker) -> None:
     async with open_worker(Script(repairs={1: AS_PLANNED})) as worker:
         await worker.accepted()
-        before = worker.reunion.outbox.messages(SAGA)
+        before = await worker.reunion.outbox.messages(SAGA)
         assert await worker.happens(LATE, approved_by=None) is SagaStatus.RUNNING
-        assert worker.reunion.outbox.messages(SAGA) == before
+        assert await worker.reunion.outbox.messages(SAGA) == before
 
 
 async def test_a_day_that_is_over_commits_and_can_not_be_taken_back(open_worker: OpenWorker) -> None:
     async with open_worker() as worker:
         await worker.accepted()
         assert await worker.happens(is_over=True, approved_by=None) is SagaStatus.COMMITTED
-        assert set(worker.told()) == {"Ann", "Bob", "Cleo", "Dan"}
+        assert set(await worker.told()) == {"Ann", "Bob", "Cleo", "Dan"}
         with pytest.raises(NotAllowedError, match="pivot"):
             await worker.engine.cancel(SAGA)
 
@@ -136,26 +138,26 @@ async def test_cancelling_an_open_day_takes_everything_back(open_worker: OpenWor
         await worker.happens(LATE)
         await worker.engine.cancel(SAGA)
         assert (await worker.engine.status(SAGA)).status is SagaStatus.COMPENSATED
-        assert worker.told() == {}
+        assert await worker.told() == {}
 
 
 async def test_an_event_that_no_plan_can_meet_leaves_what_people_were_told(open_worker: OpenWorker) -> None:
     async with open_worker() as worker:
         await worker.accepted()
         await worker.happens(LATE)
-        before = worker.told()
+        before = await worker.told()
         assert await worker.happens(LATE, TOO_LATE) is SagaStatus.RUNNING
         saga = await worker.engine.load(SAGA)
-        assert (saga.plan.infeasible, worker.told()) == (("Bob can not be at Home by 18:00",), before)
+        assert (saga.plan.infeasible, await worker.told()) == (("Bob can not be at Home by 18:00",), before)
         assert saga.request["events"] == [LATE]
 
 
 async def test_a_plan_that_the_validator_objects_to_is_told_nobody(open_worker: OpenWorker) -> None:
     async with open_worker(Script(objects_to={1})) as worker:
         await worker.accepted()
-        before = worker.told()
+        before = await worker.told()
         assert await worker.happens(LATE) is SagaStatus.RUNNING
-        assert worker.told() == before
+        assert await worker.told() == before
 
 
 async def test_validators_are_shown_the_plan_that_stood_and_until_when_it_was_carried_out(open_worker: OpenWorker) -> None:
@@ -175,9 +177,9 @@ async def test_a_second_event_builds_on_the_first(open_worker: OpenWorker) -> No
         await worker.happens(LATE)
         assert await worker.happens(LATE, CLOSED) is SagaStatus.RUNNING
         assert (await worker.engine.status(SAGA)).plan_version == 3
-        assert worker.kinds("Dan") == ["invitation"]
-        assert "16:00 to 17:00: cook at Home" in worker.told()["Cleo"]
-        assert sorted(worker.kinds("Bob")) == ["invitation", "invitation", "withdrawal"]
+        assert await worker.kinds("Dan") == ["invitation"]
+        assert "16:00 to 17:00: cook at Home" in (await worker.told())["Cleo"]
+        assert sorted(await worker.kinds("Bob")) == ["invitation", "invitation", "withdrawal"]
 
 
 def plain() -> dict[str, Any]:

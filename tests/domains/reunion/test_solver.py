@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
+from benchmarks.reunions.realm import read_realm
 from sagagraph.domains.reunion.day import as_json
 from sagagraph.domains.reunion.parsing import parse_events, parse_problem
 from sagagraph.domains.reunion.planning.solver import Solver
-from sagagraph.domains.reunion.realm import read_realm
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.planning.domain import Infeasible
+from tests.benchmarks.test_realm import GROUPS, TOUR
 
 from .scripted import LATE, PROBLEM, TOO_LATE
-from .test_realm import GROUPS, TOUR
 
 
 def dinner(**fields: Any) -> ReunionProblem:

@@ -20,6 +20,8 @@ from .exhaustive import Trip, best_of, every_trip, in_currency, keeps_all
 from .markets import best_at, market_of, problems
 from .world import GAZETTEER, NOW, RATES, OfferBook, day, flight, hotel, sample_offers, train, trip
 
+pytestmark = pytest.mark.quick
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

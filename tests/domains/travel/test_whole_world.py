@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.domains.travel.cities import City, Gazetteer
-from sagagraph.domains.travel.reading.passage import Passage
-from sagagraph.domains.travel.reading.places import find_mentions
+from sagagraph.language.passage import Passage
+from sagagraph.language.places import Place, tag_places
 from sagagraph.sandbox.world.cities import all_cities
 
 
@@ -55,8 +55,9 @@ def test_a_code_means_the_biggest_city_of_its_airport(world: Gazetteer, code: st
     ],
 )
 def test_places_are_found_among_all_the_names_of_the_world(world: Gazetteer, text: str, names: list[str]) -> None:
-    mentions = find_mentions(Passage.of(text), world)
-    assert [mention.city or f"?{mention.said}" for mention in mentions] == names
+    passage = Passage.of(text)
+    tag_places(passage, world)
+    assert [place.city or f"?{place.said}" for place in passage.values(Place)] == names
 
 
 @pytest.mark.parametrize(

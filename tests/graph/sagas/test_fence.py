@@ -53,10 +53,10 @@ async def test_a_worker_that_wakes_after_it_was_superseded_writes_no_checkpoint(
         )
 
     async with Engine.open(store_url, clock=clock, lease_ttl_s=1.0) as first, Engine.open(store_url, lease_ttl_s=1.0) as second:
-        first._heart.stop()  # a frozen process has no pulse
+        first._keeper.stop()  # a frozen process has no pulse
         running = asyncio.create_task(build(first).ainvoke({"log": []}, thread("t")))
         await frozen.wait()
-        first._heart.stop()
+        first._keeper.stop()
         await _lease_runs_out(store_url)
         assert (await build(second).ainvoke(None, thread("t")))["log"] == ["second", "flight"]
         head = (await saver.aget_tuple(thread("t"))).config  # type: ignore[union-attr]
@@ -82,7 +82,7 @@ async def test_a_write_after_the_lease_ran_out_asks_whether_the_saga_is_still_he
         await app.ainvoke({"log": []}, thread("t"))
         async with first.hold("t") as coordinator:
             with saver.held_by("t", coordinator):
-                first._heart.stop()
+                first._keeper.stop()
                 config = thread("t", checkpoint_ns="")
                 await saver.aput(config, empty_checkpoint(), {"step": 1}, {})
                 await _lease_runs_out(store_url)

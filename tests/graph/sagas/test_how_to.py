@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parents[3]
 _PROGRAM = re.compile(r"^```python no-run\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -11,6 +11,7 @@ from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.day import DayPlan, as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.workflow.kind import ActionKind
 from tests.domains.reunion.plans import Json, shipped
 from tests.domains.reunion.published import ALAS_TABLE_21, BOTH_ERRANDS_BY_CHRIS
@@ -33,7 +34,9 @@ def table(folder: Path) -> Table:
     """`folder`: where an outbox could be made; nothing is told to anybody."""
     planner: Any = None
     cases = {"thanksgiving": _case("thanksgiving", ALAS_TABLE_21), "wedding": _case("wedding", BOTH_ERRANDS_BY_CHRIS)}
-    return Table(Reunion(planner, Outbox(folder / "outbox.db", lambda: datetime(2025, 11, 26, tzinfo=UTC))), cases, FAULTS)
+    return Table(
+        Reunion(planner, Outbox(MemorySagaStore(), folder / "outbox", lambda: datetime(2025, 11, 26, tzinfo=UTC))), cases, FAULTS
+    )
 
 
 def _case(problem: str, plan: Json) -> Case:

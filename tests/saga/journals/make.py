@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from sagagraph import Engine, Verdict
-from sagagraph.cli.output import entry_json
 from sagagraph.errors import OperationHeldError, SagaGraphError
 from sagagraph.saga.core.codec import encode
 from sagagraph.saga.core.events import Entry, Event, OperationPlanned, PlanAccepted
+from sagagraph.saga.engine.views.document import entry_json
 from sagagraph.saga.stores.owner import this_owner
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.workflow.condition import All, AnyOf, Comparison, Failed, Not, OutputIs, Succeeded

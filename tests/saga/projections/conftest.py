@@ -16,8 +16,8 @@ from sagagraph.domains.travel.domain import Travel, account_of
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.alchemy import engine_of
 from sagagraph.saga.stores.projections.projector import HasTables, Projector
+from sagagraph.saga.stores.tables import engine_of
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from tests.support.postgres import PostgresServer

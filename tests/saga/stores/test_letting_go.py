@@ -12,7 +12,7 @@ from sagagraph.saga.core.commands import CallKind
 from sagagraph.saga.core.events import BodyCompleted, Driver, Entry, Event, FieldsRedacted, SagaBegun, SagaCommitted
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores.owner import this_owner
-from sagagraph.saga.stores.port import Lease, Note, RequestKind, SagaStore
+from sagagraph.saga.stores.port import Document, Lease, Note, RequestKind, SagaStore
 from sagagraph.saga.stores.rows import checksum
 
 from .conftest import Clock
@@ -22,12 +22,13 @@ NOTE = Note("flight", CallKind.ACTION, "trip/flight/1", {"email": "ada@example.c
 
 
 async def ended(store: SagaStore, saga_id: str = "trip") -> Lease:
-    """A journal of three events, with a note and a request beside it."""
+    """A journal of three events, with a note, a request and a document beside it."""
     begun = SagaBegun(Driver.BODY, "", {"email": "ada@example.com"})
     lease = await store.create(saga_id, begun, stage=Stage.RUNNING, owner=ME, ttl_s=4.0)
     await store.append(lease, [Entry(2, 1, 5.5, BodyCompleted()), Entry(3, 1, 5.5, SagaCommitted())], stage=Stage.COMMITTED)
     await store.note(saga_id, NOTE)
     await store.ask(saga_id, RequestKind.RESOLVE, "ada", {"output": {"email": "ada@example.com"}})
+    await store.put(Document(saga_id, "letter", "first", {"email": "ada@example.com"}))
     return lease
 
 
@@ -41,7 +42,7 @@ async def heard(store: SagaStore, saga_id: str = "trip") -> int:
 async def test_a_dump_has_every_row_as_it_is_kept(store: SagaStore, clock: Clock) -> None:
     await ended(store)
     dumped = json.loads(json.dumps(await store.dump("trip")))
-    assert set(dumped) == {"saga", "events", "evidence", "requests"}
+    assert set(dumped) == {"saga", "events", "evidence", "requests", "documents"}
     head = dumped["saga"]
     assert (head["saga_id"], head["stage"], head["epoch"], head["version"]) == ("trip", "committed", 1, 3)
     assert head["begun_at"] == clock.now
@@ -52,6 +53,7 @@ async def test_a_dump_has_every_row_as_it_is_kept(store: SagaStore, clock: Clock
     assert dumped["evidence"] == [
         {"operation": "flight", "call": "action", "key": "trip/flight/1", "output": {"email": "ada@example.com"}}
     ]
+    assert dumped["documents"] == [{"kind": "letter", "key": "first", "data": {"email": "ada@example.com"}}]
     (request,) = dumped["requests"]
     assert (request["kind"], request["by"], request["data"]["output"]) == ("resolve", "ada", {"email": "ada@example.com"})
 
@@ -74,13 +76,15 @@ async def test_what_is_retired_is_gone_and_its_id_stays(store: SagaStore, clock:
     assert await store.renew([lease], 4.0) == frozenset()
     await store.release(lease)
     await store.note("trip", NOTE)
-    assert (await store.notes("trip"), await store.requests({"trip": 0})) == ((), ())
+    assert (await store.notes("trip"), await store.requests({"trip": 0}), await store.documents("trip")) == ((), (), ())
+    with pytest.raises(RetiredError):
+        await store.put(Document("trip", "letter", "second", None))
     headline = await store.headline("trip")
     assert headline is not None
     assert headline.retired_at == 1_700_000_000.0
     assert [each.saga_id for each in await store.headlines()] == ["other"]
     assert len(await store.read("other")) == 3
-    assert len(await store.notes("other")) == 1
+    assert (len(await store.notes("other")), len(await store.documents("other"))) == (1, 1)
 
 
 async def test_rule_6_nothing_is_retired_that_has_moved_on(store: SagaStore) -> None:
@@ -119,6 +123,7 @@ async def test_what_is_rewritten_is_read_like_any_journal(store: SagaStore) -> N
     assert after == (Entry(1, 1, before[0].at, change(before[0].event)), *before[1:], RECORDED)
     assert (await store.notes("trip"))[0].output == {"email": "[redacted]"}
     assert (await store.requests({"trip": 0}))[0].data == {"output": {"email": "[redacted]"}}
+    assert (await store.documents("trip"))[0].data == {"email": "[redacted]"}
     assert "ada@example.com" not in json.dumps(await store.dump("trip"))
     with pytest.raises(SupersededError):  # whoever held it does not know
         await store.append(lease, [Entry(4, 1, 8.0, BodyCompleted())], stage=Stage.COMMITTED)

@@ -293,7 +293,7 @@ async def test_a_saga_goes_on_over_a_lost_connection(far: PostgresSagaStore, pro
     async with engine.saga("trip"):
         cut(proxy)
     assert (await engine.status("trip")).status.value == "committed"
-    engine._heart.stop()
+    engine._keeper.stop()
 
 
 # -- leases go by the database's clock ---------------------------------------------------------------------------------

@@ -26,13 +26,15 @@ from sagagraph.saga.core.events import (
 )
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores.owner import is_known_dead, this_owner
-from sagagraph.saga.stores.port import Lease, Note, RequestKind, SagaStore
+from sagagraph.saga.stores.port import Document, Lease, Note, RequestKind, SagaStore
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import GuaranteeTerms, OperationSpec, reference
 from sagagraph.workflow.policy import Backoff, BackoffMode, Catch, KeyFormat, Policy, Retry
 
 from .conftest import Clock
 from .every_event import KINDS, examples_of
+
+pytestmark = pytest.mark.quick
 
 BEGUN = SagaBegun(Driver.BODY, "", {"to": "Oslo"})
 ME, OTHER = this_owner("me"), this_owner("other")
@@ -281,6 +283,23 @@ async def test_rule_6_requests_are_kept_in_order_beside_the_fence(store: SagaSto
     assert await store.requests({"trip": first.number}) == (second,)
     assert await store.requests({"trip": second.number}) == ()
     assert (second.kind, second.by, second.data) == (RequestKind.RESOLVE, "Ada", {"operation": "T1", "resolution": "landed"})
+
+
+async def test_a_document_is_written_once_and_read_in_order(store: SagaStore) -> None:
+    await begin(store)
+    first, other = Document("trip", "note", "b", {"text": "one"}), Document("trip", "note", "a", None)
+    assert [await store.put(each) for each in (first, other)] == [first, other]
+    assert await store.put(Document("trip", "note", "b", {"text": "two"})) == first
+    elsewhere = [await store.put(Document(*named, 1)) for named in (("trip", "mark", "b"), ("not begun", "note", "b"))]
+    assert await store.documents("trip") == (first, other, elsewhere[0])
+    assert await store.documents("trip", "note", "nothing") == (first, other)
+    assert await store.documents("not begun") == (elsewhere[1],)
+
+
+async def test_of_two_documents_under_one_key_one_is_kept_for_both(store: SagaStore) -> None:
+    kept = await asyncio.gather(*(store.put(Document("trip", "note", "k", number)) for number in range(10)))
+    assert len({each.data for each in kept}) == 1
+    assert await store.documents("trip") == (kept[0],)
 
 
 async def test_headlines_show_the_latest_first(store: SagaStore, clock: Clock) -> None:

@@ -25,7 +25,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     broken = tmp_path / "broken.db"
     broken.write_text("this is no database, and long enough to be seen as none" * 100)
     for path in (broken, tmp_path, tmp_path / "missing" / "sandbox.db"):
-        with pytest.raises(InvalidInputError, match=r"^--db: .* can not be used as a database") as raised:
+        with pytest.raises(InvalidInputError, match=r"^--db: .* cannot be used as a database") as raised:
             Database(path)
         assert raised.value.field == "--db"
 

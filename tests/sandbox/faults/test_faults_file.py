@@ -73,5 +73,5 @@ def test_what_is_no_list_of_entries_is_refused_on_one_line(tmp_path: Path, conte
 
 def test_a_file_that_can_not_be_read_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "missing.json", tmp_path):
-        with pytest.raises(InvalidInputError, match=r"^--faults: .* can not be read: "):
+        with pytest.raises(InvalidInputError, match=r"^--faults: .* cannot be read: "):
             load_faults(path)

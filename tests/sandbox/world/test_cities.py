@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies
 
-from sagagraph.sandbox.world.cities import City, all_cities, city_of_key, hubs
+from sagagraph.sandbox.world.cities import City, all_cities, cities_by_key, hubs
 from sagagraph.sandbox.world.city_search import find_city, matching_cities, name_key
 from sagagraph.sandbox.world.distance import distance_km
 from sagagraph.sandbox.world.original_cities import original_cities
 from sagagraph.sandbox.world.prices import hotel_level
+from sagagraph.sandbox.world.tables import rows
 
 CITIES = strategies.sampled_from(all_cities())
 
@@ -32,7 +33,7 @@ def test_names_and_keys_are_each_citys_own() -> None:
 @given(CITIES)
 def test_a_city_is_found_by_its_name_and_by_its_key(place: City) -> None:
     assert find_city(place.name) is place
-    assert city_of_key()[place.key] is place
+    assert cities_by_key()[place.key] is place
 
 
 def test_the_original_cities_keep_their_names_and_the_codes_of_their_airports() -> None:
@@ -134,6 +135,14 @@ def test_all_cities_of_an_airport_keep_the_same_time() -> None:
             offset = datetime(2025, month, 15, tzinfo=UTC).astimezone(city.zone).utcoffset()
             kept.setdefault(f"{city.airport.code} {month}", set()).add(offset)
     assert all(len(offsets) == 1 for offsets in kept.values())
+
+
+def test_other_names_are_of_cities_and_no_citys_own() -> None:
+    own = {name_key(city.name) for city in all_cities()}
+    other = rows("other_names")
+    assert {key for _, key in other} <= cities_by_key().keys()
+    assert not own & {name for name, _ in other}
+    assert all(name == name_key(name) for name, _ in other)
 
 
 def test_every_hub_serves_a_city() -> None:

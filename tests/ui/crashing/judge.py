@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from sqlite3 import connect
 from typing import Any, Final
 
+from sagagraph.domains.reunion.actions.outbox import Outbox
+from sagagraph.saga.stores.urls import open_store
 from tests.ui.crashing.visitor import NAMED_BUDGETS, Person, Told
 
 AT_REST: Final = frozenset({"awaiting_approval", "committed", "compensated", "rejected", "infeasible", "held", "stuck"})
@@ -46,13 +47,14 @@ class Books:
     outbox: list[Row]
 
     @classmethod
-    def read(cls, ledger: Row, outbox: Path) -> Books:
-        if not (outbox / "messages.db").exists():
-            return cls(ledger, [])
-        columns = ("key", "kind", "saga_id", "operation_id", "person", "withdraws")
-        with closing(connect(outbox / "messages.db")) as rows:
-            found = rows.execute(f"SELECT {', '.join(columns)} FROM message").fetchall()
-        return cls(ledger, [dict(zip(columns, each, strict=True)) for each in found])
+    async def read(cls, ledger: Row, store_url: str, families: Iterable[Family]) -> Books:
+        store = await open_store(store_url)
+        try:
+            outbox = Outbox(store, Path(), lambda: datetime.now(UTC))
+            found = [each for family in families for saga_id in family.journals for each in await outbox.messages(saga_id)]
+        finally:
+            await store.close()
+        return cls(ledger, [asdict(each) for each in found])
 
     def of(self, family: Family, table: str) -> list[Row]:
         rows = self.outbox if table == "outbox" else self.ledger[table]

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from sagagraph import bootstrap
-from sagagraph.bootstrap import Settings
+from sagagraph.saga.stores import urls
 from sagagraph.saga.stores.urls import open_store
+from sagagraph.settings import Settings
 from sagagraph.testing.crash import CrashPoint, freeze
 from tests.ui.server import PATIENCE_S
 
@@ -90,7 +90,7 @@ def _harm_at(boundary: int, trace: Path, *, freezes: bool) -> None:
     async def fragile(url: str) -> Any:
         return point.around_store(await open_store(url))
 
-    bootstrap.open_store = fragile
+    urls.open_store = fragile
 
 
 class Nursery:

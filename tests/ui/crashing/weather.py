@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import httpx2
 
-from sagagraph.bootstrap import files_beside
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.testing.databases import Databases, memory_folder
 from sagagraph.ui.server.api import PREFIX
@@ -177,7 +176,7 @@ async def weather(nursery: Nursery, databases: Databases, forecast: Forecast) ->
         finally:
             await fleet.end()
         done = Round(forecast, harms=fleet.harms)
-        await _judged(done, people, fleet, files_beside(store).outbox)
+        await _judged(done, people, fleet, store)
         done.faults += fleet.complaints()
     for each in people:
         done.answers += each.answers
@@ -200,12 +199,13 @@ async def _introduce(people: list[Person]) -> None:
         await asyncio.sleep(_TICK_S)
 
 
-async def _judged(done: Round, people: list[Person], fleet: Fleet, outbox: Path) -> None:
+async def _judged(done: Round, people: list[Person], fleet: Fleet, store: str) -> None:
     """After a last start, and when all is quiet: nobody asks for anything any more."""
     last = await fleet.steady()
     async with httpx2.AsyncClient(timeout=30, trust_env=False) as asking:
         families = {each.name: await _calm(each, last.url, done) for each in people}
-        books = Books.read((await asking.get(f"{fleet.sandbox}/ledger")).json(), outbox)
+        ledger = (await asking.get(f"{fleet.sandbox}/ledger")).json()
+        books = await Books.read(ledger, store, (family for found in families.values() for family in found))
     last.signal(signal.SIGTERM)
     if not await last.ends():
         done.faults.append("the last server does not end when it is told to")

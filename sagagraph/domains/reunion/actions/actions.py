@@ -61,14 +61,16 @@ def reunion_actions(outbox: Outbox) -> tuple[Action, ...]:
 
 
 def _assign_action(outbox: Outbox) -> Action:
-    def assign(request: Part, call: Call) -> Invitation:
-        return _invitation(outbox, outbox.post(call.idempotency_key, partial(_invite, request, call)))
+    async def assign(request: Part, call: Call) -> Invitation:
+        return _invitation(outbox, await outbox.post(call.saga_id, call.idempotency_key, partial(_invite, request, call)))
 
-    def withdraw(request: Part, invitation: Invitation, call: Call) -> Withdrawal:
-        return _withdrawal(outbox, outbox.withdraw(call.operation_key, _taking_back(request, invitation.uid, call)))
+    async def withdraw(request: Part, invitation: Invitation, call: Call) -> Withdrawal:
+        draft = _taking_back(request, invitation.uid, call)
+        return _withdrawal(outbox, await outbox.withdraw(call.saga_id, call.operation_key, draft))
 
-    def find(_request: Part, call: Call) -> Probe:
-        landed, undone = outbox.find(call.operation_key), outbox.withdrawal_of(call.operation_key)
+    async def find(_request: Part, call: Call) -> Probe:
+        landed = await outbox.find(call.saga_id, call.operation_key)
+        undone = await outbox.withdrawal_of(call.saga_id, call.operation_key)
         for each in (landed, undone):
             if each is not None:
                 outbox.write_file(each)
@@ -76,8 +78,8 @@ def _assign_action(outbox: Outbox) -> Action:
             return Probe.undone(_withdrawal(outbox, undone))
         return Probe.absent() if landed is None else Probe.landed(_invitation(outbox, landed))
 
-    def void(request: Part, call: Call) -> Withdrawal:
-        taken_back = outbox.void(call.operation_key, lambda landed: _taking_back(request, landed.uid, call))
+    async def void(request: Part, call: Call) -> Withdrawal:
+        taken_back = await outbox.void(call.saga_id, call.operation_key, lambda landed: _taking_back(request, landed.uid, call))
         return _withdrawal(outbox, taken_back) if taken_back else Withdrawal(uid=None, calendar=None)
 
     return action(
@@ -93,11 +95,11 @@ def _assign_action(outbox: Outbox) -> Action:
 def _close_action(outbox: Outbox) -> Action:
     """After it nothing is taken back any more: people have met."""
 
-    def close_day(request: Closing, call: Call) -> Closed:
-        return _closed(request, outbox.post(call.idempotency_key, partial(_end, request, call)))
+    async def close_day(request: Closing, call: Call) -> Closed:
+        return _closed(request, await outbox.post(call.saga_id, call.idempotency_key, partial(_end, request, call)))
 
-    def find(request: Closing, call: Call) -> Probe:
-        landed = outbox.find(call.operation_key)
+    async def find(request: Closing, call: Call) -> Probe:
+        landed = await outbox.find(call.saga_id, call.operation_key)
         return Probe.absent() if landed is None else Probe.landed(_closed(request, landed))
 
     return action(

@@ -1,33 +1,29 @@
-"""The outbox: messages to people that wait to be delivered, in a table of their own, and a calendar file beside each.
+"""The outbox: messages to people that wait to be delivered, kept in the store beside their sagas, and a calendar file of each.
 
-The row is what counts; it is written before its file, and whoever finds the row without the file writes that again. Every effect
-is keyed: repeated, it changes nothing; voided, it is refused for good.
+The message is what counts; it is kept before its file, and whoever finds it without the file writes that again. Every effect is
+keyed: repeated, it changes nothing; voided, it is refused for good.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import astuple, dataclass, fields
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+from urllib.parse import unquote
 
-from sagagraph.errors import Refused
+from sagagraph.errors import Refused, RetiredError
 from sagagraph.files import file_name, write_whole
+from sagagraph.saga.stores.port import Document, Documents
 
-_BUSY_S: Final = 3.0
-_TABLES: Final = """
-CREATE TABLE IF NOT EXISTS message (
-    key TEXT PRIMARY KEY, kind TEXT NOT NULL, saga_id TEXT NOT NULL, operation_id TEXT NOT NULL, person TEXT NOT NULL,
-    uid TEXT NOT NULL, sequence INTEGER NOT NULL, text TEXT NOT NULL, calendar TEXT NOT NULL, created_at TEXT NOT NULL,
-    withdraws TEXT UNIQUE
-);
-CREATE TABLE IF NOT EXISTS voided (key TEXT PRIMARY KEY);
-CREATE TABLE IF NOT EXISTS clock (saga_id TEXT PRIMARY KEY, moment INTEGER NOT NULL);
-"""
+_MESSAGE, _WITHDRAWAL, _VOIDED, _CLOCK = "reunion.message", "reunion.withdrawal", "reunion.voided", "reunion.clock"
+"""Kinds of documents. A message is kept under its own key, and a withdrawal under that of what it takes back."""
+_EARLIER: Final = "messages.db"
+"""Where release 0.2.0 kept messages."""
 
 
 class MessageKind(StrEnum):
@@ -40,7 +36,7 @@ class MessageKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A row. `created_at` is ISO 8601; `calendar` is the content of the file, empty where there is none."""
+    """`created_at` is ISO 8601; `calendar` is the content of the file, empty where there is none."""
 
     key: str
     kind: str
@@ -55,74 +51,76 @@ class Message:
     withdraws: str | None = None
 
 
-_COLUMNS: Final = ", ".join(field.name for field in fields(Message))
-_PLACES: Final = ", ".join("?" for _field in fields(Message))
 Draft = Callable[[datetime], Message]
 """Makes a message of the moment at which it is first posted."""
+ReadTable = Callable[[Path, str], list[dict[str, Any]]]
+"""Reads the rows of a table in a database file; it blocks."""
 
 
 class Outbox:
-    """In `folder`, which is made when something is posted. Any number of processes may use it; `now` stamps what is new."""
+    """Calendar files are in `folder`, which is made when something is posted; `now` stamps what is new.
 
-    def __init__(self, folder: Path, now: Callable[[], datetime]) -> None:
+    Any number of processes may use it. What release 0.2.0 left in the folder is read with `rows_in`, and brought into the store
+    at the first use.
+    """
+
+    def __init__(self, kept: Documents, folder: Path, now: Callable[[], datetime], rows_in: ReadTable | None = None) -> None:
         self.folder = folder
+        self._kept = kept
         self._now = now
+        self._rows_in = rows_in
 
-    # -- effects, each in one transaction ----------------------------------------------------------------------------
+    # -- effects, each of which may be repeated ----------------------------------------------------------------------
 
-    def post(self, key: str, draft: Draft) -> Message:
+    async def post(self, saga_id: str, key: str, draft: Draft) -> Message:
         """The message that stands under `key` afterwards. Raises `Refused` for a key that was voided."""
-        with self._transaction() as rows:
-            if rows.execute("SELECT 1 FROM voided WHERE key = ?", (key,)).fetchone():
-                raise Refused(f"the key {key} was voided", code="voided")
-            message = _one(rows, "key", key) or _insert(rows, draft(self._now()))
-        self.write_file(message)
-        return message
+        if any(each.key == key for each in await self._documents(saga_id, _VOIDED)):
+            raise _refused(key)
+        posted = await self._kept.put(Document(saga_id, _MESSAGE, key, asdict(draft(self._now()))))
+        if posted.data is None:
+            raise _refused(key)
+        return self._with_file(posted)
 
-    def withdraw(self, posted: str, draft: Draft) -> Message:
+    async def withdraw(self, saga_id: str, posted: str, draft: Draft) -> Message:
         """Take back what was posted under `posted`: once, however often it is asked for."""
-        with self._transaction() as rows:
-            message = _one(rows, "withdraws", posted) or _insert(rows, draft(self._now()))
-        self.write_file(message)
-        return message
+        await self._bring_in()
+        return self._with_file(await self._kept.put(Document(saga_id, _WITHDRAWAL, posted, asdict(draft(self._now())))))
 
-    def void(self, key: str, draft: Callable[[Message], Draft]) -> Message | None:
-        """From now on `key` is refused; what had landed under it is taken back, and that is returned."""
-        with self._transaction() as rows:
-            rows.execute("INSERT OR IGNORE INTO voided VALUES (?)", (key,))
-            landed = _one(rows, "key", key)
-            taken_back = landed and (_one(rows, "withdraws", key) or _insert(rows, draft(landed)(self._now())))
-        if taken_back:
-            self.write_file(taken_back)
-        return taken_back
+    async def void(self, saga_id: str, key: str, draft: Callable[[Message], Draft]) -> Message | None:
+        """From now on `key` is refused; what had landed under it is taken back, and that is returned.
 
-    def advance(self, saga_id: str, moment: int) -> None:
+        Where nothing had landed, nothing takes the place of a message, so that none can land later.
+        """
+        await self._bring_in()
+        landed = await self._kept.put(Document(saga_id, _MESSAGE, key, None))
+        await self._kept.put(Document(saga_id, _VOIDED, key, None))
+        return None if landed.data is None else await self.withdraw(saga_id, key, draft(_message(landed)))
+
+    async def advance(self, saga_id: str, moment: int) -> None:
         """Move the clock of a day; it never goes back."""
-        with self._transaction() as rows:
-            rows.execute(
-                "INSERT INTO clock VALUES (?, ?) ON CONFLICT DO UPDATE SET moment = max(moment, excluded.moment)",
-                (saga_id, moment),
-            )
+        await self._kept.put(Document(saga_id, _CLOCK, str(moment), moment))
 
     # -- reads -------------------------------------------------------------------------------------------------------
 
-    def find(self, key: str) -> Message | None:
-        with self._rows() as rows:
-            return None if rows is None else _one(rows, "key", key)
+    async def find(self, saga_id: str, key: str) -> Message | None:
+        return _under(key, await self._documents(saga_id, _MESSAGE))
 
-    def withdrawal_of(self, key: str) -> Message | None:
-        with self._rows() as rows:
-            return None if rows is None else _one(rows, "withdraws", key)
+    async def withdrawal_of(self, saga_id: str, key: str) -> Message | None:
+        return _under(key, await self._documents(saga_id, _WITHDRAWAL))
 
-    def messages(self, saga_id: str) -> tuple[Message, ...]:
+    async def messages(self, saga_id: str) -> tuple[Message, ...]:
         """All of a saga, in the order in which they were posted."""
-        with self._rows() as rows:
-            return () if rows is None else tuple(_select(rows, "saga_id", saga_id))
+        found = await self._documents(saga_id, _MESSAGE, _WITHDRAWAL)
+        return tuple(_message(each) for each in found if each.data is not None)
 
-    def clock(self, saga_id: str) -> int | None:
-        with self._rows() as rows:
-            found = rows and rows.execute("SELECT moment FROM clock WHERE saga_id = ?", (saga_id,)).fetchone()
-            return found[0] if found else None
+    async def clock(self, saga_id: str) -> int | None:
+        return max((each.data for each in await self._documents(saga_id, _CLOCK)), default=None)
+
+    async def _documents(self, saga_id: str, *kinds: str) -> tuple[Document, ...]:
+        await self._bring_in()
+        return await self._kept.documents(saga_id, *kinds)
+
+    # -- files -------------------------------------------------------------------------------------------------------
 
     def file_of(self, message: Message) -> Path:
         name = f"{message.operation_id}{'' if message.sequence == 0 else '.cancel'}"
@@ -134,48 +132,48 @@ class Outbox:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, message.calendar.encode())
 
-    # -- the database ------------------------------------------------------------------------------------------------
+    def _with_file(self, document: Document) -> Message:
+        message = _message(document)
+        self.write_file(message)
+        return message
 
-    @property
-    def _database(self) -> Path:
-        return self.folder / "messages.db"
+    # -- what release 0.2.0 left -------------------------------------------------------------------------------------
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Durable when it is left; nobody else writes in between."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(self._database, timeout=_BUSY_S, isolation_level=None)) as rows:
-            rows.execute("PRAGMA synchronous = FULL")
-            rows.executescript(_TABLES)
-            rows.execute("BEGIN IMMEDIATE")
-            try:
-                yield rows
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    rows.execute("ROLLBACK")
-                raise
-            rows.execute("COMMIT")
-
-    @contextmanager
-    def _rows(self) -> Iterator[sqlite3.Connection | None]:
-        """None where nothing has ever been posted."""
-        if not self._database.exists():
-            yield None
+    async def _bring_in(self) -> None:
+        """Safe to repeat, and to do in several processes at once. The file stays, under another name."""
+        earlier = self.folder / _EARLIER
+        if self._rows_in is None or not earlier.exists():
             return
-        with closing(sqlite3.connect(self._database, timeout=_BUSY_S)) as rows:
-            rows.executescript(_TABLES)
-            yield rows
+        for each in await asyncio.to_thread(_documents_in, earlier, self._rows_in):
+            with suppress(RetiredError):
+                await self._kept.put(each)
+        with suppress(FileNotFoundError):  # another process was faster
+            earlier.replace(earlier.with_name(f"{_EARLIER}.imported"))
 
 
-def _select(rows: sqlite3.Connection, column: str, value: str) -> Iterator[Message]:
-    found = rows.execute(f"SELECT {_COLUMNS} FROM message WHERE {column} = ? ORDER BY rowid", (value,))  # noqa: S608 - our names
-    return (Message(*row) for row in found)
+def _documents_in(earlier: Path, rows_in: ReadTable) -> list[Document]:
+    messages, clocks = rows_in(earlier, "message"), rows_in(earlier, "clock")
+    saga_of = {each["key"]: each["saga_id"] for each in messages}
+    found = [_earlier_message(each) for each in messages]
+    for row in rows_in(earlier, "voided"):
+        saga_id = saga_of.get(row["key"], unquote(row["key"].partition("/")[0]))
+        found += [Document(saga_id, _MESSAGE, row["key"], None), Document(saga_id, _VOIDED, row["key"], None)]
+    return found + [Document(each["saga_id"], _CLOCK, str(each["moment"]), each["moment"]) for each in clocks]
 
 
-def _one(rows: sqlite3.Connection, column: str, value: str) -> Message | None:
-    return next(_select(rows, column, value), None)
+def _earlier_message(row: dict[str, Any]) -> Document:
+    if row["withdraws"] is None:
+        return Document(row["saga_id"], _MESSAGE, row["key"], row)
+    return Document(row["saga_id"], _WITHDRAWAL, row["withdraws"], row)
 
 
-def _insert(rows: sqlite3.Connection, message: Message) -> Message:
-    rows.execute(f"INSERT INTO message ({_COLUMNS}) VALUES ({_PLACES})", astuple(message))  # noqa: S608 - our names
-    return message
+def _message(document: Document) -> Message:
+    return Message(**document.data)
+
+
+def _under(key: str, documents: Iterable[Document]) -> Message | None:
+    return next((_message(each) for each in documents if each.key == key and each.data is not None), None)
+
+
+def _refused(key: str) -> Refused:
+    return Refused(f"the key {key} was voided", code="voided")

@@ -11,7 +11,6 @@ from typing import Any, Final
 from sagagraph.context.model import Model
 from sagagraph.context.slice import content_hash
 from sagagraph.domains.reunion.actions.calendar import invitation_ics
-from sagagraph.domains.reunion.common_sense import Suggestion, suggestions
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.page.disruptions import disruption_in, disruptions
@@ -20,9 +19,10 @@ from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.rewording import in_plainer_words
 from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
-from sagagraph.domains.reunion.reading.retelling import Heard, heard, meaning_of, said_instead, without
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
-from sagagraph.domains.reunion.telling import Telling
+from sagagraph.domains.reunion.suggestions import Suggestion, suggestions
+from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said, with_said_instead, without
+from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.page import Disruption, Download, Draft, Page, PlanView, Preference, Wish
 from sagagraph.saga.core.state import Saga
@@ -57,19 +57,19 @@ class ReunionPage(Page):
 
     async def read(self, text: str, known: Any | None) -> Draft:
         """By the rules; what they can not read is put in plainer words by the model, where there is one."""
-        telling: Telling = known or Telling()
+        transcript: Transcript = known or Transcript()
         if (name := text.strip().casefold().replace(" ", "_")) in SHIPPED:
-            if telling.sentences:
+            if transcript.sentences:
                 raise InvalidInputError(
                     f"{text.strip()} is another reunion, that comes as a whole: begin anew for that", field="text"
                 )
-            return self._draft(Heard(Telling(base=shipped(name))))
+            return self._draft(Revision(Transcript(base=shipped(name))))
         if added := _ADD.match(text):
-            return self._draft(Heard(_with_added(telling, added)))
-        found = heard(telling, text)
+            return self._draft(Revision(_with_added(transcript, added)))
+        found = with_said(transcript, text)
         if not found.unread or self.model is None:
             return self._draft(found)
-        plainer, aside = await in_plainer_words(text, telling, self.model)
+        plainer, aside = await in_plainer_words(text, transcript, self.model)
         return self._draft(plainer or found, aside)
 
     async def checked(self, request: Any) -> Any:
@@ -79,48 +79,48 @@ class ReunionPage(Page):
     def draft_of(self, request: Any) -> Draft:
         """As it was told; where another reader understands that otherwise than it was planned, the problem as a whole."""
         wanted = parse_request(request)
-        told = wanted.told or Telling(base=wanted.problem)
+        told = wanted.told or Transcript(base=wanted.problem)
         try:
             is_so = meaning_of(told).problem == wanted.problem
         except InvalidInputError:
             is_so = False
-        return self._draft(Heard(told if is_so else Telling(base=wanted.problem)))
+        return self._draft(Revision(told if is_so else Transcript(base=wanted.problem)))
 
     async def changed(self, known: Any, key: str, text: str | None) -> Draft:
         if text is None:
             return self._without(known, key)
         return self._reworded(known, key, text)
 
-    def _without(self, telling: Telling, key: str) -> Draft:
+    def _without(self, transcript: Transcript, key: str) -> Draft:
         kind, _, rest = key.partition(":")
         if kind == _SENSE:
-            left = tuple(each for each in telling.added if each != rest)
-            return self._draft(Heard(telling.model_copy(update={"added": left})))
-        return self._draft(Heard(without(telling, _number(key, telling))))
+            left = tuple(each for each in transcript.added if each != rest)
+            return self._draft(Revision(transcript.model_copy(update={"added": left})))
+        return self._draft(Revision(without(transcript, _number(key, transcript))))
 
-    def _reworded(self, telling: Telling, key: str, text: str) -> Draft:
+    def _reworded(self, transcript: Transcript, key: str, text: str) -> Draft:
         kind = key.partition(":")[0]
         if kind == _HAPPENED:
             raise InvalidInputError("what has happened stays: tell what happens now", field=key)
         if kind != _SENTENCE:
             raise InvalidInputError("this was not said in words: remove it, and say what holds instead", field=key)
-        return self._draft(said_instead(telling, _number(key, telling), text))
+        return self._draft(with_said_instead(transcript, _number(key, transcript), text))
 
-    def _draft(self, found: Heard, *asides: str) -> Draft:
-        telling = found.telling
-        wishes = tuple(Wish(_key(each), "Said", each) for each in telling.sentences)
+    def _draft(self, found: Revision, *asides: str) -> Draft:
+        transcript = found.transcript
+        wishes = tuple(Wish(_key(each), "Said", each) for each in transcript.sentences)
         asides = (*asides, *map(_overtaken, found.overtaken))
-        meant = meaning_of(telling)
+        meant = meaning_of(transcript)
         if meant.problem is None:
-            return Draft(telling, wishes, tuple(each.text for each in meant.questions), found.unread, asides=asides)
-        plain = meaning_of(telling.model_copy(update={"added": ()})).problem
+            return Draft(transcript, wishes, tuple(each.text for each in meant.questions), found.unread, asides=asides)
+        plain = meaning_of(transcript.model_copy(update={"added": ()})).problem
         words = {each.id: each.sentence for each in suggestions(plain)} if plain else {}
-        telling = telling.model_copy(update={"added": tuple(each for each in telling.added if each in words)})
-        told = telling if telling.sentences or telling.added else None
+        transcript = transcript.model_copy(update={"added": tuple(each for each in transcript.added if each in words)})
+        told = transcript if transcript.sentences or transcript.added else None
         request = as_json(ReunionRequest(problem=meant.problem, day=self._today(), told=told))
-        added = tuple(Wish(f"{_SENSE}:{each}", "Added", words[each]) for each in telling.added)
+        added = tuple(Wish(f"{_SENSE}:{each}", "Added", words[each]) for each in transcript.added)
         remarks = (*_notes(meant.notes), *_forgotten(suggestions(meant.problem)))
-        return Draft(telling, (*wishes, *added), (), found.unread, request, remarks, asides)
+        return Draft(transcript, (*wishes, *added), (), found.unread, request, remarks, asides)
 
     def happened(self, request: Any) -> tuple[Wish, ...]:
         wanted = parse_request(request)
@@ -135,9 +135,9 @@ class ReunionPage(Page):
         return saga.request if wanted.wishes_for_the_same_as(before) else as_json(wanted)
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
-        telling: Telling = self.draft_of(saga.request).known
+        transcript: Transcript = self.draft_of(saga.request).known
         with suppress(InvalidInputError):
-            if heard(telling, text).telling != telling:  # something else is wished, too
+            if with_said(transcript, text).transcript != transcript:  # something else is wished, too
                 return None
         return preferred(text, saga)
 
@@ -175,22 +175,22 @@ def _key(sentence: str) -> str:
     return f"{_SENTENCE}:{content_hash(sentence)[:12]}"
 
 
-def _number(key: str, telling: Telling) -> int:
-    for number, each in enumerate(telling.sentences):
+def _number(key: str, transcript: Transcript) -> int:
+    for number, each in enumerate(transcript.sentences):
         if _key(each) == key:
             return number
     raise InvalidInputError("this is not in the list any more: look at what it says now", field=key)
 
 
-def _with_added(telling: Telling, said: re.Match[str]) -> Telling:
-    problem = meaning_of(telling).problem if telling.base or telling.sentences else None
+def _with_added(transcript: Transcript, said: re.Match[str]) -> Transcript:
+    problem = meaning_of(transcript).problem if transcript.base or transcript.sentences else None
     proposed = () if problem is None else suggestions(problem)
     if not proposed:
         raise InvalidInputError("There is nothing left to add.", field="text")
     numbers = range(1, len(proposed) + 1) if said["all"] else [int(each) for each in re.findall(r"\d+", said["numbers"])]
     if any(not 1 <= each <= len(proposed) for each in numbers):
         raise InvalidInputError(f"There are {len(proposed)} of them.", field="text")
-    return telling.model_copy(update={"added": (*telling.added, *(proposed[each - 1].id for each in numbers))})
+    return transcript.model_copy(update={"added": (*transcript.added, *(proposed[each - 1].id for each in numbers))})
 
 
 def _overtaken(change: tuple[str, str]) -> str:

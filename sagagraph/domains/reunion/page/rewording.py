@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from sagagraph.context.model import Model
-from sagagraph.domains.reunion.reading.retelling import Heard, heard, partial_of
-from sagagraph.domains.reunion.reading.rewording import reworded
-from sagagraph.domains.reunion.telling import Telling
+from sagagraph.domains.reunion.text.revision import Revision, partial_of, with_said
+from sagagraph.domains.reunion.text.rewording import reworded
+from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError, ModelError
 
 
-async def in_plainer_words(text: str, telling: Telling, model: Model) -> tuple[Heard | None, str]:
+async def in_plainer_words(text: str, transcript: Transcript, model: Model) -> tuple[Revision | None, str]:
     """None where the model is of no help: what the rules have understood stands. And a line for whoever said it."""
     try:
-        said = await reworded(text, model=model, places=_places(telling))
+        said = await reworded(text, model=model, places=_places(transcript))
         if said is None:
             return None, "The model could not put it in plainer words either."
-        return heard(telling, ". ".join(each.rstrip(" .") for each in said)), _shown(said, model)
+        return with_said(transcript, ". ".join(each.rstrip(" .") for each in said)), _shown(said, model)
     except ModelError as exc:
         return None, f"The model could not be asked, so I went on without it: {exc}."
     except InvalidInputError:
@@ -27,6 +27,6 @@ def _shown(said: tuple[str, ...], model: Model) -> str:
     return f"In plainer words, by {model.name}: {plain} Change them in the list of what you have said, where they are wrong."
 
 
-def _places(telling: Telling) -> tuple[str, ...]:
-    known = partial_of(telling.sentences).problem["places"] if telling.base is None else telling.base.places
+def _places(transcript: Transcript) -> tuple[str, ...]:
+    known = partial_of(transcript).problem["places"] if transcript.base is None else transcript.base.places
     return (*known, *known.values())

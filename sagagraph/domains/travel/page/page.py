@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
@@ -18,10 +19,10 @@ from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.progress import bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
-from sagagraph.domains.travel.reading import PartialRequest, read_request
-from sagagraph.domains.travel.reading.partial import Question
-from sagagraph.domains.travel.reading.rewording import reworded
 from sagagraph.domains.travel.request import parse_request
+from sagagraph.domains.travel.text import PartialRequest, read_request
+from sagagraph.domains.travel.text.partial import Question
+from sagagraph.domains.travel.text.rewording import reworded
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.money import money_text
@@ -74,8 +75,9 @@ class TravelPage(Page):
         try:
             plainer = await reworded(text, model=self.model, cities=self.domain.cities, today=today)
         except ModelError as exc:
-            return self._draft(partial, f"The model could not be asked, so I went on without it: {exc}.")
-        return self._draft(plainer or partial)
+            aside = f"The model could not be asked, so I went on without it: {exc}."
+            return replace(self._draft(partial, aside), failed=exc)
+        return self._draft(partial) if plainer is None else replace(self._draft(plainer), by=self.model.name)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
         today = (await self.domain.provider.now()).date()
@@ -117,7 +119,9 @@ class TravelPage(Page):
         return known.model_copy(update={"stops": stops, "unread": alone.unread})
 
     def _draft(self, partial: PartialRequest, *asides: str) -> Draft:
-        questions = tuple(each.text for each in partial.missing())
+        missing = partial.missing()
+        questions = tuple(each.text for each in missing)
+        field = missing[0].field if missing else ""
         request = None if questions else partial.complete().model_dump(mode="json")
         unread, preferences = unread_and_preferred(partial.unread)
         if preferences:
@@ -126,7 +130,7 @@ class TravelPage(Page):
                 *asides,
                 f"Not yet applied: {words}. It chooses among plans that are there: say it once more when they are.",
             )
-        return Draft(partial, tuple(wishes_of(partial)), questions, unread, request, asides=asides)
+        return Draft(partial, tuple(wishes_of(partial)), questions, unread, request, asides=asides, field=field)
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
         aim = aim_of(text)

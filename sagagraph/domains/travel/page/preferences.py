@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.reading.passage import Passage
-from sagagraph.domains.travel.reading.unread import left_unread
+from sagagraph.domains.travel.text.reader import left_unread
 from sagagraph.planning.page import ALONE, Preference, better_offer
 from sagagraph.saga.core.state import Saga
 
@@ -52,7 +51,7 @@ def what_else(text: str) -> tuple[str, ...]:
     """What a text says beside preferences, as far as it means something."""
     for aim in _AIMS:
         text = aim.words.sub(" ", text)
-    return left_unread(Passage.of(_DEGREE.sub(" ", text)))
+    return left_unread(_DEGREE.sub(" ", text))
 
 
 def unread_and_preferred(unread: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -68,10 +67,10 @@ def unread_and_preferred(unread: Iterable[str]) -> tuple[tuple[str, ...], tuple[
 
 
 def chosen(aim: Aim, saga: Saga, not_understood: tuple[str, ...]) -> Preference:
-    unheard = f" I did not understand: {', '.join(not_understood)}." if not_understood else ""
+    unread = f" I did not understand: {', '.join(not_understood)}." if not_understood else ""
     if not saga.plan.alternatives:
-        return Preference(said=f"{ALONE}{unheard}")
+        return Preference(said=f"{ALONE}{unread}")
     better = better_offer(saga, lambda plan: aim.quantity(Itinerary.model_validate(plan)))
     if better is None:
-        return Preference(said=f"This is {aim.best} of the trips that I have found for your wishes; change one of them.{unheard}")
-    return Preference(better[0], said=f"This one is {aim.best} of those that keep your wishes.{unheard}")
+        return Preference(said=f"This is {aim.best} of the trips that I have found for your wishes; change one of them.{unread}")
+    return Preference(better[0], said=f"This one is {aim.best} of those that keep your wishes.{unread}")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.reading import PartialRequest
 from sagagraph.domains.travel.request import Direct, Hours, Order
+from sagagraph.domains.travel.text import PartialRequest
 from sagagraph.domains.travel.wording import count_text, day_text, listed
 from sagagraph.planning.page import Wish
 

@@ -1,8 +1,6 @@
-"""Calls: what their answers cause: a reply, a refusal, no answer, a probe's, a superseded worker's evidence. Pure."""
+"""Calls: what follows from a reply, a refusal, no answer, a probe's answer, or a superseded worker's evidence. Pure."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -17,6 +15,7 @@ from sagagraph.saga.core.status import OperationStatus
 from sagagraph.saga.core.steps import Verify
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.values import Json
 
 
 def action_replied(saga: Saga, command: c.ActionReplied, now: float) -> Events:
@@ -26,7 +25,7 @@ def action_replied(saga: Saga, command: c.ActionReplied, now: float) -> Events:
     return _judged(saga, operation, command.output, command.verdicts, e.Via.REPLY, now)
 
 
-def _judged(saga: Saga, operation: Operation, output: Any, verdicts: tuple[Verdict, ...], via: e.Via, now: float) -> Events:
+def _judged(saga: Saga, operation: Operation, output: Json, verdicts: tuple[Verdict, ...], via: e.Via, now: float) -> Events:
     """It landed; whether its output counts is for the validators to say (an outage of theirs is no violation)."""
     recorded = tuple(each.model_dump(mode="json", exclude_defaults=True) for each in verdicts)
     landed = e.OperationSucceeded(operation.id, output, via, recorded)

@@ -1,4 +1,4 @@
-"""`decide(saga, command, now)`: the events that a command causes, or an error that says why it cannot be. Pure.
+"""Decide: `decide(saga, command, now)` is the events that a command causes, or an error that says why it cannot be. Pure.
 
 `intent` is its sibling for effects: the event that must be durable before a call goes out (PROTOCOL rule 1).
 """

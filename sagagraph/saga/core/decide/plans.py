@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -18,6 +17,7 @@ from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, rebind, references
+from sagagraph.workflow.values import Json
 from sagagraph.workflow.wellformed import check_workflow
 
 
@@ -45,7 +45,7 @@ def choose_plan(saga: Saga, command: c.ChoosePlan, _now: float) -> Events:
     return (e.PlanProposed(taken["plan_hash"], taken["plan"], taken["cost"], alternatives, tuple(taken["reasons"])),)
 
 
-def _as_alternative(saga: Saga, title: str) -> dict[str, Any]:
+def _as_alternative(saga: Saga, title: str) -> dict[str, Json]:
     plan = saga.plan
     reasons = list(plan.reasons)
     return {"plan": plan.content, "plan_hash": plan.hash, "title": title, "cost": plan.cost, "reasons": reasons, "considered": []}

@@ -1,4 +1,4 @@
-"""`evolve(saga, entry)`: what a journalled fact changes. Pure, total over well-formed journals, and never asks why."""
+"""Evolve: `evolve(saga, entry)` is what a journalled fact changes. Pure, total over well-formed journals; never asks why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index of a saga's operations: what the agenda asks about all of them, kept up to date so that no turn looks at each.
+"""Index of a saga's operations: what `next_steps` asks about all of them, kept up to date so that no turn looks at each.
 
 `index_of` says what it is, from all operations; `with_changed` and `with_planned` say the same after one of them has changed.
 """

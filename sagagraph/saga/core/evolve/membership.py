@@ -1,4 +1,4 @@
-"""What a plan does to the operations of a saga and to who depends on whom: adds, removes, replaces. Pure."""
+"""Membership: what a plan adds, removes and replaces among the operations of a saga, and who depends on whom then. Pure."""
 
 from __future__ import annotations
 

@@ -1,14 +1,13 @@
-"""What a journalled fact changes of one operation. Pure."""
+"""Operations: what a journalled fact changes of one of them. Pure."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from msgspec.structs import replace
 
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.state import Operation, Undo, UndoCall
 from sagagraph.saga.core.status import OperationStatus
+from sagagraph.workflow.values import Json
 
 # -- forward ---------------------------------------------------------------------------------------------------------
 
@@ -175,7 +174,7 @@ def operation_compensated(operation: Operation, event: e.OperationCompensated, a
     return undone(operation, OperationStatus.COMPENSATED, event.output, event.via, at)
 
 
-def undone(operation: Operation, status: OperationStatus, output: Any, via: e.Via, at: float) -> Operation:
+def undone(operation: Operation, status: OperationStatus, output: Json, via: e.Via, at: float) -> Operation:
     return replace(operation, status=status, in_flight=False, undo_output=output, via=via, hold="", ended_at=at)
 
 

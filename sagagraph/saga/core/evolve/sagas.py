@@ -1,4 +1,4 @@
-"""The saga: what a journalled fact changes of it, of its plan, and of all its operations together. Pure."""
+"""Sagas: what a journalled fact changes of one, of its plan, and of all its operations together. Pure."""
 
 from __future__ import annotations
 

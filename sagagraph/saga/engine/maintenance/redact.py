@@ -1,14 +1,14 @@
-"""Writes the journals of finished sagas anew, with personal fields unreadable; what is hidden is decided in `redaction`."""
+"""Redaction of journals: those of finished sagas are written anew; what is hidden is decided in `core/redaction.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sagagraph.saga.core.events import Entry, FieldsRedacted
 from sagagraph.saga.core.redaction import redaction_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.stores.port import SagaStore
+from sagagraph.workflow.values import Json
 
 
 async def redact_journals(store: SagaStore, sagas: Sequence[Saga], fields: tuple[str, ...], *, by: str, now: float) -> None:
@@ -27,6 +27,8 @@ async def redact_journals(store: SagaStore, sagas: Sequence[Saga], fields: tuple
         await store.rewrite(saga.id, recorded, redaction.event, redaction.payload)
 
 
-async def _rows_beside(store: SagaStore, saga_id: str) -> list[Any]:
+async def _rows_beside(store: SagaStore, saga_id: str) -> list[Json]:
     requests = await store.requests({saga_id: 0})
-    return [*(each.data for each in requests), *(each.output for each in await store.notes(saga_id))]
+    documents = await store.documents(saga_id)
+    notes = await store.notes(saga_id)
+    return [*(each.data for each in requests), *(each.data for each in documents), *(each.output for each in notes)]

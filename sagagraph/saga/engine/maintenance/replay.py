@@ -1,4 +1,4 @@
-"""Reading a journal once more: does it still say what it said, and would the validators still judge as they did?
+"""Replay: does a journal still say what it said, and would the validators still judge as they did?
 
 `refold` is pure: every prefix of the journal, the keys that its intents were given, the codec, the head. `rejudge` shows the
 validators what they were shown. Neither writes anything (PROTOCOL rule 10).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sagagraph.errors import SagaGraphError, UnknownActionError
 from sagagraph.saga.core import events as e
@@ -19,11 +19,12 @@ from sagagraph.saga.core.redaction import is_redacted
 from sagagraph.saga.core.state import Operation, Saga, operation_key, undo_key
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import Find
-from sagagraph.saga.engine.judging import judged_output
+from sagagraph.saga.engine.validation import judged_output
 from sagagraph.saga.stores.port import Headline
 from sagagraph.validators.verdict import Verdict, VerdictStatus
+from sagagraph.workflow.values import Json
 
-JudgePlan = Callable[[Any, Any, Any], Awaitable[Verdict]]
+JudgePlan = Callable[[Json, Json, Json], Awaitable[Verdict]]
 """A domain's judgement: by the request, of the plan, and by what its validators were shown of the world."""
 
 
@@ -33,8 +34,8 @@ class Difference:
 
     version: int
     what: str
-    journal: Any
-    replay: Any
+    journal: Json
+    replay: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def refold(saga_id: str, entries: Sequence[e.Entry], headline: Headline | None) 
     return (*found, *_wrong_head(fold(saga_id, entries), headline))
 
 
-def _unlike(one: Saga, other: Saga) -> tuple[Any, Any]:
+def _unlike(one: Saga, other: Saga) -> tuple[Json, Json]:
     """The operations in which two states differ; all of both, if it is none of those."""
     names = [each for each in {*one.operations, *other.operations} if one.operations.get(each) != other.operations.get(each)]
     if not names:
@@ -174,7 +175,7 @@ async def _rejudge_output(turn: Turn, find: Find, judged: _Judged) -> None:
     )
 
 
-def _inputs_of(saga: Saga, operation: Operation) -> Any:
+def _inputs_of(saga: Saga, operation: Operation) -> Json:
     return operation.spec.inputs, [saga.outputs.get(name) for name in operation.spec.depends_on]
 
 
@@ -223,8 +224,8 @@ def _compare(version: int, what: str, old: Verdict, new: Verdict, judged: _Judge
         judged.differences.append(Difference(version, what, then, now))
 
 
-def _essence(verdict: Verdict, *, certified: bool) -> dict[str, Any]:
-    essence: dict[str, Any] = {"verdict": verdict.verdict.value, "violations": sorted(v.code for v in verdict.violations)}
+def _essence(verdict: Verdict, *, certified: bool) -> dict[str, Json]:
+    essence: dict[str, Json] = {"verdict": verdict.verdict.value, "violations": sorted(v.code for v in verdict.violations)}
     if certified and verdict.certificate is not None:
         essence |= {"artifact": verdict.certificate.artifact_hash, "slice": verdict.certificate.slice_hash}
     return essence

@@ -1,4 +1,4 @@
-"""Letting go of finished sagas: archived or dropped, and never one that something open still needs.
+"""Retention: finished sagas are archived or dropped, and never one that something open still needs.
 
 What is archived is on disk, line by line and complete, before anything is deleted; whoever is interrupted repeats the command.
 """
@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 from sagagraph.errors import InvalidInputError, RetiredError, SagaGraphError, StoreError
 from sagagraph.saga.core.amendments import amended_by
@@ -21,6 +21,7 @@ from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.next_steps import is_quiet, status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.stores.port import SagaStore
+from sagagraph.workflow.values import Json
 
 _AT_ONCE = 50
 """Sagas that are archived with one fsync."""
@@ -102,7 +103,7 @@ async def _needed_by(store: SagaStore, saga: Saga) -> str:
     return why and f"it {does} saga {original_id!r}, which needs it: {why}"
 
 
-def append_to_archive(path: Path, documents: Iterable[dict[str, Any]]) -> None:
+def append_to_archive(path: Path, documents: Iterable[dict[str, Json]]) -> None:
     """One line each, on disk when this returns; a line that is there already is not written again.
 
     What an interrupted run left of its last line is removed first: nothing that it stood for had been deleted.
@@ -123,7 +124,7 @@ def append_to_archive(path: Path, documents: Iterable[dict[str, Any]]) -> None:
         raise StoreError(f"the archive {path} can not be written: {exc}; nothing was deleted") from exc
 
 
-def _complete_lines(file: Any, path: Path) -> set[bytes]:
+def _complete_lines(file: BinaryIO, path: Path) -> set[bytes]:
     """The hashes of the lines that are complete; the file ends with the last of them afterwards."""
     file.seek(0)
     known: set[bytes] = set()

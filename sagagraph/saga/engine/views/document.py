@@ -1,18 +1,18 @@
-"""Journals and states as JSON documents and as lines, for every door that shows them."""
+"""Documents: journals and states as JSON and as lines, for every door that shows them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from msgspec import Struct, structs
 
 from sagagraph.saga.core import events as e
+from sagagraph.workflow.values import Json
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Json:
     """With every field, also those that are left out where they are stored."""
     if isinstance(value, Struct):
         config = value.__struct_config__
@@ -27,7 +27,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def entry_json(entry: e.Entry) -> dict[str, Any]:
+def entry_json(entry: e.Entry) -> dict[str, Json]:
     return {
         "version": entry.version,
         "epoch": entry.epoch,

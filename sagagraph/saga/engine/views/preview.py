@@ -1,4 +1,4 @@
-"""What cancelling a saga now would undo, cost and leave: read from the journal and the actions, changing nothing."""
+"""Preview of a cancel: what it would undo, cost and leave, read from the journal and the actions, changing nothing."""
 
 from __future__ import annotations
 

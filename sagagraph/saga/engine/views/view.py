@@ -1,14 +1,14 @@
-"""A saga as people and programs see it (FORMATS): derived from the journal, written nowhere."""
+"""View of a saga, as people and programs see it (FORMATS): derived from the journal, written nowhere."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Operation, Saga, Stage, operation_key
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.workflow.operation import resolve
+from sagagraph.workflow.values import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class OperationView:
     attempts: int
     idempotency_key: str
     depends_on: tuple[str, ...]
-    inputs: Any
-    output: Any
+    inputs: Json
+    output: Json
     error: dict[str, str] | None
     note: str = ""
     """Why it is held, stuck or was skipped."""

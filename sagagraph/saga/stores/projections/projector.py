@@ -9,18 +9,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from sqlalchemy import JSON, Connection, Table, and_, delete, or_, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
-from sqlmodel import SQLModel
 
 from sagagraph.errors import NotAllowedError, StoreError, UnknownSagaError
-from sagagraph.saga.stores.alchemy import engine_of
 from sagagraph.saga.stores.port import SagaStore
 from sagagraph.saga.stores.projections import Projection, project
-from sagagraph.saga.stores.projections.tables import PROJECTION_FORMAT, ProjectionHeadRow
+from sagagraph.saga.stores.projections.tables import DEFINITIONS, PROJECTION_FORMAT, ProjectionHead
+from sagagraph.saga.stores.tables import engine_of
 
 T = TypeVar("T")
 
@@ -85,26 +84,14 @@ class Projector:
         return self._tables
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
-    saga_id: str
-    version: int
-    format: int
-    forgotten: int
-
-
-def _is_behind(head: _Head | None, version: int) -> bool:
+def _is_behind(head: ProjectionHead | None, version: int) -> bool:
     if head is None:
         return True
     return head.format < PROJECTION_FORMAT or (head.format == PROJECTION_FORMAT and head.version < version)
 
 
-def _table(name: str) -> Table:
-    return SQLModel.metadata.tables[name]
-
-
-_HEADS = _table(str(ProjectionHeadRow.__tablename__))
-_TABLES = tuple(_table(each.name) for each in fields(Projection))
+_HEADS = DEFINITIONS["projection_heads"].table
+_TABLES = tuple(DEFINITIONS[each.name].table for each in fields(Projection))
 
 
 class _Tables:
@@ -116,13 +103,14 @@ class _Tables:
     def close(self) -> None:
         self._engine.dispose()
 
-    def heads(self) -> Mapping[str, _Head]:
-        return self._in_transaction(lambda connection: {row.saga_id: _Head(*row) for row in connection.execute(select(_HEADS))})
+    def heads(self) -> Mapping[str, ProjectionHead]:
+        rows = self._in_transaction(lambda connection: connection.execute(select(_HEADS)).all())
+        return {row.saga_id: ProjectionHead(*row) for row in rows}
 
-    def known(self, saga_id: str) -> _Head:
+    def known(self, saga_id: str) -> ProjectionHead:
         """The head of a saga; made where there is none, so that a `forget` meanwhile can be told."""
 
-        def work(connection: Connection) -> _Head:
+        def work(connection: Connection) -> ProjectionHead:
             connection.execute(
                 text(
                     "INSERT INTO projection_heads (saga_id, version, format, forgotten) VALUES (:saga_id, 0, :format, 0)"
@@ -130,11 +118,11 @@ class _Tables:
                 ),
                 {"saga_id": saga_id, "format": PROJECTION_FORMAT},
             )
-            return _Head(*connection.execute(select(_HEADS).where(_HEADS.c.saga_id == saga_id)).one())
+            return ProjectionHead(*connection.execute(select(_HEADS).where(_HEADS.c.saga_id == saga_id)).one())
 
         return self._in_transaction(work)
 
-    def replace(self, head: _Head, projection: Projection) -> None:
+    def replace(self, head: ProjectionHead, projection: Projection) -> None:
         """Does nothing if the rows are as new already, or were withdrawn since `head` was read."""
         version = projection.saga.journal_version
         rows = {table: [_values(table, row) for row in getattr(projection, table.name)] for table in _TABLES}

@@ -1,274 +1,168 @@
-"""The tables of the projections (docs/projections.md): rebuilt from the journals, for people and programs to query."""
+"""Tables of the projections (docs/projections.md): made from the classes of their rows, for people and programs to query.
+
+Each is defined here once, and nowhere else: its columns are the fields of its rows. They are rebuilt from the journals at any
+time, so whoever changes one adds a migration that drops all of them and makes them anew, and counts `PROJECTION_FORMAT` up.
+"""
 
 from __future__ import annotations
 
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
-from sqlalchemy import JSON, Column, Index
+from sqlalchemy import JSON, Boolean, Column, Float, Index, Integer, String, Table
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlmodel import Field, SQLModel
+from sqlalchemy.orm import registry
+
+from sagagraph.saga.stores.projections.application import Entity, EntityVersion, Snapshot
+from sagagraph.saga.stores.projections.attempts import Attempt
+from sagagraph.saga.stores.projections.constraints import Evaluation
+from sagagraph.saga.stores.projections.decisions import Decision
+from sagagraph.saga.stores.projections.dependencies import Allocation, Dependency
+from sagagraph.saga.stores.projections.operations import CompensationState, OperationState
+from sagagraph.saga.stores.projections.projection import SagaState
+from sagagraph.saga.stores.tables import METADATA
 
 PROJECTION_FORMAT = 1
 """Of what the rows say: a release that says it differently counts on, and everything is projected anew."""
 
 
-def _json() -> Any:
-    """None is NULL, as JSON's null is."""
-    return Field(default=None, sa_column=Column(JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")))
-
-
-class ProjectionHeadRow(SQLModel, table=True):
+@dataclass(frozen=True, slots=True)
+class ProjectionHead:
     """How far the journal of a saga is projected. `forgotten` counts how often its rows were withdrawn."""
 
-    __tablename__ = "projection_heads"
-
-    saga_id: str = Field(primary_key=True)
+    saga_id: str
     version: int
     format: int
     forgotten: int
 
 
-class SagaStateRow(SQLModel, table=True):
-    """One row a saga."""
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A table as docs/projections.md lists it. `about` says what a row is, `in_table_1` what of SagaLLM's Table 1 it holds."""
 
-    __tablename__ = "saga_state"
-    __table_args__ = (Index("sagas_by_status", "status"),)
-
-    saga_id: str = Field(primary_key=True)
-    domain: str
-    driver: str
-    status: str
-    stage: str
-    journal_version: int
-    epoch: int
-    plan_version: int
-    plan_hash: str | None = None
-    pivot: str | None = None
-    operations: int
-    cancel_by: str | None = None
-    turned_back_by: str | None = None
-    reversal: str | None = None
-    residue: Any = _json()
-    unverified: Any = _json()
-    begun_at: float
-    updated_at: float
-    ended_at: float | None = None
+    table: Table
+    about: str
+    in_table_1: str
 
 
-class EntityRow(SQLModel, table=True):
-    """S_A: every entity as it is now."""
-
-    __tablename__ = "application_state"
-    __table_args__ = (Index("entities_by_state", "entity_type", "state"),)
-
-    saga_id: str = Field(primary_key=True)
-    entity_type: str = Field(primary_key=True)
-    entity: str = Field(primary_key=True)
-    state: str
-    version: int
-    action: str | None = None
-    data: Any = _json()
-    undo_data: Any = _json()
-    plan_version: int
-    created_at: float
-    updated_at: float
-    journal_version: int
+DEFINITIONS: dict[str, Definition] = {}
+"""By name."""
+_CLASSES = registry(metadata=METADATA)
+_JSON = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
+"""None is NULL, as JSON's null is."""
+_TYPES: Mapping[Any, Any] = {str: String, int: Integer, float: Float, bool: Boolean}
 
 
-class EntityVersionRow(SQLModel, table=True):
-    """S_A: every state that an entity was in."""
-
-    __tablename__ = "entity_versions"
-
-    saga_id: str = Field(primary_key=True)
-    entity_type: str = Field(primary_key=True)
-    entity: str = Field(primary_key=True)
-    version: int = Field(primary_key=True)
-    state: str
-    action: str | None = None
-    data: Any = _json()
-    undo_data: Any = _json()
-    plan_version: int
-    at: float
-    from_version: int
-    until_version: int | None = None
+def _defined(
+    row: type, name: str, *keys: str, about: str, in_table_1: str = "–", indexes: Mapping[str, tuple[str, ...]] | None = None
+) -> Any:
+    """A table for rows of this class, with these keys after `saga_id`; returns a class that SQLAlchemy reads its rows as."""
+    hints = typing.get_type_hints(row)
+    columns = [_column(each.name, hints[each.name], is_key=each.name in ("saga_id", *keys)) for each in fields(row)]
+    table = Table(name, METADATA, *columns, *(Index(index, *on) for index, on in (indexes or {}).items()))
+    DEFINITIONS[name] = Definition(table, about, in_table_1)
+    mapped = type(f"{row.__name__}Row", (), {"__doc__": row.__doc__, "__module__": __name__})
+    _CLASSES.map_imperatively(mapped, table)
+    return mapped
 
 
-class SnapshotRow(SQLModel, table=True):
-    """S_A: checkpoints."""
-
-    __tablename__ = "state_snapshots"
-
-    saga_id: str = Field(primary_key=True)
-    journal_version: int = Field(primary_key=True)
-    at: float
-    cause: str
-    status: str
-    plan_version: int
-    plan_hash: str | None = None
-    entities: Any = _json()
+def _column(name: str, hint: Any, *, is_key: bool) -> Column[Any]:
+    """Of what a field holds: a text, a number, a truth value, or else JSON. JSON may always be NULL."""
+    options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    kind = _TYPES.get(options[0], _JSON)
+    return Column(name, kind, primary_key=is_key, nullable=not is_key and (kind is _JSON or types.NoneType in options))
 
 
-class OperationStateRow(SQLModel, table=True):
-    """S_O: every operation as it is now."""
-
-    __tablename__ = "operation_state"
-    __table_args__ = (Index("operations_by_status", "status"),)
-
-    saga_id: str = Field(primary_key=True)
-    operation: str = Field(primary_key=True)
-    ordinal: int
-    plan_version: int
-    action: str
-    action_version: int
-    kind: str
-    status: str
-    generation: int
-    idempotency_key: str
-    inputs: Any = _json()
-    sent_inputs: Any = _json()
-    output: Any = _json()
-    via: str | None = None
-    error_code: str | None = None
-    error_message: str | None = None
-    note: str
-    is_rejected: bool
-    is_removed: bool
-    reasoning: str
-    justification: str
-    alternatives: Any = _json()
-    planned_at: float
-    begun_at: float | None = None
-    ended_at: float | None = None
-    updated_at: float
-    attempts: int
-    lost_attempts: int
-    refused_attempts: int
-    probes: int
-    waited_s: float | None = None
-    took_s: float | None = None
-    calling_s: float
-
-
-class AttemptRow(SQLModel, table=True):
-    """S_O: every call."""
-
-    __tablename__ = "operation_attempts"
-
-    saga_id: str = Field(primary_key=True)
-    journal_version: int = Field(primary_key=True)
-    operation: str
-    call: str
-    generation: int
-    attempt: int
-    idempotency_key: str | None = None
-    epoch: int
-    started_at: float
-    deadline: float | None = None
-    ended_at: float | None = None
-    ended_version: int | None = None
-    duration_s: float | None = None
-    outcome: str | None = None
-    via: str | None = None
-    error_code: str | None = None
-    error_message: str | None = None
-    retry_at: float | None = None
-
-
-class CompensationStateRow(SQLModel, table=True):
-    """S_O: how each operation with an effect is undone."""
-
-    __tablename__ = "compensation_state"
-
-    saga_id: str = Field(primary_key=True)
-    operation: str = Field(primary_key=True)
-    inverse: str
-    state: str
-    prerequisites: Any = _json()
-    open_prerequisites: Any = _json()
-    call: str | None = None
-    generation: int | None = None
-    attempts: int
-    lost_attempts: int
-    idempotency_key: str | None = None
-    begun_at: float | None = None
-    ended_at: float | None = None
-    output: Any = _json()
-    error_code: str | None = None
-    error_message: str | None = None
-    max_attempts: int
-    timeout_s: float
-    has_probe: bool
-    has_void: bool
-    enforces_deadline: bool
-    refusals_final: bool
-    key_remembered_until: float | None = None
-
-
-class DecisionRow(SQLModel, table=True):
-    """S_O: who decided what, and why."""
-
-    __tablename__ = "decisions"
-
-    saga_id: str = Field(primary_key=True)
-    journal_version: int = Field(primary_key=True)
-    at: float
-    subject_type: str
-    subject: str
-    decision: str
-    decided_by: str
-    reasons: Any = _json()
-    alternatives: Any = _json()
-    detail: Any = _json()
-
-
-class DependencyRow(SQLModel, table=True):
-    """S_D: edges between operations."""
-
-    __tablename__ = "dependency_state"
-    __table_args__ = (Index("dependents_of", "saga_id", "depends_on"),)
-
-    saga_id: str = Field(primary_key=True)
-    operation: str = Field(primary_key=True)
-    depends_on: str = Field(primary_key=True)
-    kind: str = Field(primary_key=True)
-    through: str = Field(primary_key=True)
-    condition: str | None = None
-    value: Any = _json()
-    status: str
-    plan_version: int
-    planned_at: float
-    decided_at: float | None = None
-
-
-class AllocationRow(SQLModel, table=True):
-    """S_D: which operation takes which resource."""
-
-    __tablename__ = "resource_allocations"
-    __table_args__ = (Index("allocations_by_resource", "resource"),)
-
-    saga_id: str = Field(primary_key=True)
-    operation: str = Field(primary_key=True)
-    resource: str = Field(primary_key=True)
-    state: str
-    since: float
-
-
-class EvaluationRow(SQLModel, table=True):
-    """S_D: what was evaluated, and by what evidence."""
-
-    __tablename__ = "constraint_evaluations"
-
-    saga_id: str = Field(primary_key=True)
-    journal_version: int = Field(primary_key=True)
-    position: int = Field(primary_key=True)
-    at: float
-    kind: str
-    subject_type: str
-    subject: str
-    rule: str
-    holds: bool | None = None
-    message: str
-    evidence: Any = _json()
-    decided_by: str
-    certificate: Any = _json()
+SagaStateRow = _defined(
+    SagaState,
+    "saga_state",
+    about="a saga: domain, driver, status, plan, pivot, who cancelled it, why it turned back, residue, what no probe could"
+    " confirm, times",
+    indexes={"sagas_by_status": ("status",)},
+)
+EntityRow = _defined(
+    Entity,
+    "application_state",
+    "entity_type",
+    "entity",
+    about="a thing the saga is about, as it is now",
+    in_table_1="S_A: domain objects, entity states",
+    indexes={"entities_by_state": ("entity_type", "state")},
+)
+EntityVersionRow = _defined(
+    EntityVersion,
+    "entity_versions",
+    "entity_type",
+    "entity",
+    "version",
+    about="one state of such a thing, in force from `from_version` up to, without, `until_version`",
+    in_table_1="S_A: entity states",
+)
+SnapshotRow = _defined(
+    Snapshot,
+    "state_snapshots",
+    "journal_version",
+    about="all of them at a point that matters: `cause` is `plan accepted`, `turned back`, `committed` …",
+    in_table_1="S_A: checkpoints and snapshots",
+)
+OperationStateRow = _defined(
+    OperationState,
+    "operation_state",
+    "operation",
+    about="an operation: inputs as planned and as sent, output, status, times, metrics, reasoning, justification, alternatives",
+    in_table_1="S_O: execution records, decision reasoning",
+    indexes={"operations_by_status": ("status",)},
+)
+AttemptRow = _defined(
+    Attempt,
+    "operation_attempts",
+    "journal_version",
+    about="a call: action, claim, void, compensation or probe, with its key, times and outcome",
+    in_table_1="S_O: timestamps and metrics",
+)
+CompensationStateRow = _defined(
+    CompensationState,
+    "compensation_state",
+    "operation",
+    about="how an operation with an effect is undone: its inverse, what must come first, what a recovery can count on",
+    in_table_1="S_O: compensation actions",
+)
+DecisionRow = _defined(
+    Decision,
+    "decisions",
+    "journal_version",
+    about="who decided what, when and why: planner, validator, engine, body or a person",
+    in_table_1="S_O: decision reasoning",
+)
+DependencyRow = _defined(
+    Dependency,
+    "dependency_state",
+    "operation",
+    "depends_on",
+    "kind",
+    "through",
+    about="an edge: causal (with its condition), data (with the value handed over) or resource",
+    in_table_1="S_D: causal dependencies",
+    indexes={"dependents_of": ("saga_id", "depends_on")},
+)
+AllocationRow = _defined(
+    Allocation,
+    "resource_allocations",
+    "operation",
+    "resource",
+    about="what an operation takes: wanted, uncertain, taken, not taken or released",
+    in_table_1="S_D: resource allocation linkages",
+    indexes={"allocations_by_resource": ("resource",)},
+)
+EvaluationRow = _defined(
+    Evaluation,
+    "constraint_evaluations",
+    "journal_version",
+    "position",
+    about="something that was checked: a verdict, each violation, a condition, an approval, the last check",
+    in_table_1="S_D: constraint satisfaction",
+)
+ProjectionHeadRow = _defined(ProjectionHead, "projection_heads", about="how far a saga is projected")

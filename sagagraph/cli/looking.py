@@ -1,0 +1,112 @@
+"""Looking: status, log, graph, replay; nothing that is looked at changes."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from typing import Any
+
+from sagagraph.cli import render
+from sagagraph.cli.approval import show_waiting, waiting_for_approval
+from sagagraph.cli.options import Options
+from sagagraph.cli.session import VERDICT_AGAINST, show
+from sagagraph.errors import JournalError, ProviderError
+from sagagraph.planning.checking import judge_plan_of
+from sagagraph.registry import open_domain, open_engine, runs_sagas
+from sagagraph.saga.core.dependencies import graph_of
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.maintenance.replay import JudgePlan
+from sagagraph.saga.engine.views.document import entry_json, log_line
+
+
+async def status(options: Options, saga_id: str, version: int | None) -> int:
+    async with open_engine(options.settings) as engine:
+        view = await (engine.status(saga_id) if version is None else engine.state_at(saga_id, version))
+        if view.status is SagaStatus.AWAITING_APPROVAL and not options.as_json:
+            show_waiting(saga_id, await waiting_for_approval(engine, view))
+    show(options, view)
+    return 0
+
+
+async def list_all(options: Options) -> int:
+    """One whose journal can not be read does not hide the others."""
+    sagas: list[Saga] = []
+    code = 0
+    async with open_engine(options.settings) as engine:
+        for headline in await engine.sagas():
+            try:
+                sagas.append(await engine.load(headline.saga_id))
+            except JournalError as exc:
+                render.stderr.print(f"sagagraph: {exc}", markup=False)
+                code = exc.exit_code
+    if options.as_json:
+        render.print_json({"sagas": [_row(saga) for saga in sagas]})
+    else:
+        render.print_sagas(sagas)
+    return code
+
+
+def _row(saga: Saga) -> dict[str, Any]:
+    beside = {"reversal": saga.reversal, "amendments": saga.amendments}
+    return {"saga_id": saga.id, "domain": saga.domain, "status": status_of(saga).value, **beside}
+
+
+async def replay(options: Options, saga_id: str) -> int:
+    async with AsyncExitStack() as stack:
+        engine = await stack.enter_async_context(open_engine(options.settings))
+        domain = (await engine.load(saga_id)).domain
+        judge_plan: JudgePlan | None = None
+        if runs_sagas(domain):
+            try:
+                served = await stack.enter_async_context(open_domain(domain, options.settings, engine.store))
+            except ProviderError as exc:
+                render.stderr.print(f"sagagraph: the plan is not judged again: {exc}", markup=False)
+            else:
+                judge_plan = judge_plan_of(served)
+                for each in served.actions:
+                    engine.register(each)
+        replayed = await engine.replay(saga_id, judge_plan=judge_plan)
+    if options.as_json:
+        render.print_json(replayed)
+    else:
+        render.print_replay(replayed)
+    return VERDICT_AGAINST if replayed.differences else 0
+
+
+async def log(options: Options, saga_id: str) -> int:
+    async with open_engine(options.settings) as engine:
+        entries = await engine.journal(saga_id)
+    if options.as_json:
+        render.print_json({"saga_id": saga_id, "events": [entry_json(entry) for entry in entries]})
+    for entry in entries if not options.as_json else ():
+        render.stdout.print(log_line(entry), markup=False)
+    return 0
+
+
+async def graph(options: Options, saga_id: str, *, mermaid: bool) -> int:
+    async with open_engine(options.settings) as engine:
+        saga = await engine.load(saga_id)
+    if mermaid:
+        render.stdout.print(_mermaid(saga), markup=False)
+    else:
+        render.print_json(_graph_json(saga))
+    return 0
+
+
+def _graph_json(saga: Saga) -> dict[str, Any]:
+    nodes = [
+        {"id": each.id, "action": each.spec.action, "kind": each.spec.kind.value, "status": each.status.value}
+        for each in saga.in_order()
+    ]
+    return {"saga_id": saga.id, "nodes": nodes, "edges": [{"from": a, "to": b} for a, b in graph_of(saga).edges]}
+
+
+def _mermaid(saga: Saga) -> str:
+    names = {each.id: f"n{number}" for number, each in enumerate(saga.in_order())}
+    lines = ["flowchart LR"]
+    for each in saga.in_order():
+        label = f"{each.id}<br/>{each.spec.action}<br/>{each.status.value}".replace('"', "'")
+        lines.append(f'  {names[each.id]}["{label}"]')
+    lines += [f"  {names[a]} --> {names[b]}" for a, b in graph_of(saga).edges]
+    return "\n".join(lines)

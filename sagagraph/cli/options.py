@@ -1,0 +1,74 @@
+"""Options: those that every command takes, and those that several share. Light, so that `--help` need not wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from sagagraph.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from sagagraph.settings import Settings
+
+PERSON = "command line"
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+Store = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="sqlite:///FILE, postgresql://… or memory:")]
+Provider = Annotated[str, typer.Option("--provider", envvar="SAGAGRAPH_PROVIDER_URL", help="A reservation service.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="The journal as it grows, on standard error.")]
+Today = Annotated[
+    datetime | None,
+    typer.Option(
+        "--today", formats=["%Y-%m-%d"], metavar="DATE", help="Set the clock of the reservation service inside the command."
+    ),
+]
+SagaId = Annotated[str, typer.Argument(metavar="SAGA")]
+AnySaga = Annotated[str | None, typer.Argument(metavar="[SAGA]")]
+NewSagaId = Annotated[str | None, typer.Option("--saga-id", metavar="ID", help="Begin that saga, or resume it.")]
+PlanHash = Annotated[str | None, typer.Option("--plan", metavar="HASH", help="Insist on this plan.")]
+Text = Annotated[str | None, typer.Argument(metavar="TEXT", help="What is wished, in a sentence.")]
+RequestFile = Annotated[Path | None, typer.Option("--request", metavar="FILE.json", help="What is wished, as JSON.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Approve the preferred plan, and repairs of it.")]
+PlanOnly = Annotated[bool, typer.Option("--plan-only", help="Only plan.")]
+Events = Annotated[list[Path] | None, typer.Option("--event", metavar="EVENT.json", help="What became known; may be repeated.")]
+Seconds = Annotated[float, typer.Option("--seconds", metavar="N", min=0.1, max=86400.0, help="How long to think, in all.")]
+UnusedStore = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="Not asked: everything stands in files.")]
+
+
+def end(command: Coroutine[Any, Any, int]) -> NoReturn:
+    """Run the command; what it returns is the exit code."""
+    raise typer.Exit(asyncio.run(command))
+
+
+def verbs(about: str) -> typer.Typer:
+    """For the commands of a domain."""
+    return typer.Typer(help=about, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a command was told of its surroundings."""
+
+    store: str = ""
+    provider: str = ""
+    as_json: bool = False
+    verbose: bool = False
+    today: date | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """The environment's, with these before it. Raises `InvalidInputError`."""
+        from sagagraph.settings import check_url, read_settings
+
+        settings = read_settings()
+        if self.today and (self.provider or settings.provider_url):
+            raise InvalidInputError("sets the clock of the service inside the command; another one has its own", field="--today")
+        store, provider = self.store or settings.store, self.provider or settings.provider_url
+        changed = {"store": store, "provider_url": check_url(provider, "--provider"), "today": self.today or settings.today}
+        return settings.model_copy(update=changed)

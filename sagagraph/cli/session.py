@@ -1,0 +1,122 @@
+"""Sessions: what a command opens, until it ends: an engine, the domain of a saga, and the graph that runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sagagraph.cli import render
+from sagagraph.cli.options import Options
+from sagagraph.errors import DrainedError, InvalidInputError, NotAllowedError
+from sagagraph.registry import model_of, open_domain, open_engine, require_entry, runs_sagas
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.views.view import SagaView
+
+if TYPE_CHECKING:
+    from sagagraph.context.model import Model
+    from sagagraph.graph.planning_graph import PlanningGraph
+    from sagagraph.planning.page import Page
+    from sagagraph.saga.engine.coordinator import Observer
+    from sagagraph.saga.engine.engine import Engine
+
+EXIT = {SagaStatus.COMMITTED: 0, SagaStatus.AWAITING_APPROVAL: 0, SagaStatus.RUNNING: 0}
+"""A saga that still runs when a command returns has done what there was to do, and has an open end."""
+VERDICT_AGAINST = 1
+_LONGEST_ID = 200
+
+
+def exit_code(view: SagaView) -> int:
+    return EXIT.get(view.status, VERDICT_AGAINST)
+
+
+def show(options: Options, view: SagaView) -> int:
+    """Where the saga stands; returns the exit code for it."""
+    if options.as_json:
+        render.print_json(view)
+    else:
+        render.print_saga(view)
+    return exit_code(view)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An engine that can also act: with the actions of the saga's domain."""
+
+    engine: Engine
+    domain: Any
+    """Of the type that its entry opens: the commands of a domain know it."""
+    graph: PlanningGraph
+    model: Model | None
+    name: str
+
+    def page(self) -> Page:
+        """What reads sentences and requests. Raises `InvalidInputError` where the domain has no such part."""
+        page = require_entry(self.name).page(self.domain, self.model)
+        if page is None:
+            raise InvalidInputError(f"{self.name} reads no requests", field="DOMAIN")
+        return page
+
+
+@asynccontextmanager
+async def acting(options: Options, domain: str) -> AsyncIterator[Opened]:
+    from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
+    from sagagraph.graph.planning_graph import planning_graph
+
+    settings = options.settings
+    async with AsyncExitStack() as stack:
+        observers: tuple[Observer, ...] = (render.show_progress,) if options.verbose else ()
+        engine = await stack.enter_async_context(open_engine(settings, observers))
+        served = await stack.enter_async_context(open_domain(domain, settings, engine.store))
+        checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
+        model = model_of(settings)
+        async with _drained_when_told_to_stop(engine):
+            graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model)
+            yield Opened(engine, served, graph, model, domain)
+
+
+@asynccontextmanager
+async def _drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
+    """SIGTERM lets what is under way end, and journals it, before this process ends."""
+    loop, command = asyncio.get_running_loop(), asyncio.current_task()
+    draining: list[asyncio.Task[None]] = []
+
+    async def drain() -> None:
+        await engine.drain()
+        if command is not None:
+            command.cancel()
+
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # not on every system, and not in every thread
+        loop.add_signal_handler(signal.SIGTERM, lambda: draining.append(loop.create_task(drain())))
+    try:
+        yield
+    except asyncio.CancelledError:
+        if draining:
+            raise DrainedError("told to stop; what was under way has ended and is journalled") from None
+        raise
+    finally:
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.remove_signal_handler(signal.SIGTERM)
+        for each in draining:
+            each.cancel()
+
+
+async def domain_of(options: Options, saga_id: str, *, only: str | None = None) -> str:
+    """The domain of a saga that this program can run; `only`: of the one that the command is for."""
+    async with open_engine(options.settings) as engine:
+        saga = await engine.load(saga_id)
+    if not runs_sagas(saga.domain):
+        raise NotAllowedError(f"saga {saga_id!r} belongs to a Python program: run that again", saga_id=saga_id)
+    if only not in (None, saga.domain):
+        raise NotAllowedError(f"saga {saga_id!r} is one of domain {saga.domain!r}, not {only!r}", saga_id=saga_id)
+    return saga.domain
+
+
+def checked_id(saga_id: str) -> str:
+    """Ids go into keys, file names and other sagas' ids."""
+    if not saga_id.strip() or saga_id != saga_id.strip() or not saga_id.isprintable() or len(saga_id) > _LONGEST_ID:
+        raise InvalidInputError(f"an id has 1 to {_LONGEST_ID} printable characters, and no space at its ends", field="--saga-id")
+    return saga_id

@@ -1,0 +1,122 @@
+"""Settling: approve, reject, resume, cancel, resolve."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from sagagraph.cli import render
+from sagagraph.cli.approval import approved_or_not
+from sagagraph.cli.options import PERSON, Options
+from sagagraph.cli.session import VERDICT_AGAINST, Opened, acting, domain_of, exit_code, show
+from sagagraph.cli.terminal import interruptible
+from sagagraph.errors import BusyError, DrainedError, InvalidInputError, SagaGraphError
+from sagagraph.registry import domain_names, open_engine, runs_sagas
+from sagagraph.saga.core.amendments import parent_of
+from sagagraph.saga.core.events import Resolution
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.views.preview import CancelPreview
+from sagagraph.saga.engine.views.view import SagaView
+
+_AT_ONCE = 16
+"""How many sagas `resume --all` works on at the same time."""
+
+
+async def settle_plan(options: Options, saga_id: str, plan_hash: str | None, *, approved: bool) -> int:
+    with interruptible(saga_id):
+        async with acting(options, await domain_of(options, saga_id)) as opened:
+            view = await opened.graph.decide(saga_id, approved=approved, by=PERSON, plan_hash=plan_hash)
+            view = await approved_or_not(options, opened, view)
+    code = show(options, view)
+    return 0 if view.status is SagaStatus.REJECTED and not approved else code
+
+
+async def resume(options: Options, saga_id: str, *, wait: bool) -> int:
+    with interruptible(saga_id):
+        async with acting(options, await domain_of(options, saga_id)) as opened:
+            view = await _resumed(opened, saga_id, wait=wait)
+    return show(options, view)
+
+
+async def _resumed(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
+    saga = await opened.engine.load(saga_id)
+    is_planned = saga.driver.value == "workflow"
+    is_carried_on = is_planned and not status_of(saga).is_final
+    view: SagaView = await (opened.graph if is_carried_on else opened.engine).resume(saga_id, wait=wait)
+    return view
+
+
+async def resume_all(options: Options, *, wait: bool) -> int:
+    """Every open saga that this program can run, several at once. One that fails or is busy does not keep the others back."""
+    async with open_engine(options.settings) as engine:
+        waiting = {each.domain for each in await engine.open_sagas()}
+    domains = [domain for domain in domain_names() if domain in waiting and runs_sagas(domain)]
+    ended = [each for domain in domains for each in await _resume_domain(options, domain, wait=wait)]
+    views = [each for each in ended if isinstance(each, SagaView)]
+    code = max([0, *(each for each in ended if isinstance(each, int)), *(exit_code(each) for each in views)])
+    if options.as_json:
+        render.print_json(views)
+    for view in views if not options.as_json else ():
+        render.print_saga(view)
+    if not views and not code and not options.as_json:
+        render.stdout.print("no saga is open: there is nothing to resume")
+    return code
+
+
+async def _resume_domain(options: Options, domain: str, *, wait: bool) -> list[SagaView | int]:
+    async with acting(options, domain) as opened:
+        room = asyncio.Semaphore(_AT_ONCE)
+        mine = [each.saga_id for each in await opened.engine.open_sagas() if each.domain == domain]
+        mine = [each for each in mine if parent_of(each) not in mine]  # an amendment goes on with what it changes
+        return await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in mine))
+
+
+async def _resumed_in_turn(opened: Opened, saga_id: str, room: asyncio.Semaphore, *, wait: bool) -> SagaView | int:
+    """Where the saga stands then, or the exit code of what keeps it from going on, which is told."""
+    async with room:
+        try:
+            return await _resumed_beside_others(opened, saga_id, wait=wait)
+        except DrainedError:
+            raise
+        except SagaGraphError as exc:
+            render.stderr.print(f"sagagraph: {exc}", markup=False)
+            return exc.exit_code
+
+
+async def _resumed_beside_others(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
+    """By us or by another worker: as long as it moves, somebody is at it."""
+    version = 0
+    while True:
+        try:
+            return await _resumed(opened, saga_id, wait=wait)
+        except BusyError:
+            now = await opened.engine.store.headline(saga_id)
+            if not wait or now is None or now.version == version:
+                raise
+            version = now.version
+
+
+async def cancel(options: Options, saga_id: str, *, preview: bool) -> int:
+    with interruptible(saga_id, "cancel"):
+        async with acting(options, await domain_of(options, saga_id)) as opened:
+            told = await opened.engine.cancel(saga_id, preview=preview, by=PERSON)
+    if isinstance(told, CancelPreview):
+        if options.as_json:
+            render.print_json(told)
+        else:
+            render.print_preview(told)
+        return 0
+    show(options, told)
+    return 0 if told.status is SagaStatus.COMPENSATED else VERDICT_AGAINST
+
+
+async def resolve(options: Options, saga_id: str, operation: str, resolution: Resolution, given: str | None) -> int:
+    try:
+        returned = None if given is None else json.loads(given)
+    except ValueError as exc:
+        raise InvalidInputError(f"is not JSON: {exc}", field="--output") from exc
+    with interruptible(saga_id):
+        async with acting(options, await domain_of(options, saga_id)) as opened:
+            view = await opened.engine.resolve(saga_id, operation, resolution, output=returned, by=PERSON)
+    return show(options, view)

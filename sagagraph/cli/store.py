@@ -1,0 +1,93 @@
+"""The store: its tables, its projections, what is redacted in it and what leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sagagraph.cli import render
+from sagagraph.cli.options import PERSON, Options
+from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.registry import open_engine
+from sagagraph.saga.stores.urls import public_name
+
+if TYPE_CHECKING:
+    from sagagraph.saga.stores.projections.projector import Projector
+
+
+async def redact(options: Options, saga_id: str, fields: Sequence[str]) -> int:
+    async with open_engine(options.settings) as engine:
+        view = await engine.redact(saga_id, fields, by=PERSON)
+    if options.as_json:
+        render.print_json(view)
+    else:
+        render.stdout.print(f"saga {saga_id}: what is called {', '.join(view.redacted)} is unreadable now", markup=False)
+    return 0
+
+
+async def retire(options: Options, older_than_days: float, archive: Path | None, *, dry_run: bool) -> int:
+    try:
+        age = timedelta(days=older_than_days)
+    except (OverflowError, ValueError) as exc:
+        raise InvalidInputError("is no number of days that there can be", field="--older-than") from exc
+    async with open_engine(options.settings) as engine:
+        told = await engine.retire(older_than=age, archive=archive, dry_run=dry_run)
+    if options.as_json:
+        render.print_json({**asdict(told), "archive": None if archive is None else str(archive), "dry_run": dry_run})
+    else:
+        render.print_retirement(told, archive, dry_run=dry_run)
+    return 0
+
+
+async def upgrade(options: Options) -> int:
+    """Opening a store brings its tables to this release."""
+    async with open_engine(options.settings):
+        url = public_name(options.settings.store_url)
+    if options.as_json:
+        render.print_json({"store": url, "status": "up to date"})
+    else:
+        render.stdout.print(f"{url} is up to date", markup=False)
+    return 0
+
+
+async def project(options: Options, saga_id: str | None) -> int:
+    from sagagraph.saga.stores.projections.projector import Projector
+
+    async with open_engine(options.settings) as engine:
+        projector = Projector(engine.store)
+        try:
+            if saga_id is None:
+                return await _project_all(options, projector)
+            projection = await projector.project(saga_id)
+        finally:
+            projector.close()
+    return _projected(options, {saga_id: projection.saga.journal_version})
+
+
+async def _project_all(options: Options, projector: Projector) -> int:
+    """One saga that can not be read does not keep the others back."""
+    versions: dict[str, int] = {}
+    code = 0
+    forgotten = await projector.forget_lost()
+    for saga_id in await projector.behind():
+        try:
+            versions[saga_id] = (await projector.project(saga_id)).saga.journal_version
+        except SagaGraphError as exc:
+            render.stderr.print(f"sagagraph: {exc}", markup=False)
+            code = max(code, exc.exit_code)
+    return max(code, _projected(options, versions, forgotten))
+
+
+def _projected(options: Options, versions: dict[str, int], forgotten: tuple[str, ...] = ()) -> int:
+    if options.as_json:
+        rows = [{"saga_id": saga_id, "version": version} for saga_id, version in versions.items()]
+        render.print_json({"projected": rows, "forgotten": forgotten})
+        return 0
+    for saga_id, version in versions.items():
+        render.stdout.print(f"{saga_id}: projected up to version {version}", markup=False)
+    for saga_id in forgotten:
+        render.stdout.print(f"{saga_id}: withdrawn, its journal is gone", markup=False)
+    return 0

@@ -1,0 +1,1 @@
+"""Commands: what job shops add to the command line."""

@@ -1,0 +1,44 @@
+"""`sagagraph jobshop`: schedules of job shops, made and repaired."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sagagraph.cli import options as o
+from sagagraph.extras import needing
+
+jobshop = o.verbs("Job shops: which step of which job is on which machine when.")
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="In the standard format, Taillard's, or REALM-Bench's JSON.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="SCHEDULE.json", help="Write what is printed to this file too.")]
+
+
+@jobshop.command("solve")
+def solve_command(
+    file: File, seconds: o.Seconds = 30.0, out: Out = None, _store: o.UnusedStore = "", as_json: o.AsJson = False
+) -> None:
+    """Schedule all jobs: the least makespan, and what no schedule goes below."""
+    with needing("jobshop"):
+        from sagagraph.domains.job_shop.commands.scheduling import solve
+
+    raise typer.Exit(solve(file, seconds, out, as_json=as_json))
+
+
+@jobshop.command("repair")
+def repair_command(
+    file: File,
+    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE.json")],
+    event: o.Events = None,
+    seconds: o.Seconds = 30.0,
+    out: Out = None,
+    _store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Repair a schedule after events: what has begun stands, and little of the rest moves."""
+    with needing("jobshop"):
+        from sagagraph.domains.job_shop.commands.scheduling import mend
+
+    raise typer.Exit(mend(file, schedule, event or [], seconds, out, as_json=as_json))

@@ -1,0 +1,1 @@
+"""Commands: what reunions add to the command line."""

@@ -1,0 +1,185 @@
+"""`sagagraph reunion begin`, `event`, `day`, `messages`: a day carried out as a saga."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sagagraph.cli import render
+from sagagraph.cli.approval import approved_or_not
+from sagagraph.cli.beginning import new_id, started
+from sagagraph.cli.options import PERSON, Options
+from sagagraph.cli.session import acting, checked_id, domain_of, exit_code, show
+from sagagraph.cli.settling import resume
+from sagagraph.cli.terminal import interruptible
+from sagagraph.domains.reunion.actions.outbox import Message, Outbox
+from sagagraph.domains.reunion.commands.places import where_json
+from sagagraph.domains.reunion.commands.problems import Source, tell_beside, tell_suggestions, told
+from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, parse_request
+from sagagraph.domains.reunion.day import as_json as model_json
+from sagagraph.domains.reunion.domain import NAME, accepted_plan
+from sagagraph.domains.reunion.entry import DOMAIN
+from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
+from sagagraph.domains.reunion.rules.case import Case
+from sagagraph.domains.reunion.rules.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.whereabouts import in_words, whereabouts
+from sagagraph.domains.reunion.times import text_of
+from sagagraph.errors import InvalidInputError, NotAllowedError, UnknownSagaError
+from sagagraph.files import json_file
+from sagagraph.registry import model_of, open_engine, surroundings
+from sagagraph.saga.core.events import SagaBegun
+from sagagraph.saga.core.state import FINAL
+
+if TYPE_CHECKING:
+    from sagagraph.saga.core.state import Saga
+    from sagagraph.saga.engine.engine import Engine
+    from sagagraph.saga.engine.views.view import SagaView
+
+
+async def begin(options: Options, source: Source, saga_id: str | None, on: date | None, *, approved: bool) -> int:
+    name = new_id(NAME) if saga_id is None else checked_id(saga_id)
+    if saga_id is not None and not source.is_named:
+        return await resume(options, saga_id, wait=True)
+    said = (await told(source, model_of(options.settings))).with_common_sense(source.common_sense)
+    if not options.as_json:
+        tell_beside(said)
+        tell_suggestions(said.problem)
+    wanted = ReunionRequest(problem=said.problem, day=on or _today(), told=said.transcript)
+    async with acting(options, NAME) as opened:
+        request = await _as_begun(opened.engine, name, wanted)
+        view = await started(options, opened, name, request, approved=approved)
+    return show(options, view)
+
+
+async def event(options: Options, saga_id: str, files: Sequence[Path], problem: Path | None, *, approved: bool) -> int:
+    told = [json_file(each, "EVENT.json") for each in files]
+    domain = await domain_of(options, saga_id, only=NAME)
+    with interruptible(saga_id):
+        async with acting(options, domain) as opened:
+            saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
+            _check_open(saga)
+            wanted = await _with_events(saga, outbox, told, problem)
+            approver = f"{PERSON}, --yes" if approved else None
+            view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=approver)
+            saga = await opened.engine.load(saga_id)
+            is_heard = saga.request == wanted
+            if is_heard:
+                await outbox.advance(saga_id, parse_request(wanted).known_until or 0)
+            view = await approved_or_not(options, opened, view)
+    code = show(options, view)
+    return code if is_heard else max(code, 1)
+
+
+async def _as_begun(engine: Engine, saga_id: str, wanted: ReunionRequest) -> Any:
+    """The same wish in other words is no other wish: a saga that began with it goes on."""
+    with suppress(UnknownSagaError):
+        first = (await engine.journal(saga_id))[0].event
+        if isinstance(first, SagaBegun) and isinstance(first.request, dict) and first.domain == NAME:
+            with suppress(InvalidInputError):
+                if parse_request(first.request).wishes_for_the_same_as(wanted):
+                    return first.request
+    return model_json(wanted)
+
+
+def _check_open(saga: Saga) -> None:
+    if saga.stage in FINAL:
+        raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: that day is not open any more", saga_id=saga.id)
+
+
+async def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path | None) -> dict[str, Any]:
+    """The request with what has become known; nothing becomes known before what the clock of the day says."""
+    before = parse_request(saga.request)
+    wished = before.problem if problem is None else parse_problem(json_file(problem, "--problem"))
+    transcript = before.told if wished == before.problem else None
+    known = [model_json(each) for each in before.events]
+    events = parse_events(wished, known, *told)
+    now = await _clock(saga, before, outbox)
+    fresh = [each for each in events if each not in before.events]
+    for each in fresh:
+        if now is not None and each.at < now:
+            raise InvalidInputError(
+                f"the day is at {text_of(now)}: nothing becomes known at {text_of(each.at)} any more", field="EVENT.json"
+            )
+    listed = [*known, *(model_json(each) for each in fresh)]
+    request: dict[str, Any] = model_json(
+        parse_request({**saga.request, "problem": model_json(wished), "events": listed, "told": transcript})
+    )
+    return request
+
+
+async def day(options: Options, saga_id: str, at: str | None) -> int:
+    domain = await domain_of(options, saga_id, only=NAME)
+    with interruptible(saga_id):
+        async with acting(options, domain) as opened:
+            saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
+            request, plan = parse_request(saga.request), _plan_of(saga)
+            if at is not None:
+                now = await _clock(saga, request, outbox)
+                await _advance(outbox, saga_id, now, parse_moment_of(request.problem, at, "--at"))
+            now = await _clock(saga, request, outbox) or plan.begins or 0
+            view = await opened.engine.status(saga_id)
+            if now >= _end_of(request, plan) and view.status.value == "running":
+                over = model_json(request.model_copy(update={"is_over": True}))
+                view = await opened.graph.change(saga_id, over, by="the clock")
+    return _show_day(options, view, now, request, plan)
+
+
+async def _advance(outbox: Outbox, saga_id: str, now: int | None, to: int) -> None:
+    if now is not None and to < now:
+        raise InvalidInputError(f"the day is at {text_of(now)} already, and never goes back", field="--at")
+    await outbox.advance(saga_id, to)
+
+
+async def messages(options: Options, saga_id: str) -> int:
+    async with open_engine(options.settings) as engine:
+        await engine.load(saga_id)
+        async with surroundings(options.settings, engine.store) as around, DOMAIN.open(around) as domain:
+            found = await domain.outbox.messages(saga_id)
+    if options.as_json:
+        render.print_json({"messages": [asdict(each) for each in found]})
+    for each in found if not options.as_json else ():
+        render.stdout.print(f"{each.kind}: {_indented(each)}", markup=False)
+    return 0
+
+
+async def _clock(saga: Saga, request: ReunionRequest, outbox: Outbox) -> int | None:
+    """How late it is on that day; None before anything has happened."""
+    known = [each for each in (await outbox.clock(saga.id), request.known_until) if each is not None]
+    return max(known, default=None)
+
+
+def _plan_of(saga: Saga) -> DayPlan:
+    if saga.plan.accepted is None:
+        raise NotAllowedError(f"saga {saga.id!r} has no plan that was accepted: approve one first", saga_id=saga.id)
+    return accepted_plan(saga)
+
+
+def _end_of(request: ReunionRequest, plan: DayPlan) -> int:
+    goals = (*request.problem.goals, *(goal for person in request.problem.people for goal in person.goals))
+    return max([plan.ends or 0, *(goal.by for goal in goals)])
+
+
+def _show_day(options: Options, view: SagaView, now: int, request: ReunionRequest, plan: DayPlan) -> int:
+    events = tuple(sorted(request.events, key=lambda each: each.at))
+    parsed = parse_plan(request.problem, model_json(plan.plan))
+    found = list(whereabouts(Case(Circumstances(request.problem, events), parsed).simulation, now))
+    if options.as_json:
+        render.print_json({"at": text_of(now), **where_json(found), "saga": view})
+    else:
+        render.stdout.print(f"it is {text_of(now)}", markup=False)
+        for each in found:
+            render.stdout.print(f"  {in_words(each)}", markup=False)
+        render.print_saga(view)
+    return exit_code(view)
+
+
+def _indented(message: Message) -> str:
+    return message.text.replace("\n", "\n    ")
+
+
+def _today() -> date:
+    return datetime.now().astimezone().date()

@@ -1,0 +1,122 @@
+"""`sagagraph reunion problems` and `read`: problems that are shipped, in files, or told in sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sagagraph.cli import render
+from sagagraph.cli.options import Options
+from sagagraph.cli.terminal import asked, is_terminal
+from sagagraph.context.model import Model
+from sagagraph.domains.reunion.day import as_json as model_json
+from sagagraph.domains.reunion.parsing import parse_problem
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.shipped import SHIPPED, shipped
+from sagagraph.domains.reunion.suggestions import accept, suggestions
+from sagagraph.domains.reunion.text.revision import meaning_of, with_said
+from sagagraph.domains.reunion.text.rewording import reworded
+from sagagraph.domains.reunion.transcript import Transcript
+from sagagraph.errors import InvalidInputError
+from sagagraph.files import json_file
+from sagagraph.registry import model_of
+
+ALL, NONE = "all", "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a problem comes from: exactly one of them."""
+
+    text: str | None
+    problem: Path | None
+    shipped: str | None
+    common_sense: str
+
+    @property
+    def is_named(self) -> bool:
+        return any(each is not None for each in (self.text, self.problem, self.shipped))
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A problem, and how it was told, where it was told in sentences."""
+
+    problem: ReunionProblem
+    transcript: Transcript | None = None
+    notes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    def with_common_sense(self, wanted: str) -> Said:
+        if wanted == NONE:
+            return self
+        proposed = [each.id for each in suggestions(self.problem)]
+        ids = proposed if wanted == ALL else [each.strip() for each in wanted.split(",")]
+        transcript = self.transcript and self.transcript.model_copy(update={"added": tuple(ids)})
+        return replace(self, problem=accept(self.problem, ids), transcript=transcript)
+
+
+def list_problems(name: str | None, *, as_json: bool) -> int:
+    if name is not None:
+        render.print_json(model_json(shipped(name)))
+    elif as_json:
+        render.print_json({"problems": [{"name": each, "about": about} for each, about in SHIPPED.items()]})
+    else:
+        for each, about in SHIPPED.items():
+            render.stdout.print(f"{each}: {about}", markup=False)
+    return 0
+
+
+async def read(options: Options, source: Source) -> int:
+    said = await told(source, model_of(options.settings))
+    document = {
+        "problem": model_json(said.with_common_sense(source.common_sense).problem),
+        "notes": said.notes,
+        "unread": said.unread,
+        "suggestions": [{"id": each.id, "sentence": each.sentence} for each in suggestions(said.problem)],
+    }
+    if not options.as_json:
+        tell_beside(said)
+    render.print_json(document if options.as_json else document["problem"])
+    return 0
+
+
+async def told(source: Source, model: Model | None) -> Said:
+    """What was said, as a problem. What the rules can not read is shown to a model."""
+    given = [each for each in (source.text, source.problem, source.shipped) if each is not None]
+    if len(given) != 1:
+        raise InvalidInputError("say it in sentences, or give --problem FILE.json or --shipped NAME: one of them", field="TEXT")
+    if source.problem is not None:
+        return Said(parse_problem(json_file(source.problem, "--problem")))
+    if source.shipped is not None:
+        return Said(shipped(source.shipped))
+    found = with_said(Transcript(), source.text or "")
+    meaning = meaning_of(found.transcript)
+    if model is not None and (found.unread or meaning.questions):
+        plainer = await reworded(source.text or "", model=model)
+        if plainer is not None:
+            render.stderr.print(f"put in plain words by {model.name}", markup=False)
+            found = with_said(Transcript(), ". ".join(plainer))
+            meaning = meaning_of(found.transcript)
+    while meaning.questions and is_terminal():
+        answer = await asked(f"{meaning.questions[0].text} ")
+        if answer is None:
+            break
+        found = with_said(found.transcript, answer)
+        meaning = meaning_of(found.transcript)
+    if meaning.problem is None:
+        unread = [f"Not understood: {'; '.join(found.unread)}."] if found.unread else []
+        raise InvalidInputError(" ".join([*(each.text for each in meaning.questions), *unread]), field=meaning.questions[0].field)
+    return Said(meaning.problem, found.transcript, meaning.notes, found.unread)
+
+
+def tell_beside(said: Said) -> None:
+    for note in said.notes:
+        render.stderr.print(f"taken for granted: {note}", markup=False)
+    for each in said.unread:
+        render.stderr.print(f"not understood: {each}", markup=False)
+
+
+def tell_suggestions(problem: ReunionProblem) -> None:
+    for each in suggestions(problem):
+        render.stderr.print(f"forgotten? {each.sentence} (--common-sense {each.id!r} adds it)", markup=False)

@@ -1,0 +1,160 @@
+"""`sagagraph reunion`: logistics problems, their plans, and days that are carried out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sagagraph.cli import options as o
+from sagagraph.cli.options import Options
+from sagagraph.extras import require
+
+reunion = o.verbs("Who is where and when: plans of reunions, weddings, rides.")
+
+Problem = Annotated[Path, typer.Argument(metavar="PROBLEM")]
+Plan = Annotated[Path, typer.Argument(metavar="PLAN")]
+ProblemFile = Annotated[Path | None, typer.Option("--problem", metavar="FILE.json", help="The reunion as a logistics problem.")]
+CommonSense = Annotated[
+    str, typer.Option("--common-sense", metavar="all|none|IDS", help="What to add of what people forget; ids with commas.")
+]
+
+
+@reunion.command()
+def where(
+    problem: Problem,
+    plan: Plan,
+    at: Annotated[str, typer.Option("--at", metavar="HH:MM", help="A moment, as the problem writes them.")],
+    event: o.Events = None,
+    _store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Where everybody is at a moment of a plan."""
+    from sagagraph.domains.reunion.commands import places
+
+    raise typer.Exit(places.where(problem, plan, at, event or [], as_json=as_json))
+
+
+@reunion.command("plan")
+def plan_command(
+    problem: Problem,
+    out: Annotated[Path | None, typer.Option("--out", metavar="PLAN.json", help="Write the plan to this file too.")] = None,
+    seconds: o.Seconds = 30.0,
+    others: Annotated[int, typer.Option("--alternatives", min=0, max=20, help="Up to so many plans with other roles.")] = 0,
+    _store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Plan a logistics problem: the best plan in the order of its objectives, or what cannot be met together."""
+    from sagagraph.domains.reunion.commands import planning
+
+    require("ortools", extra="reunion")
+    raise typer.Exit(planning.plan_reunion(problem, out, seconds, others, as_json=as_json))
+
+
+@reunion.command("repair")
+def repair_command(
+    problem: Problem,
+    plan: Plan,
+    event: o.Events = None,
+    seconds: o.Seconds = 30.0,
+    _store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Repair a plan after events: what was done stands, and little of what is planned changes."""
+    from sagagraph.domains.reunion.commands import planning
+
+    require("ortools", extra="reunion")
+    raise typer.Exit(planning.repair_reunion(problem, plan, event or [], seconds, as_json=as_json))
+
+
+@reunion.command()
+def problems(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]")] = None,
+    _store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """The problems that come with SagaGraph, or one of them as a file has it."""
+    from sagagraph.domains.reunion.commands.problems import list_problems
+
+    raise typer.Exit(list_problems(name, as_json=as_json))
+
+
+@reunion.command()
+def read(
+    text: o.Text = None,
+    problem: ProblemFile = None,
+    common_sense: CommonSense = "none",
+    store: o.Store = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """What sentences (or a file) say of a reunion, as a problem; what is missing is asked for."""
+    from sagagraph.domains.reunion.commands.problems import Source
+    from sagagraph.domains.reunion.commands.problems import read as read_problem
+
+    o.end(read_problem(Options(store, as_json=as_json), Source(text, problem, None, common_sense)))
+
+
+@reunion.command()
+def begin(
+    text: o.Text = None,
+    problem: ProblemFile = None,
+    shipped: Annotated[str | None, typer.Option("--shipped", metavar="NAME", help="One of `sagagraph reunion problems`.")] = None,
+    saga_id: o.NewSagaId = None,
+    day: Annotated[
+        datetime | None, typer.Option("--day", formats=["%Y-%m-%d"], metavar="DATE", help="Of times that have none; today.")
+    ] = None,
+    common_sense: CommonSense = "none",
+    yes: o.Yes = False,
+    verbose: o.Verbose = False,
+    store: o.Store = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Plan a reunion and, after approval, tell everybody their part."""
+    from sagagraph.domains.reunion.commands import days
+    from sagagraph.domains.reunion.commands.problems import Source
+
+    source = Source(text, problem, shipped, common_sense)
+    options = Options(store, as_json=as_json, verbose=verbose)
+    o.end(days.begin(options, source, saga_id, day.date() if day else None, approved=yes))
+
+
+@reunion.command()
+def event(
+    saga: o.SagaId,
+    files: Annotated[list[Path], typer.Argument(metavar="EVENT.json…")],
+    problem: Annotated[
+        Path | None, typer.Option("--problem", metavar="FILE.json", help="What is wished from now on, where that changes too.")
+    ] = None,
+    yes: o.Yes = False,
+    verbose: o.Verbose = False,
+    store: o.Store = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Tell an open day what has become known: it is repaired, and whose part changes is told anew."""
+    from sagagraph.domains.reunion.commands import days
+
+    o.end(days.event(Options(store, as_json=as_json, verbose=verbose), saga, files, problem, approved=yes))
+
+
+@reunion.command()
+def day(
+    saga: o.SagaId,
+    at: Annotated[str | None, typer.Option("--at", metavar="HH:MM", help="Let it become that late.")] = None,
+    verbose: o.Verbose = False,
+    store: o.Store = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Where everybody is on an open day; at its end, close it."""
+    from sagagraph.domains.reunion.commands import days
+
+    o.end(days.day(Options(store, as_json=as_json, verbose=verbose), saga, at))
+
+
+@reunion.command()
+def messages(saga: o.SagaId, store: o.Store = "", as_json: o.AsJson = False) -> None:
+    """What people were told of a day, and what of that was taken back."""
+    from sagagraph.domains.reunion.commands import days
+
+    o.end(days.messages(Options(store, as_json=as_json), saga))

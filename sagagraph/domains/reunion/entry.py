@@ -1,0 +1,64 @@
+"""Entry: reunions, as the registry knows them before they are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from sagagraph.extras import needing
+from sagagraph.planning.entry import Case, Entry, Surroundings
+
+if TYPE_CHECKING:
+    import typer
+
+    from sagagraph.context.model import Model
+    from sagagraph.domains.reunion.domain import Reunion
+    from sagagraph.planning.domain import Json
+    from sagagraph.planning.page import Page
+    from sagagraph.validators.verdict import Verdict
+
+
+class ReunionEntry(Entry["Reunion"]):
+    """Nobody is paid, and what was said can be taken back: there is no account."""
+
+    name = "reunion"
+    commands: ClassVar[Mapping[str, str]] = {"reunion": "Who is where and when: plans of reunions, weddings, rides."}
+    workers = ("sagagraph.domains.reunion.planning.solver",)
+
+    def title(self, plan: Json) -> str:
+        with needing("reunion"):
+            from sagagraph.domains.reunion.domain import reunion_title
+
+        return reunion_title(plan)
+
+    @asynccontextmanager
+    async def open(self, around: Surroundings) -> AsyncIterator[Reunion]:
+        with needing("reunion"):
+            from sagagraph.domains.reunion.actions.outbox import Outbox
+            from sagagraph.domains.reunion.domain import Reunion
+            from sagagraph.domains.reunion.planning.solver import Solver
+
+        yield Reunion(Solver(), Outbox(around.documents, around.outbox, lambda: datetime.now(UTC), around.rows_in))
+
+    def page(self, domain: Reunion, model: Model | None) -> Page:
+        with needing("reunion"):
+            from sagagraph.domains.reunion.page.page import ReunionPage
+
+        return ReunionPage(domain, model)
+
+    async def judge(self, case: Case, around: Surroundings) -> Verdict:
+        with needing("reunion"):
+            from sagagraph.domains.reunion.judging import judge
+
+        return await judge(case)
+
+    def command(self, name: str) -> typer.Typer:
+        with needing("reunion"):
+            from sagagraph.domains.reunion.commands.verbs import reunion
+
+        return {"reunion": reunion}[name]
+
+
+DOMAIN = ReunionEntry()

@@ -1,0 +1,112 @@
+"""Suggestions: what people forget to say, in words, each to be taken or left, and never added by itself.
+
+The first two are those of the Thanksgiving problem (SagaLLM, P6; ALAS, family reunion): from landing to kerb, and renting a car.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sagagraph.domains.reunion.parsing import parse_problem
+from sagagraph.domains.reunion.request import Attention, Person, ReunionProblem, Task, Vehicle
+from sagagraph.errors import InvalidInputError
+
+KERB_MINUTES: Final = 30
+RENTAL_MINUTES: Final = 30
+ERRAND_MINUTES: Final = 5
+_A_WHILE_MINUTES: Final = 60
+_AIRPORT: Final = re.compile(r"\b(?:airport|terminal)\b", re.IGNORECASE)
+_RENTAL: Final = re.compile(r"\b(?:rental|rented|hire(?:d)?)\b", re.IGNORECASE)
+_OVEN: Final = re.compile(r"\b(?:oven|turkey|roast|bak(?:e|ing)|stove|grill|barbecue)\b", re.IGNORECASE)
+
+Change = Callable[[ReunionProblem], ReunionProblem]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """`id` names it in every problem that has it: `kerb:James`."""
+
+    id: str
+    sentence: str
+    apply: Change = field(repr=False, compare=False)
+
+
+def suggestions(problem: ReunionProblem) -> tuple[Suggestion, ...]:
+    """What the problem does not say and probably means; what it says already is not proposed again."""
+    return tuple(suggestion for rule in (_kerb, _rental, _oven, _errand) for suggestion in rule(problem))
+
+
+def accept(problem: ReunionProblem, ids: Iterable[str]) -> ReunionProblem:
+    """The problem with those suggestions in it. Raises `InvalidInputError` for an id that was not proposed."""
+    proposed = {each.id: each for each in suggestions(problem)}
+    for name in ids:
+        if name not in proposed:
+            raise InvalidInputError(f"{name!r} is not proposed; there are {', '.join(proposed) or 'none'}", field="common_sense")
+        problem = proposed[name].apply(problem)
+    return parse_problem(problem.model_dump(mode="json"))
+
+
+def _kerb(problem: ReunionProblem) -> Iterator[Suggestion]:
+    for person in problem.people:
+        if person.from_ is not None and not person.exit_minutes and _is(_AIRPORT, problem, person.place):
+            where = problem.places[person.place]
+            sentence = f"{person.name} needs {KERB_MINUTES} minutes from landing to the kerb of {where}"
+            yield Suggestion(f"kerb:{person.name}", sentence, _on_person(person, exit_minutes=KERB_MINUTES))
+
+
+def _rental(problem: ReunionProblem) -> Iterator[Suggestion]:
+    for vehicle in problem.vehicles:
+        if not _RENTAL.search(vehicle.name) or not vehicle.drivers:
+            continue
+        renting = next((task for task in problem.tasks if task.name == vehicle.unlocked_by), None)
+        if renting is None or not renting.minutes:
+            who = " or ".join(vehicle.drivers)
+            sentence = f"Renting {vehicle.name} takes {who} {RENTAL_MINUTES} minutes at {problem.places[vehicle.place]}"
+            yield Suggestion(f"rental:{vehicle.name}", sentence, _renting(vehicle, renting))
+
+
+def _oven(problem: ReunionProblem) -> Iterator[Suggestion]:
+    for task in problem.tasks:
+        if task.attention is Attention.ACTIVE and task.minutes >= _A_WHILE_MINUTES and _OVEN.search(task.name):
+            sentence = f"{task.name}: nobody has to do nothing else, but somebody has to be there all the time"
+            yield Suggestion(f"watch:{task.name}", sentence, _on_task(task, attention=Attention.WATCHED))
+
+
+def _errand(problem: ReunionProblem) -> Iterator[Suggestion]:
+    unlocking = {vehicle.unlocked_by for vehicle in problem.vehicles}
+    for task in problem.tasks:
+        if not task.minutes and task.place is not None and task.name not in unlocking:
+            sentence = f"{task.name} at {problem.places[task.place]} takes {ERRAND_MINUTES} minutes"
+            yield Suggestion(f"errand:{task.name}", sentence, _on_task(task, minutes=ERRAND_MINUTES))
+
+
+def _is(kind: re.Pattern[str], problem: ReunionProblem, place: str) -> bool:
+    return bool(kind.search(place) or kind.search(problem.places[place]))
+
+
+def _on_person(person: Person, **changes: Any) -> Change:
+    return lambda problem: problem.model_copy(update={"people": _swapped(problem.people, person.name, changes)})
+
+
+def _on_task(task: Task, **changes: Any) -> Change:
+    return lambda problem: problem.model_copy(update={"tasks": _swapped(problem.tasks, task.name, changes)})
+
+
+def _renting(vehicle: Vehicle, renting: Task | None) -> Change:
+    if renting is not None:
+        return _on_task(renting, minutes=RENTAL_MINUTES)
+    name = f"rent {vehicle.name}"
+    task = Task(name=name, place=vehicle.place, minutes=RENTAL_MINUTES, who=vehicle.drivers)
+
+    def change(problem: ReunionProblem) -> ReunionProblem:
+        vehicles = _swapped(problem.vehicles, vehicle.name, {"unlocked_by": name})
+        return problem.model_copy(update={"vehicles": vehicles, "tasks": (*problem.tasks, task)})
+
+    return change
+
+
+def _swapped(listed: Iterable[Any], name: str, changes: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(each.model_copy(update=changes) if each.name == name else each for each in listed)

@@ -1,0 +1,186 @@
+"""Assembly: facts made a problem, as far as it is known, with what was taken for granted on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, TypeVar
+
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.text.facts import (
+    CompanyFact,
+    Fact,
+    GoalFact,
+    HoursFact,
+    ObjectiveFact,
+    PersonFact,
+    RoadFact,
+    TaskFact,
+    VehicleFact,
+    merged,
+)
+from sagagraph.domains.reunion.text.places import Places, plain
+from sagagraph.domains.reunion.times import text_of
+from sagagraph.errors import InvalidInputError
+
+SEATS: Final = 5
+_RENTAL: Final = "rental car"
+_RENTING: Final = "rent a car"
+EVERYBODY: Final = "all"
+_TABLES: Final = ("people", "vehicles", "tasks", "goals", "travel_minutes", "distance_km", "objectives")
+Row = dict[str, Any]
+_F = TypeVar("_F", bound=Fact)
+
+
+class Assembly:
+    """`problem`: its JSON, in which what is not known is None or missing. `notes`: what was taken for granted.
+
+    Of `base`, a problem that came as a whole, everything stays of which nothing was said.
+    """
+
+    def __init__(self, facts: Iterable[Fact], base: ReunionProblem | None = None) -> None:
+        """
+        Raises:
+            InvalidInputError: what is said does not fit `base`.
+        """
+        self.notes: list[str] = []
+        empty: Row = {table: [] for table in _TABLES} | {"name": "reunion", "places": {}}
+        self.problem = base.model_dump(mode="json") if base else empty
+        self._base = base
+        self._facts = merged(facts)
+        people = [*(row["name"] for row in self.problem["people"]), *(each.name for each in self._of(PersonFact))]
+        self._places = Places(people, self.problem["places"])
+        self._add_people()
+        self._add_goals()
+        self._add_roads()
+        self._add_vehicles()
+        self._add_tasks()
+        wanted = [each.objective for each in self._of(ObjectiveFact)]
+        self.problem["objectives"] = wanted or self.problem["objectives"] or ["driving_minutes"]
+        self.problem["places"] = self._places.described()
+
+    def _of(self, kind: type[_F]) -> list[_F]:
+        return [each for each in self._facts.values() if isinstance(each, kind)]
+
+    def _row(self, table: str, name: str) -> tuple[Row, bool]:
+        """And whether it is a new one."""
+        for row in self.problem[table]:
+            if plain(row["name"]) == plain(name):
+                return row, False
+        self.problem[table].append({"name": name})
+        return self.problem[table][-1], True
+
+    def _key(self, place: str | None) -> str | None:
+        return None if place is None else self._places.key(place)
+
+    def _add_people(self) -> None:
+        """Who lands nobody said where lands where all others do."""
+        airports = {self._places.airport(each.place) for each in self._of(PersonFact) if each.lands and each.place}
+        for each in self._of(PersonFact):
+            person, is_new = self._row("people", each.name)
+            if is_new and self._base and each.place is None:
+                raise InvalidInputError(
+                    f"nobody is called {each.name}; say where they are, if they are to come too", field="text"
+                )
+            person |= _said(place=self._key(each.place), drives=each.drives, prefers=each.prefers)
+            if each.from_ is not None:
+                person["from"] = text_of(each.from_)
+            if each.lands and len(airports) == 1 and not person.get("place"):
+                person["place"] = min(airports)
+                self.notes.append(f"{each.name} lands at {person['place']}")
+        company = {plain(each.people[0] if each.people else ""): each.is_wanted for each in self._of(CompanyFact)}
+        for person in self.problem["people"]:
+            person |= _said(never_alone=company.get(plain(person["name"]), company.get("")))
+
+    def _add_goals(self) -> None:
+        """What is said of single people is theirs."""
+        for each in self._of(GoalFact):
+            goal = self._goal(list(each.people) or EVERYBODY)
+            goal |= _said(place=self._key(each.place), by=None if each.by is None else text_of(each.by))
+            if self._base and None in (goal["place"], goal["by"]):
+                raise InvalidInputError("say where, and by when", field="text")
+            if each.event and not self._base:
+                self.problem["name"] = each.event.lower()
+
+    def _goal(self, people: Any) -> Row:
+        """That there is for these people; a new one on top of a whole problem is like its first."""
+        shared: list[Row] = self.problem["goals"]
+        own: list[Row] = self._row("people", people[0])[0].setdefault("goals", []) if len(people) == 1 else []
+        for goal in (*shared, *own):
+            if goal.get("people", people) == people:
+                return goal
+        first = shared[0] if shared and self._base else {}
+        goal = {"place": first.get("place"), "by": first.get("by")}
+        if self._base or people == EVERYBODY:
+            shared.append(goal | {"people": people})
+            return shared[-1]
+        own.append(goal)
+        return goal
+
+    def _add_roads(self) -> None:
+        """Nobody said where Grandma is, but how far it is to Grandma: she is at her house."""
+        for each in self._of(RoadFact):
+            ends = [self._places.key(each.here), self._places.key(each.there)]
+            for table, amount in (("travel_minutes", each.minutes), ("distance_km", each.km)):
+                if amount is not None and ends[0] != ends[1]:
+                    others = [row for row in self.problem[table] if {*row[:2]} != {*ends}]
+                    self.problem[table] = [*others, [*ends, round(amount, 6)]]
+        known = {end for row in self.problem["travel_minutes"] for end in row[:2]}
+        for person in self.problem["people"]:
+            house = f"{person['name']}'s house"
+            person.setdefault("place", house if house in known else None)
+
+    def _add_vehicles(self) -> None:
+        """One that nobody said the place of is where its driver is; a rental has to be rented there."""
+        for each in self._of(VehicleFact):
+            vehicle, is_new = self._row("vehicles", each.name)
+            driver = self._row("people", each.drivers[0])[0] if each.drivers else {}
+            vehicle |= _said(place=self._key(each.place), seats=each.seats, drivers=list(each.drivers or ()) or None)
+            if not is_new:
+                continue
+            vehicle.setdefault("place", driver.get("place"))
+            if each.seats is None:
+                vehicle["seats"] = SEATS
+                self.notes.append(f"{each.name} has {SEATS} seats")
+            if each.name == _RENTAL:
+                vehicle["unlocked_by"] = _RENTING
+                self.problem["tasks"].append(
+                    {"name": _RENTING, "place": vehicle["place"], "minutes": 0, "who": vehicle.get("drivers")}
+                )
+            elif driver.get("from"):
+                vehicle["from"] = driver["from"]
+
+    def _add_tasks(self) -> None:
+        """What nobody has to go for is done where everybody is to be, before they are to be there."""
+        shared: Row = next((goal for goal in self.problem["goals"] if goal["people"] == EVERYBODY), {})
+        granted = []
+        for each in self._of(TaskFact):
+            task, is_new = self._row("tasks", plain(each.name))
+            task |= _said(place=self._key(each.place), minutes=each.minutes, who=list(each.who) or None)
+            task |= {"attention": "watched"} if each.watched else {}
+            if is_new and each.is_errand:
+                task.setdefault("minutes", 0)
+            elif is_new:
+                granted.append(task)
+        for task in self.problem["tasks"]:
+            task.setdefault("place", None)
+            if task in granted and shared.get("place") and not task["place"]:
+                task["place"] = shared["place"]
+                self.notes.append(f"{task['name']} is done at {self._places.described()[shared['place']]}")
+            opens, closes = self._window(task)
+            if task in granted and shared.get("by") and not closes:
+                closes = shared["by"]
+                self.notes.append(f"{task['name']} is done by {closes}")
+            if opens or closes:
+                task["window"] = [opens, closes]
+
+    def _window(self, task: Row) -> Iterator[str | None]:
+        """As it was said of the task itself, of its place, or before."""
+        there = [each for each in self._of(HoursFact) if self._places.key(each.place) == task["place"]]
+        own = self._facts.get((TaskFact, plain(task["name"])))
+        for side, before in zip(("opens", "closes"), task.get("window") or (None, None), strict=True):
+            said = (getattr(each, side) for each in (own, *there) if each)
+            yield next((text_of(moment) for moment in said if moment is not None), before)
+
+
+def _said(**values: Any) -> Row:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,175 @@
+"""Clauses: what a part of a sentence says, and the slots that it can fill."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Self
+
+from sagagraph.domains.reunion.text.facts import Fact
+from sagagraph.domains.reunion.text.words import HOLES, NAME
+from sagagraph.language.clock import Clock, Lasting, tag_clock, tag_clock_digits
+from sagagraph.language.numbers import Number, tag_numbers
+from sagagraph.language.passage import Found, Passage, form
+from sagagraph.language.phrases import phrase
+
+_HOW: Final = r"\b(?P<how>at|by|from|before|after|until|till|since|around|about)(?: (?:about|around))?"
+_TIME: Final = form(rf"(?:{_HOW} )?{{time}}")
+_BARE_HOUR: Final = form(rf"{_HOW} {{n}}(?!\.\d|[:%]| ?-? ?(?:seat|people|passenger|km))")
+_AMOUNT: Final = form(r"{lasting}|{n:km} ?(?:km(?!/)|kilomet(?:re|er)s?)(?: at {n:speed} ?(?:km/h|kph))?")
+_WHEN: Final = form(r"{when}")
+_NAME: Final = form(NAME)
+_OWN_HOUSE: Final = re.compile(r"(?:her|his|their|its) (?:own )?(?:house|home|place|flat|apartment)", re.IGNORECASE)
+_AFTERNOON_UP_TO: Final = 6
+"""A bare hour from 1 to this is one of the afternoon: people who mean the morning say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """`minutes` since midnight. `how`: the word before it, `at` where there is none."""
+
+    how: str
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How long a road or a task takes, or how far it is."""
+
+    minutes: float | None
+    km: float | None = None
+
+
+def tagged(sentence: str) -> Passage:
+    """With its times of day tagged `when`, and with durations and distances tagged `amount`."""
+    passage = Passage.of(sentence)
+    tag_clock_digits(passage)
+    tag_numbers(passage)
+    tag_clock(passage)
+    passage.tag("when", _TIME, lambda found: _when(found, found.get("time", Clock)))
+    passage.tag("when", _BARE_HOUR, lambda found: _when(found, _hour(found.get("n", Number))))
+    passage.tag("amount", _AMOUNT, _amount)
+    return passage
+
+
+def _when(found: Found, clock: Clock | None) -> When | None:
+    if clock is None:
+        return None
+    hour = clock.hour + 12 if not clock.is_exact and 1 <= clock.hour <= _AFTERNOON_UP_TO else clock.hour
+    minutes = hour * 60 + clock.minute
+    how = found["how"] or "at"
+    is_last_midnight = minutes == 24 * 60 and how not in ("by", "before", "until", "till")
+    return When(how, 0 if is_last_midnight else minutes) if minutes <= 24 * 60 else None
+
+
+def _hour(number: Number | None) -> Clock | None:
+    return None if number is None or number.count is None else Clock(number.count, is_exact=False)
+
+
+def _amount(found: Found) -> Amount:
+    lasting = found.get("lasting", Lasting)
+    if lasting:
+        return Amount(lasting.minutes)
+    km, speed = (_float(found.get(name, Number)) for name in ("km", "speed"))
+    return Amount(km / speed * 60 if km and speed else None, km)
+
+
+def _float(number: Number | None) -> float | None:
+    return None if number is None or number.value is None else float(number.value)
+
+
+def untimed(part: Passage) -> tuple[Passage, tuple[When, ...]]:
+    """Without its times of day, which may stand anywhere in a clause, and these."""
+    plain = re.sub(r"\s+", " ", _WHEN.sub(" ", part.text)).strip(" ,")
+    return Passage(plain, part), tuple(part.values(When))
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`people`: of whom it speaks, or goes on to speak; `name`: the one of them who is meant now. `last`: said before it."""
+
+    found: Found
+    when: tuple[When, ...]
+    people: tuple[str, ...]
+    last: Fact | None
+    name: str = ""
+
+    def said(self, hole: str) -> str | None:
+        """As it was written."""
+        words = self.found.match.groupdict().get(hole)
+        return self.found.passage.said(words).strip() if words else None
+
+    @property
+    def place(self) -> str | None:
+        """`her house` is its owner's."""
+        said = self.said("place") or self.said("home")
+        return f"{self.name}'s house" if said and _OWN_HOUSE.fullmatch(said) else said
+
+    @property
+    def whom(self) -> tuple[str, ...]:
+        return names_in(self.said("whom") or "")
+
+    @property
+    def number(self) -> int | None:
+        said = self.found.get("n", Number) or self.found.get("seats", Number)
+        return said.count if said else None
+
+    @property
+    def amount(self) -> Amount | None:
+        return next(iter(self.found.values(Amount)), None)
+
+    @property
+    def minutes(self) -> int | None:
+        return round(self.amount.minutes) if self.amount and self.amount.minutes is not None else None
+
+    @property
+    def since(self) -> int | None:
+        return self.at("from", "at", "after", "since", "around", "about")
+
+    @property
+    def by(self) -> int | None:
+        return self.at("by", "before", "until", "till", "at", "around", "about")
+
+    def at(self, *how: str) -> int | None:
+        """The time that was said with the first of these words."""
+        return next((each.minutes for word in how for each in self.when if each.how == word), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Words of this form say what `read` makes of them; nothing: they say nothing that is known here."""
+
+    form: re.Pattern[str]
+    read: Callable[[Clause], Iterable[Fact]]
+    is_timed: bool = True
+    """Whether there may be times of day among the words."""
+
+    @classmethod
+    def of(cls, words: str, read: Callable[[Clause], Iterable[Fact]], *, is_timed: bool = True) -> Self:
+        return cls(phrase(words, HOLES), read, is_timed)
+
+    @classmethod
+    def of_people(cls, words: str, read: Callable[[Clause], Iterable[Fact]]) -> Self:
+        """What is said of each of those who are named first, or whom the sentence is about."""
+        return cls.of(f"[WHO] {words}", lambda clause: _each(clause, read))
+
+
+def _each(clause: Clause, read: Callable[[Clause], Iterable[Fact]]) -> Iterator[Fact]:
+    for name in clause.people:
+        yield from read(replace(clause, name=name))
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """`Alex and my mother` are Alex and Mother, `my sister Emily` is Emily."""
+    return tuple(map(_name, _NAME.findall(text)))
+
+
+def without_names(text: str) -> str:
+    return _NAME.sub(" ", text)
+
+
+def _name(said: str) -> str:
+    *of_whom, name = said.split()
+    is_described = bool(of_whom) and of_whom[0].lower() in ("my", "our")
+    return said if not is_described else name.capitalize() if len(of_whom) == 1 else name

@@ -1,0 +1,146 @@
+"""Facts: what a sentence can say of a reunion, one at a time. Places and people are named as they were said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from typing import Any
+
+from sagagraph.domains.reunion.text.places import plain
+
+
+@dataclass(frozen=True, slots=True)
+class PersonFact:
+    """Of one person; what is None was not said. `from_` in minutes since midnight."""
+
+    name: str
+    place: str | None = None
+    from_: int | None = None
+    drives: bool | None = None
+    prefers: str | None = None
+    lands: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VehicleFact:
+    """`drivers` None: not said; empty: it brings its own."""
+
+    name: str
+    place: str | None = None
+    seats: int | None = None
+    drivers: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFact:
+    name: str
+    place: str | None = None
+    minutes: int | None = None
+    opens: int | None = None
+    closes: int | None = None
+    watched: bool = False
+    is_errand: bool = False
+    who: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HoursFact:
+    """When a place is open."""
+
+    place: str
+    opens: int | None = None
+    closes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GoalFact:
+    """`people` empty: everybody. `event`: what it is for, where that was said."""
+
+    people: tuple[str, ...] = ()
+    place: str | None = None
+    by: int | None = None
+    event: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RoadFact:
+    here: str
+    there: str
+    minutes: float | None = None
+    km: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveFact:
+    objective: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompanyFact:
+    """Whether these must not wait alone. `people` empty: nobody must."""
+
+    people: tuple[str, ...] = ()
+    is_wanted: bool = True
+
+
+Fact = PersonFact | VehicleFact | TaskFact | HoursFact | GoalFact | RoadFact | ObjectiveFact | CompanyFact
+
+Key = tuple[type[Fact], object]
+Sense = frozenset[tuple[Key, frozenset[object]]]
+
+
+def merged(facts: Iterable[Fact]) -> dict[Key, Fact]:
+    """One fact of everything that was spoken of, in which the last word on each field holds."""
+    known: dict[Key, Fact] = {}
+    for fact in facts:
+        if isinstance(fact, CompanyFact):
+            others = {key: other for key, other in known.items() if fact.people or not isinstance(other, CompanyFact)}
+            known = others | {(CompanyFact, name): replace(fact, people=(name,)) for name in fact.people or ("",)}
+        else:
+            known[_key(fact)] = _with(known.get(_key(fact)), fact)
+    return known
+
+
+def said(fact: Fact) -> dict[str, Any]:
+    """The fields of which it says something."""
+    if isinstance(fact, CompanyFact | ObjectiveFact):
+        return asdict(fact)
+    known = ((each.name, getattr(fact, each.name), each.default) for each in fields(fact))
+    return {name: value for name, value, default in known if default is not MISSING and value != default}
+
+
+def sense_of(facts: Iterable[Fact]) -> Sense:
+    """The same for all that means the same, in whatever order and words. What a reunion is called means nothing."""
+    return frozenset((key, _plainly(fact)) for key, fact in merged(facts).items())
+
+
+def _plainly(fact: Fact) -> frozenset[object]:
+    values = {name: plain(value) if isinstance(value, str) else value for name, value in said(fact).items()}
+    return frozenset((name, value) for name, value in values.items() if name != "event")
+
+
+def still_holds(earlier: Iterable[Fact], later: Iterable[Fact]) -> bool:
+    """Whether nothing of what was said earlier is overtaken."""
+    earlier = tuple(earlier)
+    after = merged((*earlier, *later))
+    return all(key in after and _plainly(fact) <= _plainly(after[key]) for key, fact in merged(earlier).items())
+
+
+def _key(fact: Fact) -> Key:
+    match fact:
+        case PersonFact(name) | VehicleFact(name) | TaskFact(name) | HoursFact(name):
+            return type(fact), plain(name)
+        case RoadFact(here, there):
+            return RoadFact, frozenset((plain(here), plain(there)))
+        case GoalFact(people):
+            return GoalFact, people
+    return type(fact), ""
+
+
+def _with(before: Fact | None, fact: Fact) -> Fact:
+    if before is None or isinstance(fact, ObjectiveFact):
+        return fact
+    after: Fact = replace(before, **said(fact))
+    if isinstance(before, PersonFact) and isinstance(after, PersonFact) and before.place not in (None, after.place):
+        return replace(after, lands=getattr(fact, "lands", False))
+    return after

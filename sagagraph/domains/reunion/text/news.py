@@ -1,0 +1,108 @@
+"""News: what happens on a day, as somebody would tell it (`James's flight is two hours late`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.text.clauses import Amount, When, tagged
+from sagagraph.domains.reunion.times import text_of
+from sagagraph.errors import InvalidInputError
+from sagagraph.language.numbers import Number
+from sagagraph.language.passage import Passage, form
+
+FACTOR: Final = 3
+"""How many times as long everything takes where nobody says it."""
+_NOON: Final = 12 * 60
+_KNOWN_AT: Final = form(r"^(?:it is )?{when}[,:.]?")
+_UNTIL: Final = form("{when}")
+_BARE: Final = re.compile(r"\D*\d{1,2}")
+_LATE: Final = form(r"\b(?:delay(?:ed)?|late|later|postponed)\b")
+_SLOW: Final = form(r"\b(?:accident|traffic|jam|times as long|twice as long|snow|storm)\b")
+_TIMES: Final = form(r"{n} times\b|\b(?:twice|double)\b")
+_OUT: Final = form(
+    r"\b(?:can(?:not| ?not|'t) (?:come|make it)|is(?:n't| not) coming|(?:has |is )?cancel+ed|is (?:ill|sick)|drops? out)\b"
+)
+_BROKEN: Final = form(r"\b(?:breaks? down|broke(?:n)? down|is broken|out of order|does(?:n't| not) start)\b")
+_CLOSED: Final = form(r"\broad\b.*\b(?:closed|blocked)\b|\b(?:closed|blocked)\b.*\broad\b")
+_OVER: Final = re.compile(r"^\W*(?:the )?day is over\W*$", re.IGNORECASE)
+_COMMON: Final = frozenset({"the", "at", "in", "of", "a", "is", "to", "from"})
+
+
+def is_over(text: str) -> bool:
+    return _OVER.match(text) is not None
+
+
+def event_in(text: str, problem: ReunionProblem, now: int) -> dict[str, Any] | None:
+    """None where it is no news. `now`: when it becomes known, unless it says so itself.
+
+    Raises:
+        InvalidInputError: it is news, but does not say until when, or where.
+    """
+    passage = tagged(re.sub(r"\bto(?= \d)", "until", re.sub(r"-(?=hour|minute)", " ", text)))
+    first = passage.first(_KNOWN_AT)
+    moment = first.get("when", When) if first else None
+    passage.take(_KNOWN_AT)
+    known = {"at": text_of(moment.minutes if moment else now)}
+    vehicle, person = (_named(passage.said(), (each.name for each in rows)) for rows in (problem.vehicles, problem.people))
+    if passage.has(_CLOSED):
+        return {**known, "event": "road_closed", **_road(passage.said(), problem.places)}
+    if passage.has(_BROKEN) and vehicle:
+        return {**known, "event": "vehicle_down", "vehicle": vehicle}
+    if passage.has(_LATE) and person:
+        before = next(each.from_ for each in problem.people if each.name == person) or now
+        return {**known, "event": "delayed", "person": person, "from": text_of(_later(passage, before, person))}
+    if passage.has(_SLOW) and not person:
+        return {**known, "event": "travel_factor", "place": _place(passage.said(), problem.places), "factor": _factor(passage)}
+    return {**known, "event": "cancelled", "person": person} if passage.has(_OUT) and person else None
+
+
+def _later(passage: Passage, before: int, person: str) -> int:
+    """Of a bare `4`, the one that comes later than `before`, on the same day."""
+    for found in passage.find(_UNTIL):
+        minutes = next(each.minutes for each in found.values(When))
+        is_evening = minutes <= before and minutes < _NOON and _BARE.fullmatch(found.said)
+        return minutes + _NOON if is_evening else minutes
+    for amount in passage.values(Amount):
+        if amount.minutes:
+            return before + round(amount.minutes)
+    raise InvalidInputError(f"Until when is {person} delayed?", field="text")
+
+
+def _factor(passage: Passage) -> float:
+    said = passage.first(_TIMES)
+    number = said.get("n", Number) if said else None
+    return float(number.value) if number and number.value else 2.0 if said else float(FACTOR)
+
+
+def _place(text: str, places: Mapping[str, str]) -> str:
+    found = _places(text, places)
+    if len(found) != 1:
+        raise InvalidInputError(f"Where is that: {', '.join(places.values())}?", field="text")
+    return found[0]
+
+
+def _road(text: str, places: Mapping[str, str]) -> dict[str, str]:
+    ends = _places(text, places)
+    if len(ends) != 2:
+        raise InvalidInputError("Which road: from where to where?", field="text")
+    return {"from": ends[0], "to": ends[1]}
+
+
+def _places(text: str, places: Mapping[str, str]) -> list[str]:
+    """By their short or full names; otherwise by a word that only one of them has."""
+    said = _words(text)
+    by_name = [short for short, name in places.items() if {short.casefold()} <= said or _words(name) <= said]
+    return by_name or [short for short, name in places.items() if _words(name) & said - _COMMON]
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+def _named(text: str, names: Iterable[str]) -> str | None:
+    """The longest name that is in the text."""
+    found = [name for name in names if re.search(rf"\b{re.escape(name)}(?:'s)?(?!\w)", text, re.IGNORECASE)]
+    return max(found, key=len, default=None)

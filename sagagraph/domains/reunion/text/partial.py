@@ -1,0 +1,154 @@
+"""Partial problems: what is known of a reunion so far, and what has to be asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from typing import Any, Final, Self
+
+import networkx as nx
+
+from sagagraph.domains.reunion.parsing import parse_problem
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.text.assembly import Assembly
+from sagagraph.domains.reunion.text.facts import Fact
+from sagagraph.domains.reunion.text.reader import Context, Sentence, read_sentence, sentences
+from sagagraph.errors import InvalidInputError
+
+LONGEST_TEXT: Final = 5_000
+_LEADING: Final = re.compile(r"^(?:at|in|on|to|by|before|around|about)\s+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`field`: what of the problem the answer sets. `answer`: the sentence that a bare answer makes, with `{}` in its place."""
+
+    field: str
+    text: str
+    answer: str = ""
+
+    def answered(self, said: str) -> str:
+        return self.answer.format(_LEADING.sub("", said))
+
+
+@dataclass(frozen=True)
+class PartialProblem:
+    """`facts` in the order in which they were said: a later one goes before. `unread`: what was said and means nothing here."""
+
+    facts: tuple[Fact, ...] = ()
+    unread: tuple[str, ...] = ()
+    base: ReunionProblem | None = None
+    """A problem that came as a whole, and that all this is said on top of."""
+    context: Context = field(default_factory=Context)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was taken for granted: to be shown."""
+        return tuple(dict.fromkeys(self.assembly.notes))
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        """As far as it is known, in the shape of a problem's file."""
+        return self.assembly.problem
+
+    def updated_by(self, heard: Iterable[Sentence]) -> Self:
+        said = tuple(heard)
+        facts = (*self.facts, *(fact for sentence in said for fact in sentence.facts))
+        unread = tuple(each for sentence in said for each in sentence.unread)
+        context = reduce(Context.then, (sentence.context for sentence in said), self.context)
+        return replace(self, facts=facts, unread=unread, context=context)
+
+    @cached_property
+    def assembly(self) -> Assembly:
+        return Assembly(self.facts, self.base)
+
+    def missing(self) -> tuple[Question, ...]:
+        """Everything that has to be answered before `complete`."""
+        return () if self.base else tuple(self._questions())
+
+    def complete(self) -> ReunionProblem:
+        """Raises `InvalidInputError`: something is missing, named by its field, or does not fit together."""
+        for question in self.missing():
+            raise InvalidInputError(question.text, field=question.field)
+        return parse_problem(self.problem)
+
+    def _questions(self) -> Iterator[Question]:
+        said = self.problem
+        if not said["people"]:
+            yield Question("people", "Who takes part, and where are they?")
+        if not said["goals"] and not any(person.get("goals") for person in said["people"]):
+            yield Question("goals", "Where is everybody to be, and by when?", "Everybody must be at {}")
+        for number, goal in enumerate(said["goals"]):
+            yield from _of_goal(f"goals[{number}]", "everybody", goal)
+        for number, person in enumerate(said["people"]):
+            name = person["name"]
+            if person["place"] is None:
+                yield Question(f"people[{number}].place", f"Where is {name}?", f"{name} is at {{}}")
+            for index, goal in enumerate(person.get("goals", ())):
+                yield from _of_goal(f"people[{number}].goals[{index}]", name, goal)
+        for number, task in enumerate(said["tasks"]):
+            name = task["name"]
+            if task["place"] is None:
+                yield Question(f"tasks[{number}].place", f"Where is {name} to be done?", f"{name} is done at {{}}")
+            if task.get("minutes") is None:
+                yield Question(f"tasks[{number}].minutes", f"How long does {name} take?", f"{name} takes {{}}")
+        yield from self._ways()
+
+    def _ways(self) -> Iterator[Question]:
+        """Only ways that somebody has to go; whatever lies on one can be a detour."""
+        said, names = self.problem, self.problem["places"]
+        roads = nx.Graph((row[0], row[1]) for row in said["travel_minutes"])
+        roads.add_nodes_from(names)
+        wanted = dict.fromkeys(_trips(said))
+        for here, there in wanted:
+            if not nx.has_path(roads, here, there):
+                text = f"How long does it take from {names[here]} to {names[there]}?"
+                yield Question("travel_minutes", text, f"{here} to {there} takes {{}}")
+        if wanted and not said["vehicles"]:
+            yield Question("vehicles", "Who has a car, or which vehicles are there?")
+
+
+def _of_goal(field: str, who: str, goal: dict[str, Any]) -> Iterator[Question]:
+    place, by = goal["place"], goal["by"]
+    must_be = f"{who[0].upper()}{who[1:]} must be at"
+    if place is None:
+        yield Question(f"{field}.place", f"Where is {who} to be?", f"{must_be} {{}}" + (f" by {by}" if by else ""))
+    if by is None:
+        yield Question(f"{field}.by", f"By when is {who} to be there?", f"{must_be} {place} by {{}}" if place else "")
+
+
+def _trips(said: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """From where people and vehicles are, and from where something is to be done, to where people are to be."""
+    for person in said["people"]:
+        goals = [goal for goal in (*said["goals"], *person.get("goals", ())) if goal["place"]]
+        yield from ((person["place"], goal["place"]) for goal in goals if person["place"] not in (None, goal["place"]))
+    for goal in (goal for goal in said["goals"][:1] if goal["place"]):
+        done = (*said["tasks"], *said["vehicles"])
+        yield from ((each["place"], goal["place"]) for each in done if each["place"] not in (None, goal["place"]))
+
+
+def read_reunion(text: str, known: PartialProblem | None = None) -> PartialProblem:
+    """What `text` says, on top of what is `known` from before.
+
+    Raises:
+        InvalidInputError: the text is far too long.
+    """
+    if len(text) > LONGEST_TEXT:
+        raise InvalidInputError(f"has {len(text)} characters, and at most {LONGEST_TEXT} are read", field="TEXT")
+    before = known or PartialProblem()
+    return before.updated_by(hear(text, before))
+
+
+def hear(text: str, known: PartialProblem) -> Iterator[Sentence]:
+    """Sentence by sentence. One that says nothing by itself may answer the question that is open."""
+    context = known.context
+    for each in sentences(text):
+        said = read_sentence(each, context)
+        if not said.facts and known.facts:
+            question = next(iter(known.missing()), None)
+            answer = read_sentence(question.answered(each), Context()) if question else said
+            said = answer if answer.facts and not answer.unread else said
+        context = said.context
+        yield said

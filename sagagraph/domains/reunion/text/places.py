@@ -1,0 +1,73 @@
+"""Places: found by all the names that they were given: `home`, `home in Boston`, `Grandma`, `her house`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Final
+
+_ARTICLE: Final = re.compile(r"^(?:the|a|an|our|my|their)\s+", re.IGNORECASE)
+_HOUSE: Final = re.compile(r"^(?P<owner>.+?)'s(?: (?:own )?(?:house|home|place|flat|apartment))?$", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def plain(name: str) -> str:
+    """Names are the same whatever article and capitals they have."""
+    return _ARTICLE.sub("", name.strip(" ,.")).casefold()
+
+
+class Places:
+    """A person's name stands for their house. The first name of a place is its key, the longest says what it is.
+
+    `given`: those that came with a problem. They keep their names, and words that only one of them has mean that one.
+    """
+
+    def __init__(self, people: Iterable[str], given: Mapping[str, str]) -> None:
+        self._people = {plain(name): name for name in people}
+        self._given = given
+        self._names = dict(given)
+        self._keys = {plain(name): key for key, name in given.items()} | {plain(key): key for key in given}
+        self._airports: set[str] = set()
+
+    def key(self, said: str) -> str:
+        if said in self._given:
+            return said
+        name = _ARTICLE.sub("", said.strip(" ,."))
+        house = _HOUSE.match(name)
+        owner = self._people.get(plain(house["owner"] if house else name))
+        name = f"{owner}'s house" if owner else name
+        alike = {*self._alike(plain(name))}
+        key = self._keys.get(plain(name)) or (alike.pop() if len(alike) == 1 else self._new_key(name))
+        self._keys.setdefault(plain(name), key)
+        if key not in self._given and len(name) > len(self._names.get(key, "")):
+            self._names[key] = name[0].upper() + name[1:]
+        return key
+
+    def airport(self, said: str) -> str:
+        """Whoever lands somewhere lands at an airport, whatever it is called."""
+        key = self.key(said)
+        self._airports.add(key)
+        return key
+
+    def described(self) -> dict[str, str]:
+        return {key: f"{name} airport" if self._is_named_less(key, name) else name for key, name in self._names.items()}
+
+    def _is_named_less(self, key: str, name: str) -> bool:
+        return key in self._airports and key not in self._given and "airport" not in name.lower()
+
+    def _alike(self, wanted: str) -> Iterator[str]:
+        """`home` for `home in Boston`; `airport` for the only one there is."""
+        for said, key in self._keys.items():
+            if wanted == "airport" and ("airport" in said or key in self._airports):
+                yield key
+            if said.startswith(f"{wanted} in ") or wanted.startswith(f"{said} in "):
+                yield key
+            if key in self._given and {*wanted.split()} <= {*said.split()}:
+                yield key
+
+    def _new_key(self, name: str) -> str:
+        """`home in Boston` is Home, unless something else is."""
+        short = re.split(r"\s+in\s+", name)[0]
+        key = name if short.casefold() in self._keys else short
+        return key[0].upper() + key[1:]

@@ -1,0 +1,160 @@
+"""Reader: what sentences say of a reunion, clause by clause, and what of them says nothing here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from sagagraph.domains.reunion.text.clauses import Clause, names_in, tagged, untimed
+from sagagraph.domains.reunion.text.company import COMPANY
+from sagagraph.domains.reunion.text.facts import Fact, PersonFact, TaskFact, VehicleFact
+from sagagraph.domains.reunion.text.people import PEOPLE
+from sagagraph.domains.reunion.text.things import OCCASIONS, ROADS, THINGS
+from sagagraph.language.passage import Passage
+
+SLOTS: Final = (*ROADS, *COMPANY, *OCCASIONS, *PEOPLE, *THINGS)
+"""The first that a clause fills says what it means."""
+_SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
+_JOINT: Final = re.compile(r"\s*,\s*(?:(?:and|but|so)\s+)?|\s+(?:and|but|so)\s+|\s+(?=with(?:out)?\s)", re.IGNORECASE)
+_MOST_PARTS: Final = 8
+"""Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
+_FILLER: Final = re.compile(r"(?:please|thanks?|thank you|hello|hi|ok(?:ay)?)", re.IGNORECASE)
+_BEFORE: Final = re.compile(r"^(?:(?:actually|no|oh|wait|sorry|well|also|and|but|then|please|rather)\b,?\s+)+", re.IGNORECASE)
+_AFTER: Final = re.compile(r",?\s+(?:instead|then|after all|please|too|as well)$", re.IGNORECASE)
+_THEY: Final = re.compile(r"\b(?:s?he|they|him|them|her(?! (?:own|house|home|place|flat|apartment|car|van)\b))\b", re.IGNORECASE)
+_IT: Final = re.compile(r"\bit\b", re.IGNORECASE)
+_BE_THERE: Final = re.compile(r"\b(?:always )?(?:be|stay) (?:at home|home|there|in the house)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Whom `she` means, and what `it` may mean."""
+
+    people: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+
+    def after(self, facts: Iterable[Fact]) -> Context:
+        said = list(facts)
+        people = dict.fromkeys(each.name for each in said if isinstance(each, PersonFact))
+        return self.then(Context(tuple(people), tuple(thing for each in said for thing in _things(each))))
+
+    def then(self, later: Context) -> Context:
+        return Context(later.people or self.people, later.things or self.things)
+
+
+def _things(fact: Fact) -> Iterator[str]:
+    match fact:
+        case TaskFact(name, place):
+            yield from (each for each in (name, place) if each)
+        case VehicleFact(name, drivers=()):
+            yield f"taxi {name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """`text` has only what was understood, and can be read by itself. `unread`: what means nothing here."""
+
+    text: str
+    facts: tuple[Fact, ...]
+    unread: tuple[str, ...]
+    context: Context
+
+
+def sentences(text: str) -> list[str]:
+    """With one way of writing what can be written in several."""
+    text = text.replace("’", "'").replace("–", "-").replace("—", ", ").replace("→", "-")
+    text = re.sub(r"\b([ap])\.\s?m\.?(?=\W|$)", r"\1m", text, flags=re.IGNORECASE)
+    text = re.sub(r"\s*\(([^)]*)\)", r", \1,", text)
+    text = re.sub(r"'s (?:flight|plane|train|bus) (?=lands|arrives|gets in)", " ", text)
+    return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
+
+
+def parts_of(text: str) -> list[tuple[int, int]]:
+    """Where each of those begins and ends that may be a clause, or a part of one."""
+    joints = [each.span() for each in _JOINT.finditer(text)]
+    return list(zip([0, *(end for _, end in joints)], [*(begin for begin, _ in joints), len(text)], strict=True))
+
+
+def read_sentence(sentence: str, context: Context) -> Sentence:
+    """`Actually, dinner is at 7 instead`: a change says that it is one, and the rest is what holds."""
+    plain = _AFTER.sub("", _BEFORE.sub("", sentence))
+    return min(_read(plain, context), _read(sentence, context), key=lambda each: len(each.unread))
+
+
+@lru_cache(maxsize=1024)
+def _read(sentence: str, context: Context) -> Sentence:
+    reading = _Reading(sentence, context)
+    return Sentence(reading.text, tuple(reading.facts), tuple(reading.unread), reading.context)
+
+
+class _Reading:
+    """Part by part between commas and `and`s, always as many parts as make one clause together."""
+
+    def __init__(self, sentence: str, context: Context) -> None:
+        self.text = ""
+        self.facts: list[Fact] = []
+        self.unread: list[str] = []
+        self.context = context
+        self._people: tuple[str, ...] = ()
+        """Whom this sentence is about so far."""
+        self._passage = tagged(sentence)
+        self._parts = parts_of(self._passage.text)
+        self._read_all()
+
+    def _read_all(self) -> None:
+        at = unread_from = 0
+        while at < len(self._parts):
+            end = self._read_clause(at)
+            if end is not None:
+                self._leave_out(unread_from, at)
+                unread_from = end
+            at = end or at + 1
+        self._leave_out(unread_from, at)
+
+    def _read_clause(self, begin: int) -> int | None:
+        """Where the next one begins; None where none begins here."""
+        for end in range(min(begin + _MOST_PARTS, len(self._parts)), begin, -1):
+            for words in _as_meant(self._part(begin, end), self.context):
+                facts = self._facts(words)
+                if facts:
+                    joint = self._passage.text[self._parts[begin - 1][1] : self._parts[begin][0]] if self.text else ""
+                    self.text += self._passage.said(joint + words)
+                    self.facts += facts
+                    self._people = Context().after(facts).people or self._people
+                    self.context = self.context.after(facts)
+                    return end
+        return None
+
+    def _facts(self, words: str) -> list[Fact]:
+        part = Passage(words.strip(), self._passage)
+        plain, when = untimed(part)
+        for slot in SLOTS:
+            found = (plain if slot.is_timed else part).whole(slot.form)
+            if found:
+                people = names_in(found.passage.said(found.match.groupdict().get("who") or "")) or self._people
+                facts = list(slot.read(Clause(found, when, people, self.facts[-1] if self.facts else None)))
+                if facts:
+                    return facts
+        return []
+
+    def _leave_out(self, begin: int, end: int) -> None:
+        """What means nothing here, as it was written."""
+        words = self._passage.said(self._part(begin, end)) if begin < end else ""
+        if words.strip() and not _FILLER.fullmatch(words):
+            self.unread.append(words)
+
+    def _part(self, begin: int, end: int) -> str:
+        return self._passage.text[self._parts[begin][0] : self._parts[end - 1][1]]
+
+
+def _as_meant(words: str, context: Context) -> Iterator[str]:
+    """As they were said, and with names where they say `she` or `it`."""
+    yield words
+    if context.people and _THEY.search(words):
+        yield _THEY.sub(" and ".join(context.people), words)
+    for thing in context.things:
+        if _IT.search(words) or _BE_THERE.search(words):
+            yield _BE_THERE.sub(f"watch {thing}", _IT.sub(thing, words))

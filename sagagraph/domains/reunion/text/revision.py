@@ -1,0 +1,146 @@
+"""Revision: how a transcript grows sentence by sentence, and how what was said before is put right.
+
+A transcript lists what holds. What a new sentence overtakes is replaced, shortened or dropped, but only in a way that leaves the
+meaning of the whole exactly what it is with both in it: all that was said is read again for each way that may be one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.suggestions import accept, suggestions
+from sagagraph.domains.reunion.text.facts import Sense, sense_of, still_holds
+from sagagraph.domains.reunion.text.partial import PartialProblem, Question, hear
+from sagagraph.domains.reunion.text.reader import Sentence
+from sagagraph.domains.reunion.text.variants import revised, shortened
+from sagagraph.domains.reunion.transcript import LONGEST_TRANSCRIPT, MOST_SENTENCES, Transcript
+from sagagraph.errors import InvalidInputError
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """`questions`: what has to be answered before there is a `problem`. `notes`: what was taken for granted."""
+
+    questions: tuple[Question, ...]
+    notes: tuple[str, ...]
+    problem: ReunionProblem | None
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """`unread`: what of the new sentences means nothing here. `overtaken`: earlier sentences, and what stands for each now."""
+
+    transcript: Transcript
+    unread: tuple[str, ...] = ()
+    overtaken: tuple[tuple[str, str], ...] = ()
+
+
+def meaning_of(transcript: Transcript) -> Meaning:
+    """Raises `InvalidInputError` for sentences that do not fit together, or not the problem that they are said on top of."""
+    partial = partial_of(transcript)
+    questions = partial.missing()
+    return Meaning(questions, partial.notes, None if questions else _with_added(partial.complete(), transcript.added))
+
+
+def _with_added(problem: ReunionProblem, ids: Iterable[str]) -> ReunionProblem:
+    """What is not proposed any more is left out."""
+    proposed = {each.id for each in suggestions(problem)}
+    return accept(problem, [each for each in ids if each in proposed])
+
+
+def partial_of(transcript: Transcript) -> PartialProblem:
+    """What its sentences say together."""
+    partial = PartialProblem(base=transcript.base)
+    heard: list[Sentence] = []
+    for sentence in transcript.sentences:
+        alone = _alone(sentence)
+        if not any(each.facts for each in alone):
+            partial = partial.updated_by(heard)
+            alone, heard = tuple(hear(sentence, partial)), []
+        heard += alone
+    return partial.updated_by(heard)
+
+
+@lru_cache(maxsize=2 * MOST_SENTENCES)
+def _alone(sentence: str) -> tuple[Sentence, ...]:
+    return tuple(hear(sentence, PartialProblem()))
+
+
+def with_said(transcript: Transcript, text: str) -> Revision:
+    """With what `text` says. Sentences that mean nothing here are told, and not kept.
+
+    Raises:
+        InvalidInputError: it does not fit the problem that it is said on top of, or there is too much of it.
+    """
+    return _settled(transcript, hear(text, partial_of(transcript)))
+
+
+def with_said_instead(transcript: Transcript, number: int, text: str) -> Revision:
+    """One sentence replaced by what `text` says, which is said last, and so holds. Raises `InvalidInputError` for nonsense."""
+    heard = _alone(text)
+    new = [each.text for each in heard if each.facts]
+    if not new:
+        raise InvalidInputError(
+            f"I did not understand: {text.strip() or 'nothing was said'}. The sentence stays as it was", field="text"
+        )
+    before, after = transcript.sentences[:number], transcript.sentences[number + 1 :]
+    in_place = _of(transcript, (*before, *new, *after))
+    if _sense(in_place) == _sense(_of(transcript, (*before, *after, *new))):
+        return Revision(_checked(in_place), tuple(each for sentence in heard for each in sentence.unread))
+    return _settled(_of(transcript, (*before, *after)), heard)
+
+
+def without(transcript: Transcript, number: int) -> Transcript:
+    return _of(transcript, (*transcript.sentences[:number], *transcript.sentences[number + 1 :]))
+
+
+def _settled(transcript: Transcript, heard: Iterable[Sentence]) -> Revision:
+    unread: list[str] = []
+    overtaken: list[tuple[str, str]] = []
+    for sentence in heard:
+        unread += sentence.unread
+        if sentence.facts:
+            transcript, gone = _with_one_more(transcript, sentence)
+            overtaken += gone
+    return Revision(_checked(transcript), tuple(unread), tuple(overtaken))
+
+
+def _with_one_more(transcript: Transcript, new: Sentence) -> tuple[Transcript, list[tuple[str, str]]]:
+    """And what it overtakes."""
+    wanted = _sense(_of(transcript, (*transcript.sentences, new.text)))
+    if _sense(transcript) == wanted:
+        return transcript, []
+    kept, last = list(transcript.sentences), [new.text]
+    gone: list[tuple[str, str]] = []
+    for number, old in enumerate(transcript.sentences):
+        if still_holds([fact for each in _alone(old) for fact in each.facts], new.facts):
+            continue
+        ways: list[tuple[str, list[str]]] = [(each, []) for each in revised(old, new.text)] if last else []
+        for text, left in (*ways, *((each, last) for each in shortened(old))):
+            tried = [*kept[:number], text, *kept[number + 1 :]]
+            is_understood = not any(each.unread for each in _alone(text))
+            if is_understood and _sense(_of(transcript, (*tried, *left))) == wanted:
+                kept, last = tried, left
+                gone.append((old, text))
+                break
+    return _of(transcript, (*kept, *last)), gone
+
+
+def _of(transcript: Transcript, said: Iterable[str]) -> Transcript:
+    return transcript.model_copy(update={"sentences": tuple(each for each in said if each)})
+
+
+def _checked(transcript: Transcript) -> Transcript:
+    length = sum(map(len, transcript.sentences))
+    if len(transcript.sentences) > MOST_SENTENCES or length > LONGEST_TRANSCRIPT:
+        most = f"{MOST_SENTENCES} sentences and {LONGEST_TRANSCRIPT} characters"
+        raise InvalidInputError(f"that is too much: at most {most} are kept; remove some, or begin anew", field="text")
+    meaning_of(transcript)
+    return transcript
+
+
+def _sense(transcript: Transcript) -> Sense:
+    return sense_of(partial_of(transcript).facts)

@@ -1,0 +1,100 @@
+"""Rewording: sentences that the rules cannot read, said in plainer words by a model and read by the rules again.
+
+What the model says is taken only if the rules understand all of it, if it keeps everything that they understood of the sentences
+themselves, and if every name and number in it is in them. It can put things in order; it cannot invite anybody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sagagraph.context.model import Model, Question
+from sagagraph.context.quoting import Quoted, new_nonce
+from sagagraph.domains.reunion.text.partial import LONGEST_TEXT, PartialProblem, read_reunion
+from sagagraph.errors import InvalidInputError, UnusableAnswerError
+from sagagraph.language.numbers import Number, tag_numbers
+from sagagraph.language.passage import Passage
+
+_NAMED: Final = ("people", "vehicles", "tasks")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_OURS: Final = frozenset({"s", "car", "airport", "the", "a", "an", "of", "at", "to", "rental", "rent"})
+"""Words that the rules put into names themselves."""
+_IMPLIED: Final = {"noon": {12}, "half": {30}, "quarter": {15, 45}}
+_INSTRUCTIONS: Final = (
+    "The data is what somebody wrote about a reunion. Write the same as plain English sentences, each about one thing, like: "
+    "Dinner is at 6 pm at home. Emily lands at 2:30 pm at BOS and needs a ride. Michael drives from New York, leaving at 11 am. "
+    "The turkey takes 4 hours in the oven and must be watched. Home to BOS takes 60 minutes. Keep all names, places and numbers "
+    "as they were written. Add nothing, and leave nothing out. Places that were named before are listed as known."
+)
+
+
+class Rewording(BaseModel):
+    """The answer."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    sentences: list[str] = Field(min_length=1, max_length=100)
+
+
+async def reworded(
+    text: str, *, model: Model, places: Iterable[str] = (), mint: Callable[[], str] = new_nonce
+) -> tuple[str, ...] | None:
+    """The model's sentences; None where it is of no help. Questions can be left open.
+
+    `places`: that were named before, and that the model may name though the text does not.
+
+    Raises:
+        ModelError: the model cannot be asked.
+    """
+    places = tuple(dict.fromkeys(places))
+    quoted = Quoted({"text": text[:LONGEST_TEXT], **({"known places": places} if places else {})}, mint())
+    question = Question(f"{_INSTRUCTIONS}\n{quoted.rule}", quoted, Rewording.model_json_schema(), max_tokens=1024)
+    try:
+        answer = await model.answer(question)
+        said = tuple(Rewording.model_validate(answer.content).sentences)
+        together = " ".join(f"{each.rstrip(' .')}." for each in said)
+        read = read_reunion(together)
+    except (UnusableAnswerError, ValidationError, InvalidInputError):
+        return None
+    is_taken = not read.unread and keeps(read_reunion(text), read) and is_grounded(together, read, text, places)
+    return said if is_taken else None
+
+
+def keeps(understood: PartialProblem, read: PartialProblem) -> bool:
+    """Whatever the rules understood of the sentences themselves is still so."""
+    ours, theirs = understood.problem, read.problem
+    for table in _NAMED:
+        there = {each["name"]: each for each in theirs[table]}
+        if not all(_holds(each, there.get(each["name"], {})) for each in ours[table]):
+            return False
+    roads = [row for row in ours["travel_minutes"] if row not in theirs["travel_minutes"]]
+    goals = zip(ours["goals"], theirs["goals"], strict=False)
+    return not roads and len(ours["goals"]) <= len(theirs["goals"]) and all(_holds(*pair) for pair in goals)
+
+
+def _holds(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+    return all(theirs.get(field) == value for field, value in ours.items() if value not in (None, [], ()))
+
+
+def is_grounded(said: str, read: PartialProblem, text: str, places: Iterable[str] = ()) -> bool:
+    """Every name and every number of what was `said` is in `text`; a place may be one of `places` instead."""
+    words = _words(text) | _OURS
+    known = words.union(*map(_words, places))
+    are_named = all(_words(each["name"]) <= words for table in _NAMED for each in read.problem[table])
+    are_places = all(_words(name) <= known for name in read.problem["places"].values())
+    return are_named and are_places and _numbers(said) <= _numbers(text)
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
+
+
+def _numbers(text: str) -> set[float]:
+    passage = Passage.of(re.sub(r"(?<=\d)[:.h](?=\d)", " ", text), most=len(text))
+    tag_numbers(passage)
+    said = {float(each.value) for each in passage.values(Number) if each.value is not None}
+    return said.union(*(_IMPLIED.get(word, set()) for word in _words(text)))

@@ -1,0 +1,32 @@
+"""Transcript: what people said of a reunion, kept beside the problem that it made."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from sagagraph.domains.reunion.request import ReunionProblem
+
+MOST_SENTENCES: Final = 200
+LONGEST_TRANSCRIPT: Final = 20_000
+"""Characters of all sentences: every change of a saga's request has them again in its journal."""
+
+Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_TRANSCRIPT)]
+
+
+class Transcript(BaseModel):
+    """`base`: a problem that came as a whole; `sentences` are said on top of it. `added`: ids of suggestions that were taken."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
+
+    sentences: Annotated[tuple[Sentence, ...], Field(max_length=MOST_SENTENCES)] = ()
+    added: Annotated[tuple[str, ...], Field(max_length=MOST_SENTENCES)] = ()
+    base: ReunionProblem | None = None
+
+    @model_validator(mode="after")
+    def _is_short(self) -> Self:
+        length = sum(map(len, self.sentences))
+        if length > LONGEST_TRANSCRIPT:
+            raise ValueError(f"has {length} characters, and at most {LONGEST_TRANSCRIPT} are kept")
+        return self

@@ -1,0 +1,72 @@
+"""Entry: travel, as the registry knows it before it is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, ClassVar
+
+from sagagraph.extras import needing
+from sagagraph.planning.entry import Case, Entry, Surroundings
+
+if TYPE_CHECKING:
+    import typer
+
+    from sagagraph.context.model import Model
+    from sagagraph.domains.travel.domain import Travel
+    from sagagraph.planning.domain import Json
+    from sagagraph.planning.page import Page
+    from sagagraph.saga.core.state import Saga
+    from sagagraph.saga.engine.views.view import Account
+    from sagagraph.validators.verdict import Verdict
+
+
+class TravelEntry(Entry["Travel"]):
+    name = "travel"
+    is_first = True
+    commands: ClassVar[Mapping[str, str]] = {"trip": "Plan a trip and, after approval, book it."}
+    workers = ("sagagraph.domains.travel.planning.repair",)
+
+    def title(self, plan: Json) -> str:
+        with needing("travel"):
+            from sagagraph.domains.travel.domain import travel_title
+
+        return travel_title(plan)
+
+    def account(self, saga: Saga) -> Account:
+        with needing("travel"):
+            from sagagraph.domains.travel.domain import account_of
+
+        return account_of(saga)
+
+    @asynccontextmanager
+    async def open(self, around: Surroundings) -> AsyncIterator[Travel]:
+        with needing("travel"):
+            from sagagraph.domains.travel.domain import Travel
+            from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+
+        async with HttpReservationProvider(around.provider()) as provider:
+            yield await Travel.connect(provider, around.outbox)
+
+    def page(self, domain: Travel, model: Model | None) -> Page:
+        with needing("travel"):
+            from sagagraph.domains.travel.page.page import TravelPage
+
+        return TravelPage(domain, model)
+
+    async def judge(self, case: Case, around: Surroundings) -> Verdict:
+        with needing("travel"):
+            from sagagraph.domains.travel.judging import check_nothing_happened, judge
+
+        check_nothing_happened(case)
+        async with self.open(around) as travel:
+            return await judge(case, travel)
+
+    def command(self, name: str) -> typer.Typer:
+        with needing("travel"):
+            from sagagraph.domains.travel import commands
+
+        return {"trip": commands.trip}[name]
+
+
+DOMAIN = TravelEntry()

@@ -1,0 +1,37 @@
+"""Judging: an itinerary in a file, by what the provider quotes now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from pydantic import ValidationError
+
+from sagagraph.domains.travel.domain import Travel
+from sagagraph.domains.travel.plan import Itinerary
+from sagagraph.domains.travel.request import parse_request
+from sagagraph.domains.travel.rules.evidence import gather_evidence
+from sagagraph.domains.travel.rules.validator import validate_raw
+from sagagraph.errors import InvalidInputError
+from sagagraph.files import json_file
+from sagagraph.planning.entry import Case
+from sagagraph.validators.verdict import Verdict
+
+
+def check_nothing_happened(case: Case) -> None:
+    if case.events or case.executed_until or case.against:
+        raise InvalidInputError("is for reunions and job shops; a trip is judged as it is", field="--event")
+
+
+async def judge(case: Case, travel: Travel) -> Verdict:
+    """The plan is an itinerary, or a plan of `trip --plan-only` with one in it."""
+    wanted, said = json_file(case.problem, "PROBLEM"), json_file(case.plan, "PLAN")
+    itinerary = said["plan"] if isinstance(said, Mapping) and "plan" in said else said
+    now = await travel.provider.now()
+    request = parse_request(wanted, cities=travel.cities, today=now.date())
+    try:
+        parsed = Itinerary.model_validate(itinerary)
+    except ValidationError:
+        return validate_raw(itinerary, wanted, None, now=now, cities=travel.cities)
+    evidence = await gather_evidence(parsed, request, (), Decimal(0), travel.provider, travel.cities)
+    return await travel.validate(request.model_dump(mode="json"), itinerary, evidence.model_dump(mode="json"))

@@ -1,0 +1,153 @@
+"""Answers that are no sentences: `Maine`, `the second`, `9`, `4 and 2`. What they mean is in the question."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from sagagraph.domains.travel.cities import name_key
+from sagagraph.domains.travel.text.partial import DATE_FIELDS, MONEY_FIELDS, with_nights
+from sagagraph.language.money import Money, currencies_meant
+from sagagraph.language.numbers import Nth, Number, tag_numbers
+from sagagraph.language.passage import Passage, form
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from sagagraph.domains.travel.text.partial import PartialRequest, Question
+
+_COURTESY: Final = r"(?:[^\w\ue000-\U0010ffff]|\b(?:please|pls|plz|thx|thanks|thank you|ok|okay|yes|just|maybe|say)\b)*"
+_SKIPPED: Final = form(
+    r"^\W*(?:no|none|nothing|any|anything|skip(?: it| that)?|never mind|forget (?:it|that)|whatever|(?:it |that )?doesn'?t matter"
+    r"|(?:i )?don'?t (?:care|mind)|no (?:preference|matter|idea)|not important)\W*$"
+)
+_AMOUNT: Final = form(rf"{_COURTESY}(?:{{n}}|{{money}}){_COURTESY}")
+_MAKE_IT: Final = form(
+    r"(?:(?:ok(?:ay)?|no|well|actually|sorry|rather)[, ]+)*(?:make (?:it|that)|rather|say|actually) (?:{n}|{money})\W*?"
+)
+_CURRENCY: Final = form(r"(?:in )?(?P<sign>.+?)\s*[.!]?")
+_COUNTS: Final = form(rf"{_COURTESY}{{n:_}}(?:(?:\s*,\s*(?:and )?| and |\s+){{n:_}})*{_COURTESY}")
+_DAY: Final = form(rf"{_COURTESY}(?:(?:on|the) )*(?:{{n}}|{{nth}}|{{date:_}}){_COURTESY}")
+_A_DAY: Final = re.compile(r"\b(?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+(?: 20\d\d)?)\b")
+_AROUND_A_CHOICE: Final = form(r"\b(?:the|one|in|i mean|please|city|of course|it|too|as well)\b|[.!]")
+
+_HOUR: Final = form(
+    rf"{_COURTESY}(?:(?P<verb>leave|leaving|depart|departing|arrive|arriving) )?(?:(?P<not>not|no|nothing) )?"
+    rf"(?P<how>before|after|by|until|from|at)?\s*{{n}}(?: (?:and|to)\s*{{n:last}}| ?- ?{{n:until}})?{_COURTESY}"
+)
+_NOON: Final = form(rf"{_COURTESY}{{time:_}}{_COURTESY}")
+_ABOUT_THE_EVENING: Final = form(r"\b(?:late|evening|arriv\w*|landings?)\b")
+_CLAUSES: Final = form(r",|\band (?=leav|depart|arriv)")
+
+
+def is_skipped(passage: Passage) -> bool:
+    """Whoever was asked does not want to say."""
+    return passage.has(_SKIPPED)
+
+
+def in_full(passage: Passage, question: Question, known: PartialRequest) -> str | None:
+    """What an answer says, in words that mean the same without the question; None where it needs none."""
+    if question.candidates:
+        return _chosen(passage.said(), question)
+    if question.field == "hours":
+        said = [_hours(part, question) for part in passage.parts(_CLAUSES)]
+        return ", ".join(filter(None, said)) if all(said) else None
+    if question.field in DATE_FIELDS and passage.whole(_DAY):
+        days = [*(number.count for number in passage.values(Number)), *(nth.place for nth in passage.values(Nth))]
+        meant = _day_meant(days[0], question, known) if days and days[0] else None
+        return f"leaving on {meant}" if meant else None
+    if question.field == "stars" and passage.whole(_COUNTS) and len(counts := _counts(passage)) == 1:
+        return f"{counts[0]} stars"
+    return None
+
+
+def _chosen(text: str, question: Question) -> str | None:
+    """`Maine`, `the second`: the one candidate that an answer names; None where it names none, or several."""
+    key = name_key(_AROUND_A_CHOICE.sub(" ", text))
+    place = Passage.of(key)
+    tag_numbers(place)
+    places = [*(nth.place for nth in place.values(Nth)), *(number.count for number in place.values(Number))]
+    if len(key.split()) == 1 and places and places[0] and 1 <= places[0] <= len(question.candidates):
+        return question.candidates[places[0] - 1]
+    words = set(key.split())
+    named = [name for name in question.candidates if words and words <= set(name_key(name).split())]
+    if len(named) > 1:
+        named = [name for name in named if name_key(name) == key]
+    return named[0] if len(named) == 1 else None
+
+
+def _hours(passage: Passage, question: Question) -> str | None:
+    """`9` is in the morning where it is the earliest, and in the evening where it is the latest."""
+    topic = f"{question.text.split(': ')[0]} {passage.text}"
+    is_evening = _ABOUT_THE_EVENING.search(topic) is not None
+    if passage.whole(_NOON):
+        return f"{'arrive before' if is_evening else 'leave after'} {passage.said()}"
+    found = passage.whole(_HOUR)
+    first, last = (found.get("n", Number), found.get("last", Number) or found.get("until", Number)) if found else (None, None)
+    if found is None or first is None or first.count is None or not 4 <= first.count <= 24:
+        return None
+    if last is not None and last.count is not None:
+        return f"between {first.count}:00 and {last.count + 12 if last.count < 12 else last.count % 24}:00"
+    is_latest = found["how"] in ("before", "by", "until") if found["how"] not in ("", "at") else is_evening
+    is_latest = is_latest != bool(found["not"])
+    if is_latest and first.count <= 12 and found["verb"].startswith(("leav", "depart")):
+        return None
+    hour = first.count + 12 if is_latest and first.count < 12 else first.count % 24
+    verb = found["verb"] or ("arrive" if is_evening or is_latest else "leave")
+    return f"{verb} {'before' if is_latest else 'after'} {hour}:00"
+
+
+def _day_meant(day: int, question: Question, known: PartialRequest) -> str | None:
+    """The one that the question names, or the one in the month that it, or what is known, is about."""
+    named = list(_A_DAY.finditer(question.text))
+    exact = {match[0] for match in named if int(match["day"]) == day}
+    months = {match["month"] for match in named}
+    first, last = known.first, known.last
+    if not named and first and last and (first.year, first.month) == (last.year, last.month) and first.day <= day <= last.day:
+        months = {f"{first:%B %Y}"}
+    if len(exact) == 1:
+        return exact.pop()
+    return f"{day} {months.pop()}" if len(months) == 1 and not exact else None
+
+
+def bare_answer(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
+    """The fields that `4 and 2` sets in answer to a question for nights; None where the text is more than that."""
+    asked = question.field if question else ""
+    if asked in MONEY_FIELDS and (amount := _amount(passage, _AMOUNT)) is not None:
+        return {"budget": amount}
+    if asked == "currency" and (said := passage.whole(_CURRENCY)):
+        meant = currencies_meant(said["sign"], None)
+        return {"currency": meant[0]} if len(meant) == 1 else None
+    if known.budget is not None and (amount := _amount(passage, _MAKE_IT)) is not None and amount >= 100:
+        return {"budget": amount}
+    if question is None or not passage.whole(_COUNTS):
+        return None
+    counts = _counts(passage)
+    if asked in ("travellers", "rooms") and len(counts) == 1:
+        return {asked: counts[0]}
+    is_about_nights = asked.endswith(".nights") or (len(known.stops) == 1 and "has room for" in question.text)
+    return _nights(known, asked, counts) if is_about_nights else None
+
+
+def _amount(passage: Passage, words: re.Pattern[str]) -> Decimal | None:
+    """Of an answer that is nothing but an amount, its currency left out."""
+    found = passage.whole(words)
+    number, money = (found.get("n", Number), found.get("money", Money)) if found else (None, None)
+    if money is not None:
+        return None if money.currencies or money.is_range or money.per or money.change else money.amount
+    return number.value if number else None
+
+
+def _counts(passage: Passage) -> list[int]:
+    return [number.count for number in passage.values(Number) if number.count is not None]
+
+
+def _nights(known: PartialRequest, asked: str, counts: list[int]) -> dict[str, Any] | None:
+    """Of the open stops in their order, or else other nights for the stop that was asked about."""
+    open_stops = [n for n, stop in enumerate(known.stops) if stop.nights is None]
+    if len(counts) > len(open_stops):
+        place = re.fullmatch(r"stops\[(\d+)\]\.nights", asked)
+        open_stops = [int(place[1]) if place else 0]
+    if len(counts) > len(open_stops):
+        return None
+    return {"stops": with_nights(known.stops, dict(zip(open_stops, counts, strict=False)))}

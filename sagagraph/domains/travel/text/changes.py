@@ -1,0 +1,135 @@
+"""Changes: `one night longer`, `a week later`, computed from what was said before; where that is unclear, asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.domains.travel.request import month_window
+from sagagraph.domains.travel.wording import count_text, day_text
+from sagagraph.language.numbers import Number
+from sagagraph.language.passage import form
+from sagagraph.language.places import Place
+from sagagraph.language.quantities import NIGHTS, Quantity
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
+    from sagagraph.domains.travel.text.slots import Said
+    from sagagraph.language.passage import Found, Passage
+
+_NIGHTS: Final = form(
+    r"(?P<said>{span}|{n} (?P<way>more|less|fewer|longer|shorter)(?= (?:in|at) {place:_}))"
+    r"(?P<everywhere>\s*(?:in )?(?:each|both|every|all|everywhere)\b(?: (?:of them|city|stop|place|cities|stops))?)?"
+    r"(?:\s*(?:(?:in|at|for|of|to) )?(?:the )?{place})?"
+)
+_PLACE_BEFORE: Final = form(r"{place}(?:\s|\b(?:for|stay|by|make|it|should|be|a|get|gets)\b)*$")
+_MOVED: Final = form(
+    r"(?:\b(?P<way>postpone|delay|push(?: \w+){0,2} back|push|bring(?: \w+){0,2} forward)(?:e?d)?\b[^.,;\d]{0,30}?(?:\bby )?)?"
+    r"{span}"
+)
+_COMING_BACK: Final = form(r"\b(?:back|return\w*|home)\b[^.,;]*$")
+
+
+@dataclass(frozen=True)
+class NightsChange:
+    by: int
+    said: str
+    city: str | None = None
+    """None: not said where."""
+    is_everywhere: bool = False
+
+
+def read_changes(passage: Passage, said: Said, known: PartialRequest, today: date) -> list[NightsChange]:
+    """Without anything that was said before there is nothing to change. Nights are for `with_changed_nights`."""
+    nights: list[NightsChange] = []
+    passage.take(_MOVED, lambda found: _moved(found, nights, said, known, today))
+    passage.take(_NIGHTS, lambda found: _nights(found, nights, known))
+    return nights
+
+
+# -- nights --------------------------------------------------------------------------------------------------------------
+
+
+def _nights(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
+    """Not where it is about a stop that there is not: `two more nights in Rome` then says how long to stay there."""
+    span, number = found.get("span", Quantity), found.get("n", Number)
+    if span is not None:
+        by = span.delta * NIGHTS.get(span.unit, 0) if span.change in ("more", "less") and not span.bound else 0
+    else:
+        by = (number.count or 0 if number else 0) * (1 if found["way"] in ("more", "longer") else -1)
+    before = found.led_by(_PLACE_BEFORE)
+    place = found.get("place", Place) or (found.passage.values(Place, before[0])[0] if before else None)
+    words = found.passage.said(found.match["said"])
+    within = (stop.city for stop in known.stops if stop.city and stop.city in words)  # `cut the stay in Paris by one night`
+    city = place.city if place else next(within, None)
+    if by == 0 or not known.stops or (place is not None and all(stop.city != city for stop in known.stops)):
+        return False
+    nights.append(NightsChange(by, words, city, bool(found["everywhere"])))
+    return True
+
+
+def with_changed_nights(stops: tuple[PartialStop, ...], changes: list[NightsChange], said: Said) -> tuple[PartialStop, ...]:
+    for change in changes:
+        meant = [n for n, stop in enumerate(stops) if change.is_everywhere or change.city in (stop.city, None)]
+        if len(meant) > 1 and not change.is_everywhere:
+            how = f"{count_text(abs(change.by), 'night')} {'more' if change.by > 0 else 'less'}"
+            names = list(dict.fromkeys(stops[n].city or stops[n].said for n in meant))
+            candidates = tuple(f"{how} in {name}" for name in names)
+            said.ask("stops", f"{change.said!r}: where, in {' or '.join(names)}?", candidates)
+            continue
+        for n in meant:
+            nights = stops[n].nights
+            if nights is not None and nights + change.by < 1:
+                text = f"{change.said!r} leaves no night in {stops[n].city}: how many nights do you want to stay there?"
+                said.ask(f"stops[{n}].nights", text)
+            elif nights is not None:
+                stops = (*stops[:n], stops[n].lasting(nights + change.by), *stops[n + 1 :])
+    return stops
+
+
+# -- days ----------------------------------------------------------------------------------------------------------------
+
+
+def _moved(found: Found, nights: list[NightsChange], said: Said, known: PartialRequest, today: date) -> bool:
+    """A journey back that is later means nights, a trip that is later means other days."""
+    span, way = found.get("span", Quantity), found["way"]
+    if span is None or span.count is None or not (span.change in ("later", "earlier") or way):
+        return False
+    if (known.depart or known.first or known.last) is None:
+        return False
+    by = -span.count if span.change == "earlier" or way.startswith("bring") else span.count
+    if _COMING_BACK.search(found.match.string[: found.start]) and span.unit in NIGHTS and known.stops:
+        words = f"{count_text(span.count, 'night')} {'longer' if by > 0 else 'less'}"
+        nights.append(NightsChange(by * NIGHTS[span.unit], words))
+        return True
+    days = _moved_days(known, by, span.unit)
+    first = days.get("depart") or days.get("first")
+    if not days:
+        said.ask("window", f"{found.said!r}: between which days, or leaving on which day, do you want to travel?")
+    elif first is not None and first < today:
+        said.ask("window", f"When do you want to travel? {day_text(first)} is in the past.")
+    else:
+        said.fields |= days
+    return True
+
+
+def _moved_days(known: PartialRequest, by: int, unit: str) -> dict[str, date]:
+    """Empty: a month in which any day would do does not say which week is meant by a week later."""
+    from dateutil.relativedelta import relativedelta
+
+    first, last = known.first, known.last
+    month = month_window(first.year, first.month) if first else None
+    is_whole_month = month is not None and (first, last) == (month.first, month.last)
+    if unit in NIGHTS:
+        shift = relativedelta(days=by * NIGHTS[unit])
+        said = {"depart": known.depart} if is_whole_month else {"depart": known.depart, "first": first, "last": last}
+        return {name: day + shift for name, day in said.items() if day is not None}
+    shift = relativedelta(months=by) if unit == "month" else relativedelta(years=by)
+    days = {"depart": known.depart, "first": first, "last": last}
+    moved = {name: day + shift for name, day in days.items() if day is not None}
+    if is_whole_month:
+        window = month_window(moved["first"].year, moved["first"].month)
+        moved |= {"first": window.first, "last": window.last}
+    return moved

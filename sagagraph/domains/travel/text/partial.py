@@ -1,0 +1,252 @@
+"""What is known of a request so far, and what has to be asked."""
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from sagagraph.domains.travel.money import Money
+from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Order, TripRequest, Weekday, checked_request
+from sagagraph.domains.travel.wording import day_text
+from sagagraph.errors import InvalidInputError
+
+DATE_FIELDS = ("window", "depart")
+MONEY_FIELDS = ("budget", "currency")
+OPTIONAL_FIELDS = ("budget", "currency", "stars", "direct", "hours", "not_on", "rooms")
+"""A trip can be planned without an answer about them."""
+_SAME = ("origin", "depart", "travellers", "rooms", "currency", "stars", "direct", "hours")
+"""Fields that a `TripRequest` has, too, under the same name."""
+BUDGET_FIELDS = ("budget", "budget_each", "no_limit")
+"""Of a `PartialRequest`: only one of them holds."""
+
+
+class Question(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    field: str
+    """What of the request the answer sets, as in its JSON form."""
+    text: str
+    candidates: tuple[str, ...] = ()
+    """The cities between which the answer chooses."""
+
+
+class PartialStop(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    said: str
+    city: str | None
+    """None: `said` names no city that is known."""
+    nights: int | None = None
+    unknown: str = ""
+    """What to tell whoever said it, where it names no city."""
+    candidates: tuple[str, ...] = ()
+    """Cities of that name, where it names several."""
+
+    def lasting(self, nights: int | None) -> Self:
+        return self.model_copy(update={"nights": nights})
+
+
+class PartialRequest(BaseModel):
+    """Every field is None as long as nobody has said anything about it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    origin: str | None = None
+    stops: tuple[PartialStop, ...] = ()
+    return_to: str | None = None
+    one_way: bool | None = None
+    first: date | None = None
+    last: date | None = None
+    depart: date | None = None
+    travellers: int | None = None
+    rooms: int | None = None
+    budget: Money | None = None
+    budget_each: Money | None = None
+    """Said for one traveller; the budget of the trip follows from how many travel."""
+    currency: str | None = None
+    no_limit: bool | None = None
+    """The trip may cost whatever it takes."""
+    stars: tuple[int, int] | None = None
+    direct: Direct | None = None
+    hours: JourneyHours | None = None
+    not_on: tuple[Weekday, ...] | None = None
+    order: Order | None = None
+    total_nights: int | None = None
+    """Of all stops together, where nobody said how they are shared."""
+    unread: tuple[str, ...] = ()
+    """What was said and means nothing here; for a person to be told."""
+    doubts: tuple[Question, ...] = ()
+    """What was said, but could mean more than one thing, or nothing that can be done."""
+
+    @classmethod
+    def of(cls, request: TripRequest) -> Self:
+        """All that is known of a request that is complete, for wishes that are said later."""
+        return cls(
+            **{name: getattr(request, name) for name in (*_SAME, "budget")},
+            stops=tuple(PartialStop(said=stop.city, city=stop.city, nights=stop.nights) for stop in request.stops),
+            return_to=request.return_to,
+            one_way=request.return_to is None,
+            first=request.window and request.window.first,
+            last=request.window and request.window.last,
+            not_on=request.not_on or None,
+            order=request.order if request.order is Order.ANY else None,
+        )
+
+    def missing(self) -> tuple[Question, ...]:
+        """Everything that has to be answered before `complete`; what is in doubt first."""
+        in_doubt = {doubt.field for doubt in self.doubts}
+        if not in_doubt.isdisjoint(DATE_FIELDS):
+            in_doubt |= set(DATE_FIELDS)
+        questions = (*self.doubts, *(question for question in self._unsaid() if question.field not in in_doubt))
+        return questions or tuple(self._contradictions())
+
+    def without_doubt(self, field: str) -> Self:
+        """Nothing is asked about it any more."""
+        return self.model_copy(update={"doubts": tuple(each for each in self.doubts if each.field != field), "unread": ()})
+
+    def can_do_without(self, question: Question) -> bool:
+        """Whether a trip can be planned though nobody answers it: by what was said before, or by what is usual."""
+        if question.field in OPTIONAL_FIELDS:
+            return True
+        return question in self.doubts and all(
+            each.field != question.field for each in self.without_doubt(question.field).missing()
+        )
+
+    def complete(self) -> TripRequest:
+        """
+        Raises:
+            InvalidInputError: something is missing, in doubt or contradictory; names the first such field.
+        """
+        for question in self.missing():
+            raise InvalidInputError(question.text, field=question.field)
+        return self._checked()
+
+    def _contradictions(self) -> Iterator[Question]:
+        """What is all there, and does not fit together."""
+        try:
+            self._checked()
+        except InvalidInputError as exc:
+            yield self._asked_again(str(exc.field), str(exc).removeprefix(f"{exc.field}: "))
+
+    def _asked_again(self, field: str, complaint: str) -> Question:
+        """In words for somebody who never saw the fields."""
+        asked = {f"stops[{n}].nights": f"How many nights in {stop.city}" for n, stop in enumerate(self.stops)}
+        asked |= {"stops": "Which cities do you want to stay in", "travellers": "How many travel", "rooms": "How many rooms"}
+        if field not in asked:
+            return Question(field=field, text=complaint)
+        return Question(field=field, text=f"{asked[field]}? What was said {complaint}.")
+
+    def _checked(self) -> TripRequest:
+        first = self.first or self.depart
+        fields: dict[str, Any] = {
+            **{name: getattr(self, name) for name in (*_SAME, "not_on", "order")},
+            "stops": tuple({"city": stop.city, "nights": stop.nights} for stop in self.stops),
+            "return_to": None if self.one_way else self.return_to or self.origin,
+            "window": {"first": first, "last": self.last} if first and self.last else None,
+            "budget": self.budget if self.budget_each is None else self.budget_each * (self.travellers or 1),
+        }
+        return checked_request({name: value for name, value in fields.items() if value is not None or name == "return_to"})
+
+    def updated_by(self, later: Self) -> Self:
+        """What was said later replaces what was said before, and answers its doubts."""
+        said = {name for name, value in later if name != "doubts" and value not in (None, ())}
+        kept = tuple(doubt for doubt in self.doubts if not _is_answered(doubt, said))
+        fresh = {doubt.field for doubt in later.doubts}
+        changed: dict[str, Any] = {name: getattr(later, name) for name in said}
+        if "return_to" in said:
+            changed.setdefault("one_way", False)
+        if not said.isdisjoint(BUDGET_FIELDS):
+            changed |= {name: getattr(later, name) for name in BUDGET_FIELDS}
+        if later.hours is not None and self.hours is not None:
+            changed["hours"] = _both(self.hours, later.hours)
+        changed["unread"] = later.unread
+        changed["doubts"] = (*(doubt for doubt in kept if doubt.field not in fresh), *later.doubts)
+        return self._without_dates_that_clash(later).model_copy(update=changed)
+
+    def _without_dates_that_clash(self, later: Self) -> Self:
+        """A new day or window makes an older one that does not fit it obsolete."""
+        first, last, depart = later.first or self.first, later.last or self.last, later.depart or self.depart
+        runs_backwards = first and last and first > last
+        is_outside = depart and ((first and depart < first) or (last and depart > last))
+        if runs_backwards or (is_outside and later.depart):
+            return self.model_copy(update={"first": None, "last": None})
+        return self.model_copy(update={"depart": None}) if is_outside else self
+
+    def _unsaid(self) -> Iterator[Question]:
+        if self.origin is None:
+            yield Question(field="origin", text="Where does the trip start?")
+        if not self.stops:
+            yield Question(field="stops", text="Which cities do you want to visit, and in which order?")
+        for n, stop in enumerate(self.stops):
+            if stop.city is None:
+                yield unknown_city(f"stops[{n}].city", stop.unknown, stop.candidates)
+            if stop.nights is None:
+                yield Question(field=f"stops[{n}].nights", text=self._nights_question(stop))
+        if self.budget_each is not None and self.travellers is None:
+            yield Question(field="travellers", text="How many of you travel?")
+        yield from self._unsaid_dates()
+
+    def _left(self) -> tuple[list[int], int]:
+        """The stops whose nights nobody has said, and how many nights are left for them."""
+        open_stops = [n for n, stop in enumerate(self.stops) if stop.nights is None]
+        return open_stops, (self.total_nights or 0) - sum(stop.nights or 0 for stop in self.stops)
+
+    def _nights_question(self, stop: PartialStop) -> str:
+        where, (open_stops, left) = stop.city or stop.said, self._left()
+        if left < len(open_stops) or len(open_stops) < 2:
+            return f"How many nights in {where}?"
+        return f"{left} nights are left to share: how many of them in {where}? (`evenly` shares them.)"
+
+    def sharing(self, *, evenly: bool) -> Self:
+        """With the nights that follow from their total: of the one stop that is left, or of all, in equal parts."""
+        open_stops, left = self._left()
+        if not open_stops or left < len(open_stops) or (len(open_stops) > 1 and not evenly):
+            return self
+        each, more = divmod(left, len(open_stops))
+        given = {n: each + (place < more) for place, n in enumerate(open_stops)}
+        return self.model_copy(update={"stops": with_nights(self.stops, given)})
+
+    def _unsaid_dates(self) -> Iterator[Question]:
+        if self.depart is not None or (self.first is not None and self.last is not None):
+            return
+        if self.first is not None:
+            text = f"The trip begins on {day_text(self.first)} or later; by when does it have to end?"
+        elif self.last is not None:
+            text = f"The trip ends by {day_text(self.last)}; when can it begin?"
+        else:
+            text = "When do you want to travel: in which month, between which days, or leaving on which day?"
+        yield Question(field="window", text=text)
+
+
+def with_nights(stops: tuple[PartialStop, ...], given: Mapping[int, int | None]) -> tuple[PartialStop, ...]:
+    """`given`: by the place of a stop."""
+    return tuple(stop.lasting(given.get(n, stop.nights)) for n, stop in enumerate(stops))
+
+
+def _both(before: JourneyHours, later: JourneyHours) -> JourneyHours:
+    """A limit that is said later replaces that limit alone, and one that it contradicts."""
+
+    def merged(old: Hours, new: Hours) -> Hours:
+        earliest, latest = new.earliest or old.earliest, new.latest or old.latest
+        if earliest is not None and latest is not None and earliest > latest:
+            return new
+        return Hours(earliest=earliest, latest=latest)
+
+    return JourneyHours(depart=merged(before.depart, later.depart), arrive=merged(before.arrive, later.arrive))
+
+
+def unknown_city(field_name: str, complaint: str, candidates: tuple[str, ...] = ()) -> Question:
+    text = f"{complaint[:1].upper()}{complaint[1:]}"
+    asked = text if text.endswith("?") else f"{text}. Which city do you mean?"
+    return Question(field=field_name, text=asked, candidates=candidates)
+
+
+def _is_answered(doubt: Question, said: set[str]) -> bool:
+    if doubt.field in DATE_FIELDS:
+        return not said.isdisjoint({"first", "last", "depart"})
+    if doubt.field in MONEY_FIELDS:
+        return not said.isdisjoint(BUDGET_FIELDS if doubt.field == "budget" else (*BUDGET_FIELDS, "currency"))
+    if doubt.field.endswith(".nights"):
+        return not said.isdisjoint(("stops", "total_nights"))
+    return doubt.field.split("[")[0] in said

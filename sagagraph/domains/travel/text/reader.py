@@ -1,0 +1,114 @@
+"""Reader: a sentence, its values tagged, goes through the slots; each takes what it understands, and the rest is named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.domains.travel.request import CURRENCIES
+from sagagraph.domains.travel.text.answers import bare_answer, in_full, is_skipped
+from sagagraph.domains.travel.text.changes import read_changes, with_changed_nights
+from sagagraph.domains.travel.text.partial import PartialRequest
+from sagagraph.domains.travel.text.route import read_route
+from sagagraph.domains.travel.text.slots import (
+    CUES,
+    EVENLY,
+    TRIP_UNITS,
+    Said,
+    is_we,
+    read_budget,
+    read_party,
+    read_stars,
+    read_words,
+)
+from sagagraph.domains.travel.text.stays import tag_nights
+from sagagraph.domains.travel.text.when import read_dates, read_hours, read_weekdays
+from sagagraph.domains.travel.text.words import MEANINGLESS
+from sagagraph.language.passage import Passage, form
+from sagagraph.language.places import tag_places
+from sagagraph.language.tagging import tagged
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from sagagraph.domains.travel.cities import Gazetteer
+    from sagagraph.domains.travel.text.partial import Question
+
+_ASKED_FIRST: Final = (
+    *(
+        "origin",
+        "stops",
+        "return_to",
+        "window",
+        "depart",
+        "travellers",
+        "rooms",
+        "budget",
+        "currency",
+        "stars",
+        "hours",
+        "not_on",
+    ),
+)
+_NOT_PLANNED: Final = form(
+    r"\b(?:(?:by|only(?: by)?) trains?|trains? only"
+    r"|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)(?!\s{2})"
+    r"|(?:for|only) (?:the )?(?:flights?|hotels?)(?=\s*(?:only|alone|[,.;!]|$))|the other way (?:a)?round|vice versa"
+    r"|(?:drop|skip|remove|cancel) (?:(?:the|my|our) )?(?:flights?|trains?|hotels?|stays?))\b"
+)
+"""What means something though none of its words does: every trip has hotels, and goes how it can be had."""
+
+
+def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialRequest | None = None) -> PartialRequest:
+    """What `text` says, on top of what is `known` from before. A bare city or number answers the first open question.
+
+    Raises:
+        InvalidInputError: the text is far too long.
+    """
+    before = known or PartialRequest()
+    passage = _tagged(text, today)
+    question = next(iter(before.missing()), None) if known else None
+    if question is not None:
+        if is_skipped(passage) and before.can_do_without(question):
+            return before.without_doubt(question.field)
+        if full := in_full(passage, question, before):
+            passage = _tagged(full, today)
+    evenly = bool(passage.take(EVENLY))
+    fields = bare_answer(passage, before, question)
+    said = PartialRequest(**fields) if fields is not None else _sentence(passage, before, question, cities, today)
+    return before.updated_by(said).sharing(evenly=evenly)
+
+
+def left_unread(text: str) -> tuple[str, ...]:
+    """What of a text means something, where none of it is understood."""
+    return Passage.of(text).unread(MEANINGLESS)
+
+
+def _tagged(text: str, today: date) -> Passage:
+    return tagged(text, today=today, units=TRIP_UNITS, currencies=CURRENCIES, cues=CUES)
+
+
+def _sentence(
+    passage: Passage, known: PartialRequest, question: Question | None, cities: Gazetteer, today: date
+) -> PartialRequest:
+    is_about_a_city = question is not None and question.field == "stops" and question.candidates != ()
+    asked = question.field if question is not None and not is_about_a_city else None
+    tag_places(passage, cities)
+    tag_nights(passage)
+    whole, said, are_we = passage.said(), Said(), is_we(passage)
+    changes = read_changes(passage, said, known, today)
+    read_words(passage, said, "order", "direct", "no_limit")
+    read_budget(passage, said, known)
+    read_stars(passage, said, known)
+    read_hours(passage, said)
+    read_weekdays(passage, said)
+    read_dates(passage, said, today, known)
+    read_party(passage, said, known, is_we=are_we)
+    read_words(passage, said, "one_way")
+    not_understood = read_route(passage, said, known, asked=asked, whole=whole)
+    stops = with_changed_nights(said.fields.get("stops", known.stops), changes, said)
+    if stops != known.stops:
+        said.fields["stops"] = stops
+    not_understood += [" ".join(found.said.split()) for found in passage.find(_NOT_PLANNED)]
+    left = (*not_understood, *passage.unread(MEANINGLESS))
+    doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))
+    return PartialRequest(**said.fields, unread=tuple(dict.fromkeys(left)), doubts=tuple(doubts))

@@ -1,0 +1,270 @@
+"""Route: where a trip starts, which cities it visits and for how long, and where it ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.domains.travel.text.partial import Question, unknown_city
+from sagagraph.domains.travel.text.stays import (
+    PLACE,
+    STAY,
+    Role,
+    Visit,
+    find_stays,
+    find_visits,
+    give_nights,
+    has_role,
+    stays_of,
+    with_loose_nights,
+)
+from sagagraph.domains.travel.wording import count_text
+from sagagraph.language.passage import form
+from sagagraph.language.places import Place
+
+if TYPE_CHECKING:
+    from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
+    from sagagraph.domains.travel.text.slots import Said
+    from sagagraph.language.passage import Passage
+
+_ADDED: Final = form(r"\b(?:add|adding|another|also|as well|additionally|plus|too)\b")
+_SWAPPED: Final = form(r"\b(?:swap|switch|exchange)")
+_IN_ORDER: Final = form(r"\brespectively\b")
+_STARTS_ANEW: Final = form(
+    r"\b(?:start\w*|begin\w*|actually|instead|rather|sorry|i mean|meant|correction|home is|based|live|living|am in|are in)\b"
+)
+_REPLACES: Final = form(
+    r"\b(?:instead|rather|actually|(?:what|how) about|make (?:it|that)|chang\w+|switch\w*|better|prefer\w*|sorry|i mean|meant"
+    r"|correction)\b|^\W*no\b"
+)
+_BACK: Final = form(r"\b(?:back|return\w*|home|way back)\b")
+_WHERE: Final = (Role.BARE, Role.PLACE, Role.NEXT, Role.LISTED, Role.COMMA, Role.VIA)
+
+# -- reading -------------------------------------------------------------------------------------------------------------
+
+
+def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: str | None, whole: str) -> list[str]:
+    """Returns what of it is not understood. `asked`: the field of the question that the text may be the answer to.
+
+    `whole`: the sentence as it was written.
+    """
+    visits, stays = find_visits(passage), find_stays(passage)
+    if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
+        visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
+    loose = give_nights(visits, stays, passage.text)
+    visits, unread = _without_legs(visits, known, whole)
+    passage.take(PLACE)
+    passage.take(STAY, lambda found: stays_of(found) != [])
+    is_added = _ADDED.search(whole) is not None
+    if not is_added:
+        unclear = _unclear_place(visits, known, whole, asked=asked, is_leg=bool(unread))
+        is_added = bool(known.stops) and has_role(Role.VIA, visits) and _BACK.search(whole) is not None
+        if unclear is not None and not is_added:
+            said.doubts.append(unclear)
+            return unread
+    stops = _assemble(visits, said, known, unread, is_added=is_added, is_swap=_SWAPPED.search(whole) is not None)
+    now = known.stops if stops is None else stops
+    now = with_loose_nights(
+        now, loose, is_in_order=_IN_ORDER.search(whole) is not None, is_answer=not visits and known.stops != ()
+    )
+    totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
+    if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
+        said.fields["total_nights"] = totals.pop()
+    if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
+        said.fields |= {"return_to": None, "one_way": True}
+    if now != known.stops:
+        said.fields["stops"] = now
+    stay_in = {stop.city for stop in (*now, *known.stops)}
+    left_out = [visit.place.said for visit in visits if visit.role is Role.LEFT_OUT and visit.city not in stay_in]
+    counts = {*(stop.nights for stop in now), sum(stop.nights or 0 for stop in now), said.fields.get("total_nights")}
+    return [
+        *unread,
+        *(f"without {name}" for name in left_out),
+        *(stay.said for stay in loose if now and stay.nights not in counts),
+    ]
+
+
+# -- a route that is known already ---------------------------------------------------------------------------------------
+
+
+def _without_legs(visits: list[Visit], known: PartialRequest, whole: str) -> tuple[list[Visit], list[str]]:
+    """`a train from Paris to Rome` of somebody who stays in Paris is no trip that starts there: left out, and named."""
+    stays = {stop.city for stop in known.stops}
+    starts = [visit for visit in visits if visit.role is Role.ORIGIN and visit.city in stays and visit.city != known.origin]
+    if known.origin is None or not starts or _STARTS_ANEW.search(whole) or any(visit.has_nights for visit in visits):
+        return visits, []
+    left_out = [*starts, *(each for each in visits if each.role is Role.NEXT and each.city in {*stays, known.origin})]
+    return [visit for visit in visits if visit not in left_out], [f"from {' to '.join(visit.place.said for visit in left_out)}"]
+
+
+def _unclear_place(visits: list[Visit], known: PartialRequest, whole: str, *, asked: str | None, is_leg: bool) -> Question | None:
+    """One more city, of which nobody said whether it takes another's place."""
+    stays = list(dict.fromkeys(stop.city for stop in known.stops if stop.city is not None))
+    if not stays or any(stop.city is None for stop in known.stops) or asked == "stops":
+        return None
+    if len(visits) != 1 or visits[0].role not in _WHERE or visits[0].city in (*stays, known.origin):
+        return None
+    visit = visits[0]
+    if visit.city is None:
+        return unknown_city("stops", visit.place.unknown, visit.place.candidates)
+    if len(stays) == 1 and visit.role is not Role.VIA and not is_leg and _REPLACES.search(whole):
+        return None
+    what = visit.city if visit.nights is None else f"{count_text(visit.nights, 'night')} in {visit.city}"
+    candidates = (*(f"{what} instead of {city}" for city in stays), f"also add {what}")
+    text = f"{what}: instead of {' or '.join(stays)}, or in addition (“add”)?"
+    return Question(field="stops", text=text, candidates=candidates)
+
+
+def _replaced(visits: list[Visit], said: Said, known: PartialRequest, unread: list[str], *, is_swap: bool) -> bool:
+    """`Rome instead of Paris`, `change Paris to Rome`: for the same nights, unless others are said."""
+    old = [visit for visit in visits if visit.role is Role.REPLACED]
+    new = [visit for visit in visits if visit.role is not Role.REPLACED]
+    stays = {stop.city: stop for stop in known.stops}
+    if len(old) != 1 or len(new) != 1 or new[0].city is None or old[0].city not in {*stays, known.origin}:
+        return False
+    before, after = old[0].city, new[0].city
+    is_there, is_origin = after in stays, before == known.origin
+    if (is_there and (is_origin or not is_swap)) or after == known.origin:
+        unread.append(f"{old[0].place.said} and {new[0].place.said}")
+    elif is_origin:
+        said.fields["origin"] = after
+    elif is_there:
+        swapped = {before: after, after: before}
+        said.fields["stops"] = tuple(stays[swapped.get(stop.city, stop.city)] for stop in known.stops)
+    else:
+        said.fields["stops"] = tuple(
+            new[0].stop.lasting(new[0].nights or stop.nights) if stop.city == before else stop for stop in known.stops
+        )
+    return True
+
+
+# -- a route from its cities ---------------------------------------------------------------------------------------------
+
+
+def _assemble(
+    visits: list[Visit], said: Said, known: PartialRequest, unread: list[str], *, is_added: bool, is_swap: bool
+) -> tuple[PartialStop, ...] | None:
+    """The stops; None: nothing is said about them."""
+    if _replaced(visits, said, known, unread, is_swap=is_swap):
+        return said.fields.get("stops")
+    visits = [visit for visit in _with_alternatives_as_one(visits) if visit.role is not Role.REPLACED]
+    origin = said.fields["origin"] = _origin(visits, said)
+    returns = [visit.place for visit in visits if visit.role is Role.RETURN and not visit.has_nights]
+    if returns:  # `back to Berlin for a night` is a stop
+        said.fields["return_to"] = returns[-1].city
+        if returns[-1].city is None:
+            said.doubts.append(unknown_city("return_to", returns[-1].unknown, returns[-1].candidates))
+    going = _by_way([visit for visit in visits if _is_on_the_way(visit, origin)])
+    unclear = _unclear_order(going, has_origin=(origin or known.origin) is not None)
+    if unclear is not None:
+        said.doubts.append(unclear)
+        return None
+    stops = _in_order(going, said)
+    if stops and stops[-1].city is not None and stops[-1].city == origin and stops[-1].nights is None:
+        said.fields["return_to"] = stops.pop().city
+    merged = _merged(stops, going, known.stops, is_added=is_added)
+    left_out = {visit.city for visit in visits if visit.role is Role.LEFT_OUT}
+    if left_out:
+        merged = tuple(stop for stop in (known.stops if merged is None else merged) if stop.city not in left_out)
+    return merged
+
+
+def _with_alternatives_as_one(visits: list[Visit]) -> list[Visit]:
+    """`Paris or Rome` is a place that is not known yet."""
+    joined: list[Visit] = []
+    for visit in visits:
+        if visit.role is Role.ALTERNATIVE and joined:
+            earlier = joined.pop()
+            named = f"{earlier.place.said} or {visit.place.said}"
+            has_nights = earlier.has_nights or visit.has_nights
+            place = Place(named, None, named)
+            visit = Visit(earlier.start, visit.end, place, earlier.role, earlier.nights or visit.nights, has_nights)
+        joined.append(visit)
+    return joined
+
+
+def _origin(visits: list[Visit], said: Said) -> str | None:
+    """`from Paris` after `to Paris` says nothing new."""
+    reached: set[str | None] = set()
+    origins: list[Place] = []
+    for visit in visits:
+        if visit.role is Role.ORIGIN and visit.city not in reached:
+            origins.append(visit.place)
+        if visit.role in (Role.NEXT, Role.PLACE):
+            reached.add(visit.city)
+    unknown = next((place for place in origins if place.city is None), None)
+    named = list(dict.fromkeys(place.city for place in origins if place.city))
+    if unknown is not None:
+        said.doubts.append(unknown_city("origin", unknown.unknown, unknown.candidates))
+    elif len(named) > 1:
+        said.ask("origin", f"Where does the trip start: {' or '.join(named)}?")
+    elif named:
+        return named[0]
+    return None
+
+
+def _by_way(going: list[Visit]) -> list[Visit]:
+    """`to Paris via Reykjavik` comes to Reykjavik first."""
+    ordered: list[Visit] = []
+    for visit in going:
+        follows = ordered and ordered[-1].role in (Role.NEXT, Role.BARE) and visit.role is Role.VIA
+        ordered.insert(len(ordered) - 1 if follows else len(ordered), visit)
+    return ordered
+
+
+def _is_on_the_way(visit: Visit, origin: str | None) -> bool:
+    match visit.role:
+        case Role.ORIGIN | Role.LEFT_OUT:
+            return False
+        case Role.RETURN:
+            return visit.has_nights
+        case Role.NEXT | Role.VIA:
+            return True
+        case _:
+            return visit.city is None or visit.city != origin
+
+
+def _unclear_order(going: list[Visit], *, has_origin: bool) -> Question | None:
+    """A mere list of cities may begin with the start of the trip."""
+    cities = list(dict.fromkeys(visit.place.said for visit in going))
+    is_list = all(visit.role in (Role.BARE, Role.COMMA) and not visit.has_nights for visit in going)
+    if len(cities) > 1 and (has_role(Role.BETWEEN, going) or (is_list and not has_origin)):
+        text = f"{', '.join(cities)}: where does the trip start, and in which order are the others visited?"
+        return Question(field="stops", text=text)
+    return None
+
+
+def _in_order(going: list[Visit], said: Said) -> list[PartialStop]:
+    """A city that is mentioned again is the same stop, unless one travels there again."""
+    stops: list[PartialStop] = []
+    for visit in going:
+        same = [n for n, stop in enumerate(stops) if visit.city is not None and stop.city == visit.city]
+        travels_again = visit.role in (Role.NEXT, Role.VIA) and same != [len(stops) - 1]
+        completes = visit.has_nights and any(stops[n].nights is None for n in same)
+        if not same or (travels_again and not completes):
+            stops.append(visit.stop)
+        elif visit.has_nights:
+            n = next((n for n in same if stops[n].nights is None), same[0])
+            before = stops[n].nights
+            if before is not None and before != visit.nights:
+                said.ask(f"stops[{n}].nights", f"How many nights in {visit.city}: {before} or {visit.nights}?")
+            stops[n] = stops[n].lasting(visit.nights if before in (None, visit.nights) else None)
+    return stops
+
+
+def _merged(
+    said: list[PartialStop], going: list[Visit], known: tuple[PartialStop, ...], *, is_added: bool
+) -> tuple[PartialStop, ...] | None:
+    """What is said now, put together with the stops that were said before."""
+    if not said:
+        return None
+    before = {stop.city: stop for stop in known if stop.city is not None}
+    now = {stop.city: stop for stop in reversed(said) if stop.nights is not None}
+    fresh = [stop for stop in said if stop.city not in before]
+    travels = has_role(Role.NEXT, going) or has_role(Role.VIA, going)
+    is_whole = travels and {stop.city for stop in said} == before.keys()
+    if known and (is_added or (not fresh and not is_whole)):
+        return (*(stop.lasting(now[stop.city].nights) if stop.city in now else stop for stop in known), *fresh)
+    gap = next((n for n, stop in enumerate(known) if stop.city is None), None)
+    if gap is not None and len(said) == 1:
+        return (*known[:gap], said[0].lasting(said[0].nights or known[gap].nights), *known[gap + 1 :])
+    return tuple(stop.lasting(before[stop.city].nights) if stop.nights is None and stop.city in before else stop for stop in said)

@@ -1,0 +1,308 @@
+"""Slots: what a sentence says of a trip besides its route, each read from the words around a tagged value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
+from sagagraph.domains.travel.request import CURRENCIES, Direct, Order
+from sagagraph.domains.travel.text.partial import Question
+from sagagraph.language.money import Cues, Money
+from sagagraph.language.negation import denial_before
+from sagagraph.language.passage import form
+from sagagraph.language.people import PEOPLE, Company
+from sagagraph.language.quantities import UNITS, Quantity
+
+if TYPE_CHECKING:
+    import re
+
+    from sagagraph.domains.travel.text.partial import PartialRequest
+    from sagagraph.language.passage import Passage
+
+
+@dataclass
+class Said:
+    """What is understood of a sentence: fields of a `PartialRequest`, and what has to be asked."""
+
+    fields: dict[str, Any] = field(default_factory=dict)
+    doubts: list[Question] = field(default_factory=list)
+
+    def ask(self, about: str, text: str, candidates: tuple[str, ...] = ()) -> None:
+        """One question about each field."""
+        if not self.asks(about):
+            self.doubts.append(Question(field=about, text=text, candidates=candidates))
+
+    def asks(self, about: str) -> bool:
+        return any(doubt.field == about for doubt in self.doubts)
+
+
+# -- words that mean one thing -------------------------------------------------------------------------------------------
+
+_NOT: Final = r"(?:does ?n[o']?t|do ?n[o']?t|does not|do not)"
+_OF_THEM: Final = r"(?:of (?:the )?(?:stops|cities|visits|places|them) )?"
+_DIRECT: Final = r"(?:direct|non[- ]?stop)(?:[- ](?:flights?|connections?|only|routes?))*"
+_STOPS: Final = r"(?:stops?|stopovers?|layovers?|connections?|chang(?:es?|ing)(?: planes?)?|transfers?)"
+_NO_STOPS: Final = rf"(?:no|without(?: any)?|zero) {_STOPS}(?! (?:in|at|over)\b)"
+_POSSIBLE: Final = (
+    r"(?:when(?:ever)?|where(?:ver)?|if|as (?:far|much) as) (?:at all )?(?:it'?s |they are |that'?s )?"
+    r"(?:possible|available|you can|can be)"
+)
+_WISHED: Final = rf"(?:prefer(?:ably|red|ring|s)?|ideally|{_POSSIBLE}|rather|would like|i'?d like|nice to have)"
+_MUST: Final = r"(?:only|must be|must have|strictly|just|ha(?:s|ve) to be|need|insist on|nothing but)"
+_FEW: Final = r"[\w ,:]{0,20}?"
+_WORDS: Final[tuple[tuple[str, Any, re.Pattern[str]], ...]] = tuple(
+    (name, value, form(words))
+    for name, value, words in (
+        (
+            "order",
+            Order.ANY,
+            r"\b(?:in )?(?:(?:any|whatever|whichever|no (?:particular|special|fixed|set)) (?:other )?order"
+            r"|the (?:best|cheapest|easiest) order)\b(?: (?:that )?(?:you (?:like|want|prefer)|makes (?:most )?sense|will do"
+            r"|(?:works|suits|fits|is)(?: (?:you|best|out|fine|cheapest|easiest|possible))*))?|\bregardless of (?:the )?order\b"
+            rf"|\b(?:the )?order {_OF_THEM}(?:{_NOT} (?:really )?matter|(?:is )?"
+            r"(?:not (?:important|fixed)|unimportant|irrelevant|flexible|free|open|up to you))\b"
+            rf"|\b(?:i|we) {_NOT} (?:really )?(?:care|mind) (?:about |in )?(?:the |what |which )?order\b",
+        ),
+        (
+            "order",
+            Order.GIVEN,
+            r"\bin (?:exactly |just )?(?:that|this|the given) order\b|\bkeep (?:to )?(?:the|that|this) order\b",
+        ),
+        (
+            "direct",
+            Direct.ANY,
+            rf"{_STOPS} (?:are |is )?(?:ok(?:ay)?|fine|no problem|allowed|welcome)|(?:don'?t|do not) mind {_STOPS}"
+            r"|(?:direct|non[- ]?stop)[\w ]{0,15} (?:not (?:needed|necessary|required|important)|unnecessary)"
+            r"|(?:needn'?t|doesn'?t have to|don'?t have to|not necessarily) (?:be )?(?:direct|non[- ]?stop)",
+        ),
+        (
+            "direct",
+            Direct.PREFERRED,
+            rf"(?:{_DIRECT}|{_NO_STOPS}){_FEW}\b(?:{_POSSIBLE}|preferred|preferably|ideally)|{_WISHED}{_FEW}(?:{_DIRECT}|{_NO_STOPS})",
+        ),
+        (
+            "direct",
+            Direct.REQUIRED,
+            rf"{_MUST} (?:be )?(?:a )?{_DIRECT}|{_DIRECT} (?:only|required|(?:is|are) a must)"
+            rf"|(?:direct|non[- ]?stop)[- ]only|{_NO_STOPS}",
+        ),
+        ("direct", Direct.PREFERRED, rf"\b{_DIRECT}\b"),
+        (
+            "no_limit",
+            True,
+            r"\b(?:no|without(?: an?| any)?) (?:budget(?: limit)?|(?:price |upper )?limit)\b|\bunlimited(?: budget)?\b"
+            r"|\bmoney(?: is)? no object\b|\bwhatever it costs\b",
+        ),
+        (
+            "one_way",
+            True,
+            r"\bone[- ]?way\b|\bsingle tickets?\b|\b(?:no|without (?:a )?) ?return\b|\bno way back\b"
+            r"|\bwon't (?:return|come back)\b|\bnot (?:coming|going|flying) back\b|\bnot returning\b",
+        ),
+        (
+            "one_way",
+            False,
+            r"\b(?:round[- ]?trip|return (?:trip|flights?|tickets?|journey))\b"
+            r"|\band (?:(?:then )?(?:fly |go )?)(?:back|return)(?: (?:home|again))?(?=\s*(?:[,.;!?)]|$|(?:on|by|with|for)\b))",
+        ),
+    )
+)
+"""In their order: what is said in more words comes first."""
+EVENLY: Final = form(r"\b(?:evenly|equally|even split|half and half|fifty[- ]fifty|{n:_}[/-]{n:_})(?=\s*(?:[.,!]|$))")
+
+
+def read_words(passage: Passage, said: Said, *names: str) -> None:
+    for name, value, words in _WORDS:
+        if name in names and passage.take(words):
+            said.fields.setdefault(name, value)
+
+
+# -- money ---------------------------------------------------------------------------------------------------------------
+
+_LIMIT: Final = (
+    r"budget|max(?:imum)?|at most|up to|under|below|less than|(?:no|not) more than|within|limit|spend|costs?|costing|capped"
+)
+_CUE: Final = (
+    rf"\b(?:{_LIMIT})(?:\s*(?:of|is|:|=|at|to|about|around|roughly|a|max(?:imum)?|at most|up to|under|(?:no|not) more than"
+    r"|total))*\s*"
+)
+_CUE_AFTER: Final = r"\s*(?:as )?(?:(?:a|my|our|the|total|maximum|max) )*(?:budget|max(?:imum)?|limit)\b"
+CUES: Final = Cues(form(rf"{_CUE}$"), form(_CUE_AFTER))
+_LOWER: Final = ("lower", "reduc", "cut", "decreas")
+_BUDGET: Final = form(
+    r"(?:\b(?P<way>rais(?:e|ing)|increas(?:e|ing)|up|add|lower(?:ing)?|reduc(?:e|ing)|cut|decreas(?:e|ing)) "
+    r"(?:(?:the|my|our|that|it) )?(?:(?:total|whole) )?(?:(?:budget|limit|price|it) )?(?:by )?)?"
+    rf"(?P<nightly>\b(?:per|a|each|every) (?:night|day)\s*:? |\bnightly (?:\w+ )?)?(?P<cue>{_CUE})?{{money}}"
+    rf"(?:\s*(?:in total|total|altogether|overall|all in|in all|all included|for everything"
+    rf"|(?:to|on) (?:the|my|our) (?:budget|limit|price))\b|{_CUE_AFTER})*"
+)
+LARGEST_BUDGET: Final = 1_000_000_000
+
+
+def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
+    """What is said per person is left to the request, which knows how many travel."""
+    amounts: list[Money] = []
+    for found in passage.take(_BUDGET):
+        money, way = found.get("money", Money), found["way"]
+        if money is None:
+            continue
+        if doubt := _doubt_of(money, is_nightly=bool(found["nightly"])):
+            said.ask("budget", doubt)
+        elif money.change or (way and not found["cue"].endswith("to")):
+            is_less = money.change == "less" or way.startswith(_LOWER)
+            _change_budget(money, found.said if way else money.said, said, known, is_less=is_less)
+        else:
+            amounts.append(money)
+    signed = {(money.amount, money.per) for money in amounts if money.currency}
+    amounts = [money for money in amounts if money.currency or (money.amount, money.per) not in signed]
+    different = {(money.amount, money.per, money.currency): money for money in amounts}
+    named = [f"{amount:,} {currency or ''}".rstrip() for amount, _, currency in different]
+    named += ["no limit"] if "no_limit" in said.fields else []
+    if len(named) > 1:
+        said.ask("budget", f"What may the whole trip cost: {' or '.join(named)}, or their sum?")
+    if said.asks("budget"):
+        said.fields.pop("no_limit", None)
+        return
+    for money in different.values():
+        said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
+        if len(money.currencies) > 1:
+            said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?")
+
+
+def _change_budget(money: Money, words: str, said: Said, known: PartialRequest, *, is_less: bool) -> None:
+    """`$500 more` follows from what was said before, or is asked about."""
+    before, held = known.budget, known.currency or PRICE_CURRENCY
+    if before is None or money.amount is None or money.currencies not in ((), (held,)) or known.budget_each is not None:
+        now = f"So far it is {money_text(before, held)}. " if before is not None else ""
+        said.ask("budget", f"{words!r}: {now}What may the whole trip cost?")
+        return
+    budget = before - money.amount if is_less else before + money.amount
+    if budget <= 0:
+        said.ask("budget", f"{words!r} leaves nothing of {money_text(before, held)}; what may the whole trip cost?")
+    else:
+        said.fields["budget"] = budget
+
+
+def _doubt_of(money: Money, *, is_nightly: bool) -> str:
+    said = money.said
+    if money.currencies and not CURRENCIES & set(money.currencies):
+        return f"No rates are known for {money.currencies[0]}; how much is {said!r} in another currency, like USD?"
+    if money.per == "night" or is_nightly:
+        return f"{said!r} is for one night; what may the whole trip cost?"
+    if money.is_range or money.is_least:
+        return f"{said!r} is {'a range' if money.is_range else 'the least'}; what is the most that the whole trip may cost?"
+    if money.amount is None:
+        return f"How much is {said!r}? Please write thousands with a comma and cents with a point."
+    if money.amount > LARGEST_BUDGET:
+        return f"Is {said!r} meant? The largest budget is {LARGEST_BUDGET:,}."
+    return f"A budget is more than nothing, and {said!r} is not; what is it?" if money.amount <= 0 else ""
+
+
+# -- hotels --------------------------------------------------------------------------------------------------------------
+
+TRIP_UNITS: Final = {
+    **UNITS,
+    **PEOPLE,
+    "stars": {"star": r"(?:stars?(?:[- ]?rated)?\b|\*(?!\d)|★)"},
+    "rooms": {"room": r"(?:(?:double|single|twin|separate|hotel|family|shared|standard) )*rooms?\b"},
+}
+FEWEST_STARS: Final = 1
+MOST_STARS: Final = 5
+_STARS: Final = form(r"{stars}(?: hotels?)?")
+_DRAWN: Final = form(r"★{2,}|\*{2,}")
+_LUXURY: Final = form(r"\bluxur(?:y|ious)\b")
+_MODERATE: Final = form(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:range|priced?)\b")
+
+
+def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
+    ranges = [(len(found.said), len(found.said)) for found in passage.take(_DRAWN)]
+    for found in passage.take(_STARS):
+        quantity = found.get("stars", Quantity)
+        stars = _range_of(quantity) if quantity else None
+        if quantity and quantity.change:
+            _change_stars(quantity, found.said, said, known)
+        elif denial_before(found):
+            said.ask("stars", f"How many stars do you want, if not {found.said}?")
+        elif stars is None:
+            said.ask("stars", f"Hotels have 1 to 5 stars; what do you mean by {found.said!r}?")
+        else:
+            ranges.append(stars)
+    for words, stars in ((_LUXURY, (5, 5)), (_MODERATE, (3, 4))):
+        if passage.take(words) and not ranges:
+            ranges.append(stars)
+    if len(set(ranges)) > 1:
+        said.ask("stars", "One range of stars holds for all hotels; which one is it?")
+    elif ranges and not said.asks("stars") and "stars" not in said.fields:
+        said.fields["stars"] = ranges[0]
+
+
+def _change_stars(quantity: Quantity, words: str, said: Said, known: PartialRequest) -> None:
+    if known.stars is None or known.stars == (FEWEST_STARS, MOST_STARS) or quantity.count is None:
+        said.ask("stars", f"{words!r} than what: how many stars do you want?")
+        return
+    fewest, most = known.stars[0] + quantity.delta, min(known.stars[1] + quantity.delta, MOST_STARS)
+    if FEWEST_STARS <= fewest <= most:
+        said.fields["stars"] = (fewest, most)
+    else:
+        said.ask("stars", f"Hotels have 1 to 5 stars; how many are meant by {words!r}?")
+
+
+def _range_of(stars: Quantity) -> tuple[int, int] | None:
+    """None where no hotel has so many."""
+    if not stars.amounts or any(amount != int(amount) for amount in stars.amounts):
+        return None
+    fewest, most = stars.counts[0], stars.counts[-1]
+    fewest, most = (FEWEST_STARS if stars.bound == "most" else fewest), (MOST_STARS if stars.bound == "least" else most)
+    return (fewest, most) if FEWEST_STARS <= fewest <= most <= MOST_STARS else None
+
+
+# -- people and rooms ----------------------------------------------------------------------------------------------------
+
+_COMPANY: Final = form(r"{company}")
+_ONE_MORE: Final = Quantity((Decimal(1),), "person", change="more")
+_MORE_PEOPLE: Final = form(r"{people}|\bplus[- ]{n}(?! ?[^\W\d])")
+_ROOMS: Final = form(r"{rooms}(?P<each> each\b)?|\b(?P<own>separate|own|individual|single) rooms\b|\bown room each\b")
+_WE: Final = form(
+    r"(?<!can\s)(?<!could\s)(?<!shall\s)(?<!should\s)(?<!on\s)\b(?:we|us|our)\b(?! ?\$)"
+    r"(?! (?:hotels?|rooms?|flights?|planes?|trains?|bookings?|reservations?|trips?|stays?|plans?|airline)\b"
+    r"[^.,;]{0,20}\b(?:cancel|overbook|fell|fall))"
+)
+
+
+def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bool) -> None:
+    """`is_we`: the sentence speaks of more than one."""
+    has_own, rooms = False, []
+    before = known.travellers or 1
+    for found in passage.take(_ROOMS):
+        quantity = found.get("rooms", Quantity)
+        has_own = has_own or quantity is None or bool(found["each"])
+        if quantity and quantity.change:
+            rooms.append((known.rooms or -(-before // 2)) + quantity.delta)
+        elif quantity and not found["each"]:
+            rooms += quantity.counts or [0]
+    companies = [company.count for found in passage.take(_COMPANY) if (company := found.get("company", Company))]
+    more = [found.get("people", Quantity) or _ONE_MORE for found in passage.take(_MORE_PEOPLE)]
+    companies += [None if each.count is None else before + each.delta for each in more]
+    counts = list(dict.fromkeys(count for count in companies if count is not None))
+    if None in companies:
+        said.ask("travellers", "How many of you travel, all together?")
+    elif len(counts) > 1:
+        said.ask("travellers", f"How many travel: {' or '.join(map(str, counts))}?")
+    elif counts and counts[0] < 1:
+        said.ask("travellers", "How many travel? At least one has to.")
+    elif counts:
+        said.fields["travellers"] = counts[0]
+    elif is_we and known.travellers is None:
+        said.ask("travellers", "How many of you travel?")
+    if len(set(rooms)) > 1 or min(rooms, default=1) < 1:
+        said.ask("rooms", "How many rooms do you need?")
+    elif has_own:
+        said.fields["rooms"] = said.fields.get("travellers") or known.travellers
+    elif rooms:
+        said.fields["rooms"] = rooms[0]
+
+
+def is_we(passage: Passage) -> bool:
+    return passage.has(_WE)

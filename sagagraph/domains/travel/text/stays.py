@@ -1,0 +1,299 @@
+"""Stays: the cities of a sentence, what each is for by the words around it, and for how many nights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import Enum
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.domains.travel.text.partial import PartialStop, with_nights
+from sagagraph.language.numbers import Number
+from sagagraph.language.passage import form
+from sagagraph.language.places import Place
+from sagagraph.language.quantities import NIGHTS, Quantity
+
+if TYPE_CHECKING:
+    import re
+
+    from sagagraph.language.passage import Found, Passage
+
+
+class Role(Enum):
+    """What a city is for in a sentence; the words are examples."""
+
+    ORIGIN = "from"
+    RETURN = "back to"
+    LEFT_LAST = "back from"
+    NEXT = "to, then, →"
+    VIA = "via"
+    PLACE = "in, visit"
+    LISTED = "and"
+    COMMA = ","
+    ALTERNATIVE = "or"
+    BETWEEN = "between"
+    LEFT_OUT = "without"
+    REPLACED = "instead of"
+    BARE = ""
+
+
+_THE: Final = r"(?: (?:the|beautiful|lovely|sunny|city of|downtown|central))*\s*$"
+_LEADS: Final[tuple[tuple[Role, re.Pattern[str]], ...]] = tuple(
+    (role, form(words + _THE))
+    for role, words in (
+        (Role.REPLACED, r"\b(?:instead of|rather than|in place of|replac(?:e|ing)|(?:change|swap|switch)(?: out)?)"),
+        (
+            Role.LEFT_OUT,
+            r"\b(?:without|skip(?:ping)?|drop(?:ping)?|remove|except|avoid(?:ing)?|not|no|never|don't|do not)(?: (?:going|go|fly"
+            r"|flying|changing|change|stop|stops|stopping|stopover|a|any|planes|flights?|want))*(?: (?:via|through|over|in|to))?",
+        ),
+        (Role.LEFT_LAST, r"\b(?:back|return(?:ing|s)?|home) (?:again )?from"),
+        (
+            Role.ORIGIN,
+            r"\b(?:start|begin|depart|leav)\w* (?:(?:from|in|at) )?(?:and|&) (?:end|return|finish)\w* (?:in|at|from|to)",
+        ),
+        (
+            Role.RETURN,
+            r"\b(?:back(?: (?:home|again))* (?:to|in)|return(?:ing|s)?(?: home)? to|home (?:to|in)"
+            r"|(?:end|finish)(?:ing|s)?(?: up)? in|back)",
+        ),
+        (
+            Role.ORIGIN,
+            r"\b(?:from|leav(?:e|es|ing)|depart(?:s|ing|ure)?|out of|(?:start|begin)(?:s|ing|ning)?(?: (?:in|at|from))?"
+            r"|(?:based|live|living|am|are|i'm|we're|home is)(?: in)?|ex)(?:\s*:)?",
+        ),
+        (Role.ALTERNATIVE, r"\bor(?: to)?"),
+        (Role.BETWEEN, r"\bbetween"),
+        (Role.VIA, r"\b(?:via|through|(?:stopping|stopover|with a stop)(?: over)? (?:in|at))"),
+        (Role.NEXT, r"(?:\b(?:to|then|next|onwards?|after that|afterwards|into)|→|-|/)"),
+        (Role.PLACE, r"\b(?:in|at|visit(?:ing)?|see(?:ing)?|explor(?:e|ing)|for|over|stop(?:ping)?(?: (?:in|at|over))?)"),
+        (Role.LISTED, r"(?:\b(?:and|plus|with|also)|&|\+)"),
+        (Role.COMMA, r","),
+    )
+)
+"""The words between a city and the one before it decide; the first that fit."""
+_INTO: Final = form(r"\binto $")
+_OUT_OF: Final = form(r"\b(?:out of|home from|leav\w+ from) $")
+"""Into one city and out of another: the second is where the trip is left."""
+_RETURN_FROM: Final = form(r"\s*return from\b")
+_HOME_TO: Final = form(r"\s*(?:home )?to\s+")
+_LINK: Final = form(r"\s*(?:to|→|-)\s*(?:the )?")
+PLACE: Final = form(r"{place}")
+
+
+@dataclass(frozen=True)
+class Stay:
+    """How many nights, and where that stands."""
+
+    start: int
+    end: int
+    nights: int | None
+    """None: not said exactly."""
+    kind: str = ""
+    """`total` of the whole trip, `each` of every stop, `listed`: one of several with the same unit."""
+    said: str = ""
+
+
+@dataclass
+class Visit:
+    """A city where it is mentioned."""
+
+    start: int
+    end: int
+    place: Place
+    role: Role
+    nights: int | None = None
+    has_nights: bool = False
+    """Something is said about the nights, be it exact or not."""
+
+    def stays(self, nights: int | None) -> None:
+        self.nights, self.has_nights = nights, True
+
+    @property
+    def city(self) -> str | None:
+        return self.place.city
+
+    @property
+    def stop(self) -> PartialStop:
+        place = self.place
+        return PartialStop(
+            said=place.said, city=place.city, nights=self.nights, unknown=place.unknown, candidates=place.candidates
+        )
+
+
+# -- roles ---------------------------------------------------------------------------------------------------------------
+
+
+def find_visits(passage: Passage) -> list[Visit]:
+    visits, at = [], 0
+    for found in passage.find(PLACE):
+        place = found.get("place", Place)
+        if place is not None:
+            lead = passage.text[max(at, found.start - 60) : found.start]
+            role = next((role for role, words in _LEADS if words.search(lead)), Role.BARE)
+            visits.append(Visit(found.start, found.end, place, role))
+            at = found.end
+    _correct_roles(visits, passage.text)
+    return visits
+
+
+def _correct_roles(visits: list[Visit], text: str) -> None:
+    """Where the words before a city do not tell, those around it do: in `Boston to Paris`, the ones after it."""
+    into = next((n for n, visit in enumerate(visits) if _INTO.search(text, 0, visit.start)), None)
+    for n, visit in enumerate(visits):
+        if visit.role is Role.ORIGIN and into is not None and n > into and _OUT_OF.search(text, 0, visit.start):
+            visit.role = Role.LEFT_LAST
+    if not has_role(Role.ORIGIN, visits):
+        for n, (visit, following) in enumerate(pairwise(visits)):
+            is_first = visit.role is Role.BARE or (n == 0 and visit.role is Role.COMMA)
+            if is_first and _LINK.fullmatch(text, visit.end, following.start):
+                visit.role = Role.ORIGIN
+                break
+    for before, visit in pairwise(visits):
+        if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _HOME_TO.fullmatch(text, before.end, visit.start):
+            visit.role = Role.RETURN
+    if visits and visits[0].role is Role.LEFT_LAST and _RETURN_FROM.match(text):
+        visits[0].role = Role.ORIGIN
+    if not has_role(Role.ORIGIN, visits) and len(visits) > 1 and visits[0].role in (Role.BARE, Role.COMMA):
+        ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
+        if visits[0].city is not None and visits[0].city in ends:
+            visits[0].role = Role.ORIGIN
+
+
+def has_role(role: Role, visits: list[Visit]) -> bool:
+    return any(visit.role is role for visit in visits)
+
+
+# -- nights --------------------------------------------------------------------------------------------------------------
+
+_WEEKEND: Final = form(r"\b(?:(?:a|the) )?(?P<long>long )?weekend\b")
+_OVERNIGHT: Final = form(r"\bovernight stay\b|\bfor the night\b")
+_PACKAGE: Final = form(r"{span:a}\s*(?:,|/|and|-)*\s*{span:b}")
+_COUNTS: Final = tuple(
+    form(words)
+    for words in (
+        r"(?<![\w.,])(?P<count>{n}|a couple)(?= (?:in|at) {place:_})",
+        r"{place:_}\s*\(\s*(?P<count>{n})\s*\)",
+        r"{place:_}\s*[:=x]\s*(?P<count>{n})(?!\w)",
+        r"{place:_}\s(?P<count>{n})(?=\s*(?:[,;)→]|and\b|then\b|$))",
+    )
+)
+STAY: Final = form(
+    r"(?P<total>\btotal(?: of|:)?\s*)?(?P<each>\b(?:each|every)(?: (?:city|stop|place))? (?:for )?)?{span}"
+    r"(?P<trip>[\s-]*(?:in total|total|altogether|overall|all together|in all|trip|vacation|holidays?|journey|tour|getaway"
+    r"|break)\b)?"
+    r"(?P<apiece>\s*(?:(?:in )?(?:each|both|every|all)\b(?: (?:of them|city|stop|place|cities))?|apiece\b"
+    r"|per (?:city|stop|place)\b|everywhere\b))?"
+)
+_WITHIN: Final = form(r"\b(?:in|within) $")
+_UP_TO_CITY: Final = form(r"\s*(?:(?:in|at|for|to|near|around|exploring|visiting|of|stay in|staying in) )*(?:the )?\s*")
+_IN_CITY: Final = form(r"\s*(?:in|at)\b")
+_AFTER_CITY: Final = form(
+    r"(?:[\s,:;(=-]|\b(?:for|stay|staying|spend|spending|there|where|we|i|i'll|we'll|will|would|like|want|to|about|around|roughly"
+    r"|over|x|and (?:stay|spend)(?:ing)?)\b)*"
+)
+_JOINS: Final = form(r"\s*(?:and|&|\+|plus)\s*(?:then\s*)?")
+
+
+def tag_nights(passage: Passage) -> None:
+    """What else means nights in a wish for a trip: weekends, and numbers beside a city."""
+    passage.tag("span", _OVERNIGHT, lambda _: Quantity((Decimal(1),), "night"))
+    passage.tag("span", _WEEKEND, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
+    passage.tag("span", _PACKAGE, _package)
+    for words in _COUNTS:
+        passage.tag("span", words, _nights_beside, "count")
+
+
+def _package(found: Found) -> Quantity | None:
+    """`5 days and 4 nights` are four nights; `4 days, 2 nights` are two durations."""
+    spans = {each.unit: each for each in found.values(Quantity) if each.count is not None and not each.change}
+    days, nights = spans.get("day"), spans.get("night")
+    return nights if days and nights and (days.count or 0) - (nights.count or 0) in (0, 1) else None
+
+
+def _nights_beside(found: Found) -> Quantity | None:
+    counts = [number.count for number in found.values(Number)]
+    if counts and (counts[0] is None or found.values(Number)[0].is_thousands):
+        return None
+    return Quantity((Decimal(counts[0] or 0) if counts else Decimal(2),), "night")
+
+
+def find_stays(passage: Passage) -> list[Stay]:
+    return [stay for found in passage.find(STAY) for stay in stays_of(found)]
+
+
+def stays_of(found: Found) -> list[Stay]:
+    """Several for a list with one unit; none where it is no stay: `in two weeks`, `a week later`."""
+    span = found.get("span", Quantity)
+    if span is None or span.unit not in NIGHTS or span.change in ("later", "earlier") or found.led_by(_WITHIN):
+        return []
+    kind = "total" if found["trip"] or found["total"] else "each" if found["each"] or found["apiece"] else ""
+    counts: list[int | None] = [count * NIGHTS[span.unit] for count in span.counts]
+    if span.link == "or" or span.bound == "least" or not counts:
+        counts = [None]
+    kind = kind or ("listed" if len(counts) > 1 else "")
+    return [Stay(found.start, found.end, nights, kind, found.said) for nights in counts]
+
+
+def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
+    """Each stay to the city beside it; returns those that stand beside none, or are for several."""
+    loose = []
+    for stay in stays:
+        visit = None if stay.kind else _visit_beside(stay, visits, text)
+        if visit is not None and _is_shared(stay, visit, visits, stays, text):
+            loose.append(replace(stay, kind="total"))
+        elif visit is None:
+            loose.append(stay)
+        else:
+            visit.stays(stay.nights)
+    return loose
+
+
+def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
+    """`3 nights in Paris` or `Paris (3 nights)`; `Paris 3 nights Rome 2 nights` is read in the order of its cities."""
+    after = next((visit for visit in visits if visit.start >= stay.end), None)
+    before = next((visit for visit in reversed(visits) if visit.end <= stay.start), None)
+    if after and not _UP_TO_CITY.fullmatch(text, stay.end, after.start):
+        after = None
+    if before and not (_can_be_stayed_in(before, visits) and _AFTER_CITY.fullmatch(text, before.end, stay.start)):
+        before = None
+    if after is None or before is None:
+        return after or before
+    is_apart = "," in text[before.end : stay.start]
+    return after if is_apart or before.has_nights or _IN_CITY.match(text, stay.end) else before
+
+
+def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay], text: str) -> bool:
+    """`10 days in Berlin and Cologne` may be ten in all: nobody says how long in Cologne."""
+    following = next((each for each in visits if each.start >= visit.end), None)
+    if visit.start < stay.end or following is None or following.role is not Role.LISTED:
+        return False
+    has_own = any(each.start >= visit.end for each in stays)
+    return bool(_JOINS.fullmatch(text, visit.end, following.start)) and not has_own and following.city not in (None, visit.city)
+
+
+def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:
+    """Not where the trip starts, even where it is named once more as its end."""
+    origins = {each.city for each in visits if each.role is Role.ORIGIN and each.city is not None}
+    return visit.role not in (Role.ORIGIN, Role.LEFT_OUT) and visit.city not in origins
+
+
+def with_loose_nights(
+    stops: tuple[PartialStop, ...], loose: list[Stay], *, is_in_order: bool, is_answer: bool
+) -> tuple[PartialStop, ...]:
+    """Nights that are said beside no city: of the only stop, of each, or of all in their order.
+
+    `is_answer`: no city is named, so they are for the stops that were asked about.
+    """
+    each = next((stay.nights for stay in loose if stay.kind == "each"), None)
+    if each is not None:
+        return tuple(stop if stop.nights is not None and not is_answer else stop.lasting(each) for stop in stops)
+    open_stops = [n for n, stop in enumerate(stops) if stop.nights is None]
+    if len(stops) == 1 and len(loose) == 1 and (open_stops or is_answer):
+        return (stops[0].lasting(loose[0].nights),)
+    parts = [stay for stay in loose if stay.kind != "total"]
+    is_complete = len(parts) == len(open_stops) and (is_in_order or all(stay.kind == "listed" for stay in parts))
+    if is_complete or (is_answer and len(parts) <= len(open_stops)):
+        return with_nights(stops, dict(zip(open_stops, (stay.nights for stay in parts), strict=False)))
+    return stops

@@ -1,0 +1,293 @@
+"""When: the days of a trip, the weekdays and the hours at which nobody wants to travel."""
+
+from __future__ import annotations
+
+from datetime import date, time, timedelta
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours
+from sagagraph.domains.travel.request import Weekday as DayOfTheWeek
+from sagagraph.domains.travel.text.slots import Said
+from sagagraph.domains.travel.wording import day_text
+from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Weekday, resolved, upcoming
+from sagagraph.language.clock import DAY, Clock
+from sagagraph.language.negation import NOT, denial_before
+from sagagraph.language.numbers import Number
+from sagagraph.language.passage import form
+
+if TYPE_CHECKING:
+    from sagagraph.domains.travel.text.partial import PartialRequest
+    from sagagraph.language.passage import Found, Passage
+
+# -- hours ---------------------------------------------------------------------------------------------------------------
+
+_LIMIT: Final = form(
+    r"\b(?:(?P<not>not|no|never) )?(?P<relation>(?:any )?(?:earlier|later) than|before|after|by|until|till|from|since"
+    r"|earliest(?: at)?|latest(?: at)?|around|about|at) (?:about |around )?{time}"
+    r"(?P<later>\s*(?:or later|onwards?|(?:at the )?earliest))?"
+    r"(?P<earlier>\s*(?:or earlier|(?:at the )?latest))?"
+)
+_BARE: Final = form(
+    r"\b(?P<not>no|not|never) (?:any )?(?:flights?|trains?|departures?|arrivals?|landings?|leaving|departing|arriving|landing) "
+    r"(?P<relation>before|after|(?:earlier|later) than) {n}(?! ?[:./])"
+)
+_BETWEEN: Final = form(r"\b(?:(?:only )?between|from) {time:first}\s*(?:and|to|until|till|-)\s*{time:last}")
+_VAGUE: Final = form(
+    r"\b(?:no|not|without|avoid(?:ing)?|never|nothing|hate|don't (?:want|like)(?: to)?) (?:[\w']+ ){0,3}?"
+    r"(?:(?:too |very |so |super )?(?:early|late)(?:[ -](?:morning|evening|night))?"
+    r"(?: (?:flights?|departures?|starts?|arrivals?|trains?))?"
+    r"|red[- ]?eyes?(?: flights?)?|(?:overnight|night) (?:flights?|trains?))(?!\w)"
+    r"|\b(?:(?:early )?morning|evening|afternoon|daytime|night|overnight|red[- ]?eye) "
+    r"(?:flights?|departures?|trains?)(?: only)?\b"
+)
+_LEAVING: Final = form(
+    r"\b(?:leav\w*|depart\w*|flights?|fly\w*|set(?:ting)? off|take[- ]?offs?|start\w*|trains?|out the door|go(?:ing)?)\b"
+)
+_COMING: Final = form(
+    r"\b(?:arriv\w*|land(?:s|ings?)?|get(?:ting)? (?:in|there|home|back)|be (?:there|back|home|in )|back|home|reach\w*|return\w*)"
+)
+_NEVER: Final = form(rf"\b{NOT}\b")
+_CLAUSE_ENDS: Final = form(r"[.;!?,]|\b(?:and|but)\b|{time:_}")
+_BEFORE: Final = form(r".*\b(?:before|earlier|by|until|till|latest)\b")
+_AFTER: Final = form(r".*\b(?:after|later|from|since|earliest)\b")
+
+
+def read_hours(passage: Passage, said: Said) -> None:
+    """Only what is surely a time of day: `after 8 June` is none."""
+    limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
+    for words, read in ((_BETWEEN, _between), (_BARE, _limit), (_LIMIT, _limit), (_VAGUE, lambda _: [])):
+        for found in passage.take(words):
+            read_limits = read(found)
+            is_clear = bool(read_limits)
+            for what, limit, moment in read_limits:
+                is_night = limit == "latest" and moment < NIGHT_ENDS
+                is_clear = is_clear and not is_night and limits[what].setdefault(limit, moment) == moment
+            if not is_clear:
+                text = f"{found.said!r}: at what hour do you want to leave at the earliest, and arrive at the latest?"
+                said.ask("hours", text)
+    if any(limits.values()) and not said.asks("hours"):
+        try:
+            said.fields["hours"] = JourneyHours(depart=Hours(**limits["depart"]), arrive=Hours(**limits["arrive"]))
+        except ValueError:
+            said.ask("hours", "Between which hours do you want to leave and arrive?")
+
+
+def _between(found: Found) -> list[tuple[str, str, time]]:
+    first, last = (_time(found.get(name, Clock)) for name in ("first", "last"))
+    what = _subject(found)
+    if first is None or last is None:
+        return []
+    return [
+        ("arrive" if what == "arrive" else "depart", "earliest", first),
+        ("depart" if what == "depart" else "arrive", "latest", last),
+    ]
+
+
+def _limit(found: Found) -> list[tuple[str, str, time]]:
+    relation = found["relation"]
+    is_before, is_after = bool(_BEFORE.match(relation)), bool(_AFTER.match(relation))
+    if found["later"] or found["earlier"]:
+        is_before, is_after = bool(found["earlier"]), bool(found["later"])
+    elif found["not"] or _NEVER.search(_clause_before(found)):
+        is_before, is_after = is_after, is_before
+    what = _subject(found) or ("depart" if is_after else "arrive" if relation in ("by", "until", "till") else None)
+    moment = _time(found.get("time", Clock)) or _hour(found.get("n", Number), is_earliest=is_after)
+    return [(what, "earliest" if is_after else "latest", moment)] if moment and what and (is_before or is_after) else []
+
+
+def _time(clock: Clock | None) -> time | None:
+    """None: no clock shows it, or it can be in the morning or in the evening."""
+    if clock is None or clock.minutes is None:
+        return None
+    return time(23, 59) if clock.minutes == DAY else time(clock.hour, clock.minute)
+
+
+def _hour(number: Number | None, *, is_earliest: bool) -> time | None:
+    """`no flights before 9` is meant in the morning; nine what, is asked for otherwise."""
+    hour = number.count if number else None
+    return time(hour) if hour is not None and hour < 24 and (hour > 12 or (is_earliest and 4 <= hour <= 11)) else None
+
+
+def _subject(found: Found) -> str | None:
+    """What the words before a time, or in the form itself, speak of, or else those right after it."""
+    clause = _clause_before(found) + found.match[0]
+    coming, leaving = (max((each.end() for each in words.finditer(clause)), default=0) for words in (_COMING, _LEAVING))
+    if coming or leaving:
+        return "arrive" if coming >= leaving else "depart"
+    following = found.match.string[found.end : found.end + 15].split(",")[0].strip()
+    return "arrive" if _COMING.match(following) else "depart" if _LEAVING.match(following) else None
+
+
+def _clause_before(found: Found) -> str:
+    return _CLAUSE_ENDS.split(found.match.string[max(0, found.start - 60) : found.start])[-1]
+
+
+# -- weekdays ------------------------------------------------------------------------------------------------------------
+
+_NOT_THEN: Final = (
+    rf"\b{NOT}(?: (?:want|like|wish|any|to|be|flights?|fly(?:ing)?|travel(?:l?ing)?|leav(?:e|ing)|depart(?:ing|ures?)?"
+    r"|arriv(?:e|ing|als?)|trains?|journeys?|go(?:ing)?|or)){0,4}"
+)
+_SOME_DAYS: Final = r"{weekday:_}(?:\s*(?:,|/|&|or|and|nor)+\s*(?:on )?(?:an? )?{weekday:_})*"
+_NOT_ON: Final = form(
+    rf"{_SOME_DAYS} (?:is|are) (?:out|no good|off limits|impossible|not possible|bad)\b"
+    rf"|{_NOT_THEN} (?:(?:on|at|over|during) )?(?:(?:an?|the) )?(?:weekends?\b|{_SOME_DAYS})"
+    r"|\b(?:only (?:on )?weekdays|(?:on )?weekdays only)\b"
+)
+
+
+def read_weekdays(passage: Passage, said: Said) -> None:
+    """Those on which nobody wants to travel."""
+    avoided: set[int] = set()
+    for found in passage.take(_NOT_ON):
+        avoided |= {day.number for day in found.values(Weekday)} or {5, 6}
+    if len(avoided) == len(DayOfTheWeek):
+        said.ask("not_on", "On which weekdays do you not want to travel? One has to be left.")
+    elif avoided:
+        said.fields["not_on"] = tuple(day for number, day in enumerate(DayOfTheWeek) if number in avoided)
+
+
+# -- dates ---------------------------------------------------------------------------------------------------------------
+
+_THE: Final = r"(?:the )?$"
+_ONLY_DATE: Final = form(r"{date}")
+_DATE: Final = form(
+    r"(?:\b(?:in|on|from|between|by|until|till|before|after|during|at|of|for|through|any ?time|around|about) (?:the )?)?{date}"
+    r"(?:\s*(?:or later|onwards?|at the (?:earliest|latest))\b)?"
+)
+_HOLIDAY: Final = form(r"{holiday}")
+_WEEKDAY: Final = form(r"(?:\b(?P<which>this coming|this|coming|next|on) )?{weekday}")
+_RATHER: Final = form(r"\b(?:rather than|instead of|and not|but not) (?:(?:in|on|the) )*$")
+_LEAVE: Final = form(r"\b(?:leav(?:e|es|ing)|depart(?:s|ing|ure)?|set(?:ting)? off)(?: \w+){0,2} ?(?:between|from|on)?\s*$")
+_BACK: Final = form(
+    r"\b(?:return(?:ing|s)?|back|home|ending|ends?|finish(?:ing)?)\b"
+    rf"(?: (?:to|in|at|home|{{place:_}}|(?-i:[A-Z]\w+))){{0,4}} ?(?:on|by|until)? ?{_THE}"
+)
+_BACK_BY: Final = form(r"\b(?:back|return(?:ing)?|home) (?:by|before the end of) $")
+_RELATIONS: Final = (
+    *(
+        (relation, form(rf"\b(?:{words}) {_THE}"))
+        for relation, words in (
+            ("asked", r"(?:arriv(?:e|es|ing|al)|land(?:s|ing)?|check(?:ing)?[- ]in)(?: \w+){0,2}"),
+            ("asked", r"around|about|roughly|approximately|circa"),
+            ("from", r"from|not before|(?:no|not) earlier than|earliest|since|as of"),
+            ("before", r"before"),
+            ("by", r"by|until|till|(?:no|not) later than|at the latest|latest|through|up to"),
+            ("after", r"after"),
+        )
+    ),
+    ("by", _BACK),
+)
+"""What the words before a date say of it; the first that fit."""
+_OR_LATER: Final = form(r"\s*(?:or later|onwards?|at the earliest)\b")
+_LATEST: Final = form(r"\s*at the latest\b")
+_ONE_DAY: Final = timedelta(days=1)
+
+
+class _Dates:
+    """What has been collected of the days of a trip."""
+
+    def __init__(self) -> None:
+        self.spans: list[tuple[date, date, bool]] = []
+        """With whether it is a month, or a part of one."""
+        self.firsts: list[date] = []
+        self.lasts: list[date] = []
+        self.departs: list[date] = []
+        self.doubts = Said()
+
+    def add(self, found: Found, among: list[Expression], today: date) -> None:
+        expression = found.get("date", Expression)
+        if expression is None:
+            return
+        is_day = not (expression.is_range or expression.is_month)
+        try:
+            first, last = resolved(expression, among, today)
+        except NoSuchDateError as exc:
+            text = f"When do you want to travel? {str(exc)[:1].upper()}{str(exc)[1:]}."
+            self.doubts.ask("depart" if is_day else "window", text)
+            return
+        relation = "from" if found.followed_by(_OR_LATER) else "by" if found.followed_by(_LATEST) else ""
+        relation = relation or next((name for name, words in _RELATIONS if found.led_by(words)), "")
+        if expression.is_range and found.led_by(_LEAVE):
+            self.doubts.ask("depart", f"On which day between {day_text(first)} and {day_text(last)} do you leave?")
+        elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_BACK_BY)):
+            self.spans.append((first, last, expression.is_month))
+        elif relation == "asked":
+            self.doubts.ask("depart", f"On which day do you leave, if not on {day_text(first)} itself?")
+        elif relation in ("from", "after"):
+            self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
+        elif relation in ("by", "before"):
+            self.lasts.append(first - _ONE_DAY if relation == "before" else last)
+        else:
+            self.departs.append(first)
+
+    def conclude(self, said: Said) -> None:
+        """What was collected, put together; where it does not fit together, nothing but the question."""
+        spans, departs = list(dict.fromkeys(self.spans)), list(dict.fromkeys(self.departs))
+        months = [f"{first:%B %Y}" for first, _, is_month in spans if is_month]
+        windows = [f"{day_text(first)} to {day_text(last)}" for first, last, is_month in spans if not is_month]
+        first = max((*(span[0] for span in spans), *self.firsts), default=None)
+        last = min((*(span[1] for span in spans), *self.lasts), default=None)
+        depart = departs[0] if departs else None
+        if len(months) > 1:
+            self.doubts.ask("window", f"In which month: {' or '.join(months)}?")
+        if len(windows) > 1:
+            self.doubts.ask("window", f"Between which days: {' or '.join(windows)}?")
+        if len(departs) > 1:
+            self.doubts.ask("depart", f"On which day do you leave: {' or '.join(map(day_text, departs))}?")
+        if first is not None and last is not None and first > last:
+            self.doubts.ask("window", f"Between which days? {day_text(first)} comes after {day_text(last)}.")
+        elif depart is not None and not (first or depart) <= depart <= (last or depart):
+            named = f"{day_text(depart)} is not between {day_text(first or depart)} and {day_text(last or depart)}"
+            self.doubts.ask("depart", f"On which day do you leave? {named}.")
+        said.doubts += self.doubts.doubts[:1]
+        if not self.doubts.doubts:
+            days = {"first": first, "last": last, "depart": depart}
+            said.fields |= {name: day for name, day in days.items() if day is not None}
+
+
+def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest) -> None:
+    """Years that are left out are the next that fit; what does not fit together is asked about."""
+    dates, expressions = _Dates(), passage.values(Expression)
+    for found in passage.find(_ONLY_DATE):
+        if len(expressions) > 1 and found.led_by(_RATHER):
+            continue
+        if denied := denial_before(found):
+            words = passage.said(denied + found.match[0]).strip()
+            dates.doubts.ask("window", f"When do you want to travel, if {words}?")
+        else:
+            dates.add(found, expressions, today)
+    passage.take(_DATE)
+    for found in passage.take(_WEEKDAY):
+        _add_weekday(found, dates, today, known)
+    holidays = [holiday for found in passage.take(_HOLIDAY) if (holiday := found.get("holiday", Holiday))]
+    if holidays and not (expressions or dates.departs):
+        dates.doubts.ask("window", _about(holidays[0]))
+    dates.conclude(said)
+
+
+def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest) -> None:
+    """`this Friday` is the first that comes; `next Friday` may be that one or the one after it."""
+    weekday, which = found.get("weekday", Weekday), found["which"]
+    if weekday is None:
+        return
+    earliest, latest, first = known.first or known.depart, known.last, upcoming(weekday, today)
+    is_apart = (earliest is not None and first < earliest) or (latest is not None and first > latest)
+    if not which or found.said.lower().endswith("s"):
+        if not dates.departs and not dates.doubts.doubts:
+            text = f"On which date do you leave? {found.said.split()[-1]} alone is not understood yet."
+            dates.doubts.ask("depart", text)
+    elif is_apart or found.led_by(_BACK):
+        dates.doubts.ask("depart", f"Which date is meant by {found.said!r}?")
+    elif which == "next":
+        days = f"{day_text(first)} or {day_text(first + timedelta(days=7))}"
+        dates.doubts.ask("depart", f"Which day is meant by {found.said!r}: {days}?")
+    else:
+        dates.departs.append(first)
+
+
+def _about(holiday: Holiday) -> str:
+    if holiday.first is None or holiday.last is None:
+        return f"{holiday.name.capitalize()}: in which month, or between which days?"
+    days = f"{day_text(holiday.first)} to {day_text(holiday.last)}"
+    return f"{holiday.name.capitalize()} is {days}; between which days do you want to travel?"

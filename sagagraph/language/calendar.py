@@ -1,0 +1,340 @@
+"""Calendar: days, months and ranges are tagged `date` (`Expression`), weekdays `weekday`, holidays and seasons `holiday`.
+
+`resolved` says which days they are; what is left out (a year, a month) is taken from the other dates, or is the next that fits.
+"""
+
+from __future__ import annotations
+
+from calendar import isleap, monthrange
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.language.numbers import Nth, Number
+from sagagraph.language.passage import form
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sagagraph.language.passage import Found, Passage
+
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_MONTH: Final = (
+    r"(?P<month>(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+    r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
+)
+_A_MONTH: Final = _MONTH.replace("?P<month>", "?:")
+_YEAR: Final = r"(?: ?,? ?(?:of )?(?:{n:year}|(?P<next_year>next year)\b))"
+_SPAN: Final = r"\s*(?P<span>-|\b(?:to|until|till|through|and)\b)\s*"
+_FIRST: Final = r"(?:\b(?P<between>between) )?(?:\bthe )?(?P<day>{n:_}|{nth:_})\.?"
+_DAY: Final = _FIRST.replace(r"(?:\b(?P<between>between) )?", "")
+_LAST: Final = _DAY.replace("<day>", "<last>")
+_PART: Final = (
+    r"(?:(?<!\w)(?P<part>early|beginning of|start of|mid|middle of|late|end of|(?:the )?{nth:_} (?:half|week) (?:of|in)"
+    r"|(?:the )?last week (?:of|in))[\s-]*)?(?:\b(?P<next>next|this|coming) )?(?<!\w)"
+)
+_FORMS: Final = tuple(
+    form(days + year)
+    for days in (
+        rf"{_FIRST}{_SPAN}{_LAST} (?:of )?{_MONTH}",
+        rf"(?:\b(?P<between>between) )?\b{_MONTH} {_DAY}{_SPAN}{_LAST}",
+        rf"{_DAY} (?:of )?{_MONTH}",
+        rf"\b{_MONTH} {_DAY}",
+        rf"{_PART}{_MONTH}",
+    )
+    for year in (_YEAR, r"(?!\w)")
+)
+_ISO: Final = form(r"\b(?P<year>20\d\d)(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})\b")
+_NUMERIC: Final = form(
+    r"(?<![\d./])(?P<a>\d{1,2})(?:(?P<mark>[/.])(?P<b>\d{1,2})(?P=mark)(?P<year>(?:20)?\d\d)|/(?P<c>\d{1,2}))(?![\d/])"
+)
+_NTH_ALONE: Final = form(
+    r"\b(?P<cue>on|by|before|after|until|till|from|to|between|and|leaving|departing) (?:the )?(?P<day>{nth})"
+    r"(?! (?:class|time|trip|floor|birthday|anniversary))"
+)
+_BETWEEN_TWO: Final = form(
+    r"(?:\b(?P<between>between) )?{date:first}\s*(?P<span>-|\b(?:to|until|till|through|up to|and)\b)\s*(?:the )?{date:last}"
+)
+_WEEKDAY: Final = form(r"\b(?P<day>mon|tues|wednes|thurs|fri|satur|sun)days?\b")
+_WEEKDAY_OF_A_DATE: Final = form(r"{weekday:_} ?,? ?(?:the )?{date}")
+_ONE_WEEKDAY: Final = form(r"\w+day\b")
+_RELATIVE: Final = form(
+    r"\b(?:the )?(?P<after>day after tomorrow)\b|\b(?P<tomorrow>tomorrow)\b|\b(?P<today>today)\b"
+    r"|\b(?P<next_month>next month)\b|\b(?P<this_month>this month)\b|\b(?P<next_week>next week)\b"
+)
+_HOLIDAY: Final = form(
+    r"\b(?:(?:in|over|at|during|around|for|this|next|before|after|the|early|late|mid)[\s-]+)*"
+    r"(?P<name>easter(?: weekend| holidays?| break)?|christmas|xmas|new year'?s?(?: eve)?|thanksgiving"
+    r"|spring(?: break)?|summer|autumn|winter|(?<=in\s)fall|(?<=this\s)fall)\b(?: (?:of )?{n:year})?(?! (?:island|market))"
+)
+
+_LEADS_TO_A_MONTH: Final = form(
+    r"(?:\b(?:in|during|for|of|next|this|coming|by|until|before|after|between|through|early|mid|late)|-)[\s-]*$"
+)
+_LISTED_BEFORE: Final = form(r"(?:[,;]|{span:_})\s*$")
+_LISTED_AFTER: Final = form(r"\s*(?:[,;.!?]|$|[^\w\s])")
+_MONTH_BEFORE: Final = form(rf"(?:\b{_A_MONTH}|{{date:_}})\s*(?:,|/|-|\b(?:or|and|to)\b)\s*$")
+_MONTH_AFTER: Final = form(rf"\s*(?:, ?or\b|,|/|-|\b(?:or|and|to)\b)\s*(?:(?:maybe|in|early|mid|late) )*\b{_A_MONTH}")
+_COURTESY: Final = r"(?:[\W\d]|\b(?:please|pls|plz|thanks|thank you|yes|ok|okay|maybe|say|i think|preferably)\b)*"
+_MONTH_ALONE: Final = form(rf"{_COURTESY}\b(?:may|march|mar)\b{_COURTESY}")
+_PARTS: Final = (
+    *((word, (1, 10)) for word in ("early", "beginning", "start")),
+    ("mid", (11, 20)),
+    *((word, (21, 31)) for word in ("late", "end")),
+    ("half", (1, 15)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Weekday:
+    number: int
+    """Monday is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holiday:
+    """`first` None: which days it means is for whoever said it."""
+
+    name: str
+    first: date | None = None
+    last: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rough:
+    """Days of one month, of which month and year may have been left out."""
+
+    begins: int
+    ends: int
+    month: int | None
+    year: int | None = None
+    part: str | None = None
+    """Of the month; empty: the whole of it; None: a single day."""
+    order: str = ""
+    """`day` or `month`: what a date of figures (`13/06/2025`) has first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """`first` has several readings where figures can be read in two ways, and none where they can in no way."""
+
+    said: str
+    first: tuple[Rough, ...]
+    last: tuple[Rough, ...] = ()
+    """Of a range; empty: a single day or month."""
+
+    @property
+    def is_range(self) -> bool:
+        return self.last != ()
+
+    @property
+    def is_month(self) -> bool:
+        return not self.last and any(rough.part is not None for rough in self.first)
+
+
+class NoSuchDateError(ValueError):
+    """The message says why, to be shown to whoever wrote it."""
+
+
+def tag_numeric_dates(passage: Passage) -> None:
+    """Before the numbers are tagged."""
+    passage.tag("date", _ISO, lambda f: _one(f.said, _day(int(f["day"]), int(f["month"]), int(f["year"]))))
+    passage.tag("date", _NUMERIC, _numeric)
+
+
+def tag_dates(passage: Passage, today: date) -> None:
+    """After numbers and quantities are tagged: `may 2 people` is no day."""
+    passage.tag("holiday", _HOLIDAY, lambda found: _holiday(found, today))
+    passage.tag("weekday", _WEEKDAY, lambda found: Weekday(_DAYS.index(found["day"][:3])))
+    passage.tag("date", _RELATIVE, lambda found: _relative(found, today))
+    for words in _FORMS:
+        passage.tag("date", words, lambda found: _dated(found, today))
+    passage.tag("date", _NTH_ALONE, _day_alone, group="day")
+    passage.tag("date", _BETWEEN_TWO, _range)
+    passage.tag("date", _WEEKDAY_OF_A_DATE, _day_with_weekday)
+
+
+def upcoming(weekday: Weekday, today: date) -> date:
+    """The first one after today."""
+    return today + timedelta(days=(weekday.number - today.weekday() - 1) % 7 + 1)
+
+
+def _one(said: str, *rough: Rough) -> Expression:
+    return Expression(said, rough)
+
+
+def _day(day: int, month: int | None, year: int | None = None, order: str = "") -> Rough:
+    return Rough(day, day, month, year, order=order)
+
+
+def _numeric(found: Found) -> Expression:
+    """`06/07/2025`: which is the month depends on where one comes from."""
+    a, b = int(found["a"]), int(found["b"] or found["c"])
+    year = int(found["year"]) % 2000 + 2000 if found["year"] else None
+    if a == b and a <= 12:
+        return _one(found.said, _day(a, a, year))
+    readings = ((a, b, "day"), (b, a, "month"))
+    return _one(found.said, *(_day(day, month, year, order) for day, month, order in readings if month <= 12))
+
+
+def _relative(found: Found, today: date) -> Expression:
+    if found["next_week"]:
+        monday = today + timedelta(days=7 - today.weekday())
+        return Expression(found.said, (_exactly(monday),), (_exactly(monday + timedelta(days=6)),))
+    if found["this_month"]:
+        return _one(found.said, Rough(1, 31, today.month, today.year, ""))
+    if found["next_month"]:
+        return _one(found.said, Rough(1, 31, today.month % 12 + 1, today.year + today.month // 12, ""))
+    return _one(found.said, _exactly(today + timedelta(days=2 if found["after"] else 1 if found["tomorrow"] else 0)))
+
+
+def _exactly(day: date) -> Rough:
+    return _day(day.day, day.month, day.year)
+
+
+def _holiday(found: Found, today: date) -> Holiday:
+    from dateutil.easter import easter
+
+    said = found.get("year", Number)
+    name, year = found["name"], (said.count if said else None) or today.year
+
+    def days(year: int) -> tuple[date, date] | None:
+        if name.startswith("easter"):
+            return easter(year) - timedelta(days=2), easter(year) + timedelta(days=1)
+        if name.startswith("new"):
+            return date(year, 12, 31), date(year + 1, 1, 1)
+        return (date(year, 12, 24), date(year, 12, 26)) if name.startswith(("christmas", "xmas")) else None
+
+    span = days(year)
+    if span and span[1] < today and said is None:
+        span = days(year + 1)
+    return Holiday(name, *(span or (None, None)))
+
+
+def _dated(found: Found, today: date) -> Expression | None:
+    year, said_year = None, found.get("year", Number)
+    if said_year is not None:
+        year = said_year.count
+        if year is None or not 2000 <= year < 2100 or said_year.is_thousands:
+            return None
+    elif found["next_year"]:
+        year = today.year + 1
+    month = _MONTHS.index(found["month"][:3]) + 1
+    if not found["day"]:
+        return _one(found.said, _month(found, month, year)) if _is_month(found) else None
+    if found["span"] == "and" and not found["between"]:
+        return None
+    days = [_day_number(found, name) for name in ("day", "last") if found[name]]
+    if any(day is None for day in days):
+        return None
+    rough = [_day(day, month, year) for day in days if day is not None]
+    return Expression(found.said, tuple(rough[:1]), tuple(rough[1:]))
+
+
+def _day_number(found: Found, group: str) -> int | None:
+    for number in found.values(Number, group):
+        return number.count if number.count is not None and not number.is_thousands and number.count <= 31 else None
+    return next((nth.place for nth in found.values(Nth, group)), None)
+
+
+def _day_with_weekday(found: Found) -> Expression | None:
+    """`Friday 9 May`, but neither `Fridays in May` nor `on Friday, tomorrow`."""
+    expression = found.get("date", Expression)
+    is_said_of = _ONE_WEEKDAY.match(found.said) and any(character.isdigit() for character in found.said)
+    return expression if is_said_of and expression and not (expression.is_range or expression.is_month) else None
+
+
+def _day_alone(found: Found) -> Expression | None:
+    nth = found.get("nth", Nth)
+    return _one(found.said, _day(nth.place, None)) if nth and nth.place <= 31 else None
+
+
+def _month(found: Found, month: int, year: int | None) -> Rough:
+    part = " ".join(found["part"].removeprefix("the ").split())
+    nth = next((each.place for each in found.values(Nth, "part")), 0) if part else 0
+    begins, ends = next((days for word, days in _PARTS if word in part), (1, 31))
+    if "half" in part and nth == 2:
+        begins, ends = 16, 31
+    if "week" in part:
+        begins, ends = (7 * nth - 6, 7 * nth) if nth else (-6, 31)
+    return Rough(begins, ends, month, year, part)
+
+
+def _is_month(found: Found) -> bool:
+    """`may` and `march` are verbs too."""
+    if found["month"] not in ("may", "march", "mar") or found.get("year", Number) is not None or found["next_year"]:
+        return True
+    if found["part"] or found["next"] or found.led_by(_LEADS_TO_A_MONTH) or found.passage.whole(_MONTH_ALONE):
+        return True
+    if found.led_by(_MONTH_BEFORE) or found.followed_by(_MONTH_AFTER):
+        return True
+    if found.led_by(_LISTED_BEFORE) and found.followed_by(_LISTED_AFTER):
+        return True
+    before, after = found.match.string[: found.start].rstrip(), found.match.string[found.end :].lstrip()
+    begins_a_sentence = not before or before[-1] in ".!?"
+    return found.match["month"][0].isupper() and not (begins_a_sentence and after[:1].isalpha())
+
+
+def _range(found: Found) -> Expression | None:
+    """`June 3` `to` `June 20` is one range; `and` makes one only after `between`."""
+    first, last = found.get("first", Expression), found.get("last", Expression)
+    if first is None or last is None or first.is_range or last.is_range or first.is_month != last.is_month:
+        return None
+    return None if found["span"] == "and" and not found["between"] else Expression(found.said, first.first, last.first)
+
+
+# -- which days are meant ------------------------------------------------------------------------------------------------
+
+
+def resolved(expression: Expression, among: Sequence[Expression], today: date) -> tuple[date, date]:
+    """The first and the last day. `among`: all that a text says of the calendar; they complete each other.
+
+    Raises:
+        NoSuchDateError: it can be read in two ways, does not exist, runs backwards, or is over.
+    """
+    first = _only(expression, expression.first, among)
+    last = _only(expression, expression.last, among) if expression.last else first
+    wraps = first.month is not None and last.month is not None and first.month > last.month
+    year = last.year if last.year is not None else first.year + wraps if first.year is not None else None
+    named = {each.year for other in among for each in (*other.first, *other.last) if each.year is not None}
+    years = [year] if year is not None else [*(named if len(named) == 1 else ()), *range(today.year, today.year + 9)]
+    for each in years:
+        if (last.month, last.ends, last.part) == (2, 29, None) and len(years) > 1 and not isleap(each):
+            continue
+        begins = _date(first.year if first.year is not None else each - wraps, first, first.begins)
+        ends = _date(each, last, last.ends)
+        if begins > ends:
+            raise NoSuchDateError(f"{_text(begins)} to {_text(ends)} runs backwards")
+        if ends >= today:
+            return begins, ends
+    raise NoSuchDateError(f"{last.part} {ends:%B %Y} is over".strip() if expression.is_month else f"{_text(ends)} is in the past")
+
+
+def _only(expression: Expression, readings: tuple[Rough, ...], among: Sequence[Expression]) -> Rough:
+    """The one reading: where one date of figures has the day first, so have the others; `the 5th` is of the one month named."""
+    others = [end for other in among for end in (other.first, other.last) if len(end) == 1]
+    orders = {end[0].order for end in others if end[0].order}
+    if len(readings) > 1 and len(orders) == 1:
+        readings = tuple(reading for reading in readings if reading.order in orders)
+    if len(readings) != 1:
+        ways = " or ".join(f"{each.begins} {date(2000, each.month or 1, 1):%B}" for each in readings)
+        raise NoSuchDateError(f"{expression.said} can be {ways}" if ways else f"{expression.said} is no date")
+    months = {end[0].month for end in others if end[0].month is not None}
+    rough = readings[0]
+    return replace(rough, month=months.pop()) if rough.month is None and len(months) == 1 else rough
+
+
+def _date(year: int, rough: Rough, day: int) -> date:
+    if rough.month is None:
+        raise NoSuchDateError(f"the {rough.begins}. of which month")
+    days = monthrange(year, rough.month)[1]
+    if rough.part is not None:
+        return date(year, rough.month, min(day, days) if day > 0 else days + day)
+    if not 1 <= day <= days:
+        raise NoSuchDateError(f"there is no {day} {date(2000, rough.month, 1):%B} {year}")
+    return date(year, rough.month, day)
+
+
+def _text(day: date) -> str:
+    return f"{day.day} {day:%B %Y}"

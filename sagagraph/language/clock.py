@@ -1,0 +1,100 @@
+"""Clock: times of day are tagged `time` (`Clock`), how long something takes is tagged `lasting` (`Lasting`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.language.numbers import Number
+from sagagraph.language.passage import form
+
+if TYPE_CHECKING:
+    from sagagraph.language.passage import Found, Passage
+
+_CUE: Final = form(r"\b(?:at|by|from|before|after|until|till|since|than|around|about|latest|earliest|between|and|to)\s+$")
+_HALF: Final = r"(?P<half>a\.?m\b\.?|p\.?m\b\.?)"
+_DIGITS: Final = form(
+    rf"(?<![\d.,/$€£-])(?P<hour>\d{{1,2}})(?:(?:[:.](?P<minute>[0-5]\d))? ?{_HALF}"
+    r"|(?P<mark>[:h])(?P<minutes>[0-5]\d)(?!\d)(?: ?(?:h|hrs|hours|o'clock)\b)?|(?P<alone> ?h\b))"
+)
+_WORDS: Final = form(
+    rf"\b(?P<named>noon|midday|midnight)\b|{{n}}(?: ?{_HALF}| ?(?P<clock>o'? ?clock)\b"
+    r"|(?= (?:in the|at) ))(?: (?:in the (?P<part>morning|afternoon|evening)|(?P<night>at night)))?"
+)
+_AN: Final = r"(?:\b(?P<a>an?)|{n:hours}|(?P<half>\bhalf an))"
+_LASTING: Final = form(
+    rf"{_AN} ?(?:hours?\b|hrs?\b|h\b)(?:(?P<more>(?: and)? {{n:_}} ?(?:minutes?|mins?|m)\b)|(?P<and> and a half\b))?"
+    r"|{n:minutes}[ -]?(?:minutes?|mins?)\b"
+)
+_COMPACT: Final = form(r"\b(?P<hours>\d{1,2})h(?P<minutes>[0-5]\d)?\b")
+_HOURS: Final = form(r"{lasting:a}(?: and)? {lasting:b}")
+DAY: Final = 24 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    hour: int
+    minute: int = 0
+    is_exact: bool = True
+    """Not: `9 o'clock` may be in the morning or in the evening."""
+
+    @property
+    def minutes(self) -> int | None:
+        """Since midnight (midnight itself is the end of the day); None where it is not exact, or no clock shows it."""
+        since = self.hour * 60 + self.minute
+        return since if self.is_exact and since <= DAY else None
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    minutes: float
+
+
+def tag_clock_digits(passage: Passage) -> None:
+    """Before the numbers are tagged: `8am`, `22:30`; `1h30` and `2h` are times where a word like `after` leads to them."""
+    passage.tag("time", _DIGITS, _digits)
+    passage.tag("lasting", _COMPACT, lambda found: Lasting(int(found["hours"]) * 60 + int(found["minutes"] or 0)))
+
+
+def tag_clock(passage: Passage) -> None:
+    """After the numbers are tagged."""
+    passage.tag("lasting", _LASTING, _lasting)
+    passage.tag("lasting", _HOURS, lambda found: Lasting(sum(each.minutes for each in found.values(Lasting))))
+    passage.tag("time", _WORDS, _words)
+
+
+def _digits(found: Found) -> Clock | None:
+    if (found["alone"] or found["mark"] == "h") and not found.led_by(_CUE):
+        return None
+    return _clock(int(found["hour"]), int(found["minute"] or found["minutes"] or 0), found["half"][:1])
+
+
+def _words(found: Found) -> Clock | None:
+    if found["named"]:
+        return Clock(24 if found["named"] == "midnight" else 12)
+    number = found.get("n", Number)
+    if number is None or number.count is None or not (found["half"] or found["clock"] or found["part"] or found["night"]):
+        return None
+    hour = number.count
+    half = found["half"][:1] or {"morning": "a", "afternoon": "p", "evening": "p"}.get(found["part"], "")
+    if found["night"]:
+        half = "p" if hour >= 6 else "a"
+    return _clock(hour, 0, half) if half else Clock(hour, is_exact=not 1 <= hour <= 12)
+
+
+def _clock(hour: int, minute: int, half: str) -> Clock:
+    if half and 1 <= hour <= 12:
+        return Clock(hour % 12 + (12 if half == "p" else 0), minute)
+    return Clock(hour, minute, is_exact=hour <= 23 and (not half or (half == "p" and hour > 12)))
+
+
+def _lasting(found: Found) -> Lasting | None:
+    minutes = found.get("minutes", Number)
+    if minutes is not None:
+        return None if minutes.value is None else Lasting(float(minutes.value))
+    hours = found.get("hours", Number)
+    if hours is not None and hours.value is None:
+        return None
+    whole = 0.5 if found["half"] else float(hours.value or 0) if hours else 1
+    more = found.values(Number, "more")
+    return Lasting(whole * 60 + (float(more[0].value or 0) if more else 30 if found["and"] else 0))

@@ -1,0 +1,96 @@
+"""People: how many go along (`two adults and a child`, `my wife and I`), tagged `company` (`Company`)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sagagraph.language.numbers import Number
+from sagagraph.language.passage import form
+from sagagraph.language.quantities import Quantity
+
+if TYPE_CHECKING:
+    from sagagraph.language.passage import Found, Passage
+
+PEOPLE: Final = {
+    "people": {
+        "person": r"(?:people|ppl|persons?|travell?ers?|passengers?|adults?|pax|pers|guests?|tourists?|seats?|tickets?|of us)\b",
+        "child": r"(?:children|child|kids?|teen(?:ager)?s?|toddlers?|infants?|bab(?:y|ies)|sons|daughters)\b",
+        "other": r"(?:colleagues|others|mates|friends)\b",
+        "couple": r"couples\b",
+    }
+}
+"""Units for `tag_quantities`."""
+_KIN: Final = (
+    r"(?:wife|husband|partner|spouse|fiancée?|girlfriend|boyfriend|friend|mate|buddy|mother|father|mom|mum|dad|sister|brother|son"
+    r"|daughter|colleague|cousin|aunt|uncle|grandmother|grandfather|grandma|grandpa|boss)\b"
+)
+_MY: Final = r"\b(?:my|our|a|one|his|her)"
+_AND: Final = r"(?:\s*,\s*(?:and )?|\s*(?:\band\b|\bwith\b|\+|&|\bplus\b)\s*)"
+_OUR: Final = r"(?:(?:our|my|the) )?"
+_KINS: Final = rf"(?P<kin>{_MY} {_KIN}(?:{_AND}{_MY} {_KIN})*)"
+_ME: Final = r"\b(?:me|i|myself)\b"
+_PARENTS: Final = r"(?P<parents>\bmy (?:grand)?parents\b(?!\s*(?:,|and\b)\s*(?:my|our|the)\b))"
+_ONES: Final = rf"(?:{_KINS}(?:{_AND}{_OUR}{{people:_}})?|{_PARENTS}|{_OUR}{{people:_}})"
+_FORMS: Final = (
+    form(rf"(?P<me>\bwith\b|{_ME}{_AND}|\bus and\b)\s*{_ONES}"),
+    form(rf"{_ONES}{_AND}(?P<me>{_ME})"),
+    form(r"\b(?:family|group|party|team|bunch) of {n}"),
+    form(rf"{{people:adults}}(?:{_AND}|\s+){{people:children}}"),
+    form(r"{people}"),
+    form(r"{n}(?: ?x ?|-)(?:person|people)\b"),
+    form(r"\b(?:we are|we're|we will be|we'll be|there are|there will be) {n}(?!-?\w)"),
+    form(
+        r"\bfor {n}(?=\s*(?:[,.;!?)]|$|[^\w\s]|(?:from|to|with|leaving|please|pls|plz|thx|thanks|thank|only|at|under|and|but|by"
+        r"|on|if|budget|flying|travell?ing)\b))"
+    ),
+    form(r"\b(?P<alone>just me|only me|by myself|on my own|(?:travell?ing|going|fly(?:ing)?) alone|solo|alone)\b"),
+    form(
+        r"\b(?P<couple>(?:as|for|we are|we're) a couple\b(?! (?:of|nights?|days?|weeks?)\b)|both of us\b|(?:us|we) both\b"
+        r"|(?:just )?(?:us|we) {n:_})"
+    ),
+)
+_UNCOUNTED: Final = form(
+    rf"\b(?:with|and|plus|take|taking|bring(?:ing)?) (?:(?:all|some|a few|several|{_MY[2:]}|the|small|young|whole|entire) )*"
+    r"(?:family|friends|group|team|colleagues|mates|(?:grand)?parents|(?:grand)?children|kids|in-laws|others)\b"
+    rf"|(?:{_MY}|\bthe) (?:(?:whole|entire) )?(?:family|friends|kids|children) (?:and|comes?|joins?|travels?)\b"
+    r"|\b(?:as|for) a (?:family|group|team)\b"
+    r"|\bfor (?:(?:my|our|the|all|whole|entire) )+(?:family|friends|group|team|kids|children)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """`count` None: nobody counted them (`with my family`)."""
+
+    count: int | None
+
+
+def tag_people(passage: Passage) -> None:
+    """After numbers and quantities, those of `PEOPLE` among them, are tagged."""
+    for words in _FORMS:
+        passage.tag("company", words, _company)
+    passage.tag("company", _UNCOUNTED, lambda _: Company(None))
+
+
+def _company(found: Found) -> Company | None:
+    people = found.values(Quantity)
+    if any(each.change for each in people):
+        return None
+    units = [each.unit for each in people]
+    if any(each.count is None for each in people) or (units == ["child"] and not found["me"]):
+        return Company(None)
+    if found["children"] and units != ["person", "child"]:
+        return None
+    count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
+    if found["me"]:
+        count += 1 + len(re.findall(_KIN, found["kin"])) + (2 if found["parents"] else 0)
+        is_everybody = not found["kin"] and not found["parents"] and "person" in units
+        return None if is_everybody else Company(count)
+    if found["alone"]:
+        return Company(1)
+    if found["couple"]:
+        return Company(2)
+    number = found.get("n", Number)
+    return Company(count + (number.count or 0 if number else 0))

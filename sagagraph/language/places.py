@@ -1,0 +1,227 @@
+"""Places: names that a gazetteer knows, and those that only seem to be names, are tagged `place` (`Place`)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
+
+from sagagraph.language.passage import LEAD, form
+from sagagraph.language.words import ALSO_WORDS, NO_NAMES, ONLY_WITH_A_CAPITAL, PLAIN_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sagagraph.language.passage import Passage
+
+_NAME: Final = form(r"[^\W\d_]+(?:['.][^\W\d_]+)*")
+_WITHIN_A_NAME: Final = re.compile(r"[\s.'-]+")
+_TO: Final = form(r"(?:\b(?:from|to|via|through|visit(?:ing)?|into|out of|near)|→)\s*$")
+_IN: Final = form(r"(?:\b(?:from|to|via|through|visit(?:ing)?|in|into|near|out of|then)|→)\s*$")
+_JOINED: Final = form(r"(?:\b(?:from|to|via|through|visit(?:ing)?|in|into|and|or|then|near|out of|at)|→|,|-|\()\s*$")
+_JOINED_ON: Final = form(r"\s*(?:→|,|-|to\b|and\b|then\b)")
+_TO_ANOTHER: Final = re.compile(r"\s*(?:to\s+|→\s*|-\s*)[A-Z]")
+_IN_LOWER_CASE: Final = form(
+    r"(?:\bfrom|\b(?:fly|flying|flights?|go|going|get|travel|travell?ing|trip|trips|head|heading|tickets?|on|back) to|→)\s*$"
+)
+_BEHIND: Final = re.compile(r"(?:\s*,\s*|\s*\(\s*|\s+(?:in\s+)?)(?P<region>[^\W\d_]+(?: [^\W\d_]+){0,2})")
+_COUNTRY_TOO: Final = MappingProxyType(
+    {
+        "united kingdom": ("uk", "england", "scotland", "wales", "britain", "great britain", "northern ireland"),
+        "united states": ("us", "usa", "america"),
+        "netherlands": ("holland", "the netherlands"),
+        "czechia": ("czech republic",),
+        "south korea": ("korea",),
+        "turkiye": ("turkey",),
+        "united arab emirates": ("uae",),
+    }
+)
+"""What else a country is called."""
+_STATES_WRITTEN = (
+    "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida,GA Georgia,"
+    "HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine,MD Maryland,MA Massachusetts,"
+    "MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska,NV Nevada,NH New Hampshire,NJ New Jersey,"
+    "NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio,OK Oklahoma,OR Oregon,PA Pennsylvania,RI Rhode Island,"
+    "SC South Carolina,SD South Dakota,TN Tennessee,TX Texas,UT Utah,VT Vermont,VA Virginia,WA Washington,WV West Virginia,"
+    "WI Wisconsin,WY Wyoming,DC District of Columbia"
+)
+_STATES: Final = dict(state.split(" ", 1) for state in _STATES_WRITTEN.split(","))
+_STATES_LIKE_CITIES: Final = frozenset({"New York", "Washington"})
+"""`Los Angeles, New York` are two cities."""
+_LONGEST_NAME: Final = 8
+_LONGEST_UNKNOWN: Final = 3
+_MOST_COMPARED: Final = 24
+"""As many words of a text are compared with every name there is, which takes its time."""
+
+
+class Known(Protocol):
+    """A place of a gazetteer."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def country(self) -> str: ...
+    @property
+    def plain_name(self) -> str: ...
+
+
+_K = TypeVar("_K", bound=Known)
+
+
+class Gazetteer(Protocol[_K]):
+    """The names of all places."""
+
+    def find_name(self, name: str) -> _K | None: ...
+    def find_code(self, code: str) -> _K | None: ...
+    def namesakes(self, city: _K) -> Sequence[_K]:
+        """Whom the plain name of a place can also mean."""
+
+    def longest_name_from(self, first_word: str) -> int: ...
+    def misspelling_of(self, name: str) -> str | None: ...
+    def unknown(self, name: str) -> str:
+        """One line for whoever named a place that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    said: str
+    city: str | None
+    """None: no place of that name is known."""
+    unknown: str = ""
+    """What to tell whoever said it, then."""
+    candidates: tuple[str, ...] = ()
+    """Places between which nothing decides."""
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    place: Place
+
+
+def tag_places(passage: Passage, gazetteer: Gazetteer[_K]) -> None:
+    """A name counts only where it can mean a place."""
+    reader = _Reader(passage, gazetteer)
+    words = list(_NAME.finditer(passage.text))
+    spans: list[_Span] = []
+    at = 0
+    while at < len(words):
+        span = reader.known(words[at : at + _LONGEST_NAME]) or reader.unknown(words[at : at + _LONGEST_UNKNOWN])
+        if span is None:
+            at += 1
+            continue
+        spans.append(span)
+        while at < len(words) and words[at].start() < span.end:
+            at += 1
+    countries = {city.country.casefold() for span in spans if span.place.city and (city := gazetteer.find_name(span.place.city))}
+    passage.tag_spans("place", [each for each in spans if each.place.city or each.place.said.casefold() not in countries])
+
+
+class _Reader(Generic[_K]):
+    def __init__(self, passage: Passage, gazetteer: Gazetteer[_K]) -> None:
+        self._text, self._gazetteer = passage.text, gazetteer
+        self._has_capitals = any(character.isupper() for character in passage.text)
+        self._compared: dict[str, bool] = {}
+        self._complaints: dict[str, str] = {}
+
+    def known(self, words: list[re.Match[str]]) -> _Span | None:
+        for start, end in self._phrases(words, max(self._gazetteer.longest_name_from(words[0][0]), 1)):
+            city = self._meant(start, end)
+            if city is not None:
+                return self._exactly(start, end, city)
+        return None
+
+    def unknown(self, words: list[re.Match[str]]) -> _Span | None:
+        """Said to be a place by the word before it, or a misspelling of one."""
+        first, start = words[0][0], words[0].start()
+        if first.casefold() in NO_NAMES:
+            return None
+        phrases = list(self._phrases(words, _LONGEST_UNKNOWN))
+        for _, end in phrases:
+            said = self._text[start:end]
+            if first.casefold() in ALSO_WORDS and (said == first or first.islower()):
+                continue  # `San Fransisco` begins with a town in Mali
+            is_joined = self._led(_JOINED, start) or _JOINED_ON.match(self._text, end)
+            if is_joined and (_is_capitalised(said) or not self._has_capitals) and self._is_almost_a_name(said):
+                return self._complaint(start, end)
+        if first[0].isupper() and self._led(_IN, start):
+            return self._complaint(
+                start, next((end for _, end in phrases if _is_capitalised(self._text[start:end])), phrases[-1][1])
+            )
+        return self._complaint(*phrases[-1]) if self._led(_IN_LOWER_CASE, start) else None
+
+    def _phrases(self, words: list[re.Match[str]], most: int) -> Iterator[tuple[int, int]]:
+        """That begin with the first word, the longest first."""
+        ends = []
+        for n, word in enumerate(words[:most]):
+            if n > 0 and not _WITHIN_A_NAME.fullmatch(self._text, words[n - 1].end(), word.start()):
+                break
+            ends.append(word.end())
+        yield from ((words[0].start(), end) for end in reversed(ends))
+
+    def _led(self, words: re.Pattern[str], start: int) -> bool:
+        return words.search(self._text, max(0, start - LEAD), start) is not None
+
+    def _meant(self, start: int, end: int) -> _K | None:
+        said = self._text[start:end]
+        city, is_shouted = self._gazetteer.find_name(said), self._text.isupper()
+        if city is None:
+            if len(said) != 3 or not said.isupper():
+                return None
+            is_joined = self._led(_JOINED, start) or _JOINED_ON.match(self._text, end)
+            return self._gazetteer.find_code(said) if is_joined or not is_shouted else None
+        key, is_capital = said.casefold(), said[0].isupper() and not is_shouted
+        if said in ONLY_WITH_A_CAPITAL:
+            return None
+        if key in ALSO_WORDS:
+            is_meant = (is_capital and _TO_ANOTHER.match(self._text, end)) or self._led(_JOINED if is_capital else _TO, start)
+            return city if is_meant else None
+        if key in NO_NAMES:
+            return city if is_capital and self._led(_TO, start) else None
+        if said.islower() and len(said) <= 3 and said not in ("sf", "nyc"):
+            return city if self._led(_TO, start) else None
+        return city
+
+    def _exactly(self, start: int, end: int, city: _K) -> _Span:
+        """With the state or country written behind it; without one, a name that several places share is asked about."""
+        said, behind = self._text[start:end], _BEHIND.match(self._text, end)
+        words = behind["region"].split(" ") if behind else []
+        for count in range(len(words), 0, -1):
+            region = " ".join(words[:count])
+            named, ends = _STATES.get(region, region), behind.start("region") + len(region) if behind else end
+            exact = self._gazetteer.find_name(f"{said}, {named}") or (city if _is_region_of(city, region, named) else None)
+            if exact is not None:
+                return _Span(start, ends, Place(self._text[start:ends], exact.name))
+        is_plain = city.plain_name == city.name and said.casefold() == city.name.casefold()
+        others = self._gazetteer.namesakes(city) if is_plain else ()
+        if not others:
+            return _Span(start, end, Place(said, city.name))
+        both = (city, *others)
+        shown = " or ".join(each.name if ", " in each.name else f"{each.name} ({each.country})" for each in both)
+        return _Span(start, end, Place(said, None, f"Which {said}: {shown}?", tuple(each.name for each in both)))
+
+    def _is_almost_a_name(self, said: str) -> bool:
+        if len(said) < 5 or said.casefold() in PLAIN_WORDS:
+            return False
+        if said not in self._compared and len(self._compared) < _MOST_COMPARED:
+            self._compared[said] = self._gazetteer.misspelling_of(said) is not None
+        return self._compared.get(said, False)
+
+    def _complaint(self, start: int, end: int) -> _Span:
+        said = self._text[start:end]
+        if said not in self._complaints:
+            is_looked_up = len(self._complaints) < _MOST_COMPARED
+            self._complaints[said] = self._gazetteer.unknown(said) if is_looked_up else f"no city called {said[:60]!r} is known"
+        return _Span(start, end, Place(said, None, self._complaints[said]))
+
+
+def _is_region_of(city: Known, region: str, named: str) -> bool:
+    country = city.country.casefold()
+    if region.casefold() == country or region.casefold() in _COUNTRY_TOO.get(country, ()):
+        return True
+    return city.country == "United States" and named in _STATES.values() and region not in _STATES_LIKE_CITIES
+
+
+def _is_capitalised(phrase: str) -> bool:
+    return all(word[:1].isupper() for word in re.split(r"[\s-]+", phrase))

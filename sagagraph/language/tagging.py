@@ -1,0 +1,47 @@
+"""Tagging: a text with the tags of all readers of values, in the order in which they need one another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sagagraph.language.calendar import tag_dates, tag_numeric_dates
+from sagagraph.language.clock import tag_clock, tag_clock_digits
+from sagagraph.language.money import tag_money
+from sagagraph.language.numbers import tag_numbers
+from sagagraph.language.passage import MOST_CHARACTERS, Passage
+from sagagraph.language.people import tag_people
+from sagagraph.language.quantities import UNITS, Units, tag_quantities
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from sagagraph.language.money import Cues
+
+
+def tagged(
+    text: str,
+    *,
+    today: date | None = None,
+    units: Units = UNITS,
+    currencies: frozenset[str] = frozenset(),
+    cues: Cues | None = None,
+    most: int = MOST_CHARACTERS,
+) -> Passage:
+    """`today` None: dates are no part of it. `cues` None: and money is not. `units`: see `quantities`; `currencies`: see `money`.
+
+    Raises:
+        InvalidInputError: the text is far too long.
+    """
+    passage = Passage.of(text, most=most)
+    if today is not None:
+        tag_numeric_dates(passage)
+    tag_clock_digits(passage)
+    tag_numbers(passage)
+    tag_clock(passage)
+    tag_quantities(passage, units)
+    if cues is not None:
+        tag_money(passage, currencies, cues)
+    if today is not None:
+        tag_dates(passage, today)
+    tag_people(passage)
+    return passage

@@ -1,0 +1,169 @@
+"""Registry: the domains that are installed, found by their entry points and loaded when they are first used.
+
+It is also the one place that picks concrete parts from settings: the store, the engine, the reservation service, the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, Final
+
+from sagagraph.errors import InvalidInputError
+from sagagraph.extras import needing
+from sagagraph.planning.entry import Entry, Surroundings
+
+if TYPE_CHECKING:
+    from sagagraph.context.model import Model
+    from sagagraph.planning.domain import Domain
+    from sagagraph.planning.llm import Prices
+    from sagagraph.planning.page import Page
+    from sagagraph.saga.core.state import Saga
+    from sagagraph.saga.engine.coordinator import Observer
+    from sagagraph.saga.engine.engine import Engine
+    from sagagraph.saga.engine.views.view import Account
+    from sagagraph.saga.stores.port import Documents
+    from sagagraph.settings import Settings
+
+GROUP: Final = "sagagraph.domains"
+
+AnyEntry = Entry[Any]
+"""`Any`: which domain an entry opens is known to the entry alone."""
+
+
+@cache
+def _points() -> dict[str, EntryPoint]:
+    return {each.name: each for each in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
+
+
+def domain_names() -> tuple[str, ...]:
+    """In alphabetical order. No domain is imported for it."""
+    return tuple(_points())
+
+
+@cache
+def entry_of(name: str) -> AnyEntry | None:
+    """None where no domain of that name is installed."""
+    point = _points().get(name)
+    if point is None:
+        return None
+    entry = point.load()
+    if not isinstance(entry, Entry) or entry.name != name:
+        raise InvalidInputError(f"{point.value} is no entry of a domain called {name!r}", field=GROUP)
+    return entry
+
+
+def require_entry(name: str) -> AnyEntry:
+    """Raises `InvalidInputError`, which says what there is."""
+    entry = entry_of(name)
+    if entry is None:
+        raise InvalidInputError(f"there are {', '.join(domain_names())}, not {name!r}", field="DOMAIN")
+    return entry
+
+
+def entries() -> tuple[AnyEntry, ...]:
+    """Those that want to be first, then the others by their names."""
+    found = [entry for name in domain_names() if (entry := entry_of(name)) is not None]
+    return tuple(sorted(found, key=lambda entry: not entry.is_first))
+
+
+def runs_sagas(name: str) -> bool:
+    """Whether sagas of that domain can be carried on here."""
+    entry = entry_of(name)
+    return entry is not None and entry.runs_sagas
+
+
+def account(saga: Saga) -> Account:
+    """The money of a saga, as its domain counts it."""
+    from sagagraph.saga.engine.views.view import Account
+
+    entry = entry_of(saga.domain)
+    return Account() if entry is None else entry.account(saga)
+
+
+def title_of(saga: Saga) -> str:
+    """Its plan in words, its parts separated by semicolons; empty where its domain has none."""
+    entry = entry_of(saga.domain)
+    return "" if entry is None or not saga.plan.content else entry.title(saga.plan.content)
+
+
+def model_of(settings: Settings) -> Model | None:
+    """The language model of the settings, if they name one. Raises `InvalidInputError` if they name none that there could be."""
+    if not settings.model:
+        return None
+    from sagagraph.planning.llm import init_model
+
+    return init_model(settings.model, time_limit_s=settings.model_time_limit_s, prices=_prices(settings.model_prices))
+
+
+def _prices(given: str) -> Prices | None:
+    from sagagraph.planning.llm import Prices
+
+    try:
+        return Prices(*(float(each) for each in given.split(","))) if given else None
+    except (TypeError, ValueError):
+        raise InvalidInputError("two numbers with a comma between them, as in 0.25,2", field="SAGAGRAPH_MODEL_PRICES") from None
+
+
+@asynccontextmanager
+async def open_engine(settings: Settings, observers: Iterable[Observer] = ()) -> AsyncIterator[Engine]:
+    """An engine on the settings' store, with no domain's actions: enough to look at sagas."""
+    from sagagraph.saga.engine.engine import Engine
+    from sagagraph.saga.stores.urls import open_store
+
+    engine = Engine(await open_store(settings.store_url), account=account, observers=observers)
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+@asynccontextmanager
+async def surroundings(settings: Settings, documents: Documents | None = None) -> AsyncIterator[Surroundings]:
+    """What domains are opened on; a reservation service that was started for them ends with it.
+
+    Without `documents`, as where nothing is carried out, they are kept in memory.
+    """
+    from sagagraph.saga.stores.memory import MemorySagaStore
+    from sagagraph.saga.stores.sqlite_file import rows_in
+    from sagagraph.settings import files_beside
+
+    files = files_beside(settings.store_url)
+    async with AsyncExitStack() as stack:
+
+        @cache
+        def provider() -> str:
+            if settings.provider_url:
+                return settings.provider_url
+            with needing("all"):
+                from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+
+            files.sandbox.parent.mkdir(parents=True, exist_ok=True)
+            embedded = SandboxSettings(files.sandbox, today=settings.today, moves_clock=True)
+            return stack.enter_context(EmbeddedSandbox(embedded)).url
+
+        yield Surroundings(settings, files.outbox, lambda: model_of(settings), provider, documents or MemorySagaStore(), rows_in)
+
+
+@asynccontextmanager
+async def open_domain(name: str, settings: Settings, documents: Documents | None = None) -> AsyncIterator[Domain]:
+    """Raises `InvalidInputError` where there is none that runs sagas, `ProviderError` where an outside part fails."""
+    async with surroundings(settings, documents) as around, require_entry(name).open(around) as domain:
+        yield domain
+
+
+@asynccontextmanager
+async def open_pages(settings: Settings, documents: Documents) -> AsyncIterator[dict[str, Page]]:
+    """The page of every domain that has one and runs sagas, by its name, on the domain opened for it."""
+    async with AsyncExitStack() as stack:
+        around = await stack.enter_async_context(surroundings(settings, documents))
+        pages: dict[str, Page] = {}
+        for entry in entries():
+            if entry.runs_sagas:
+                domain = await stack.enter_async_context(entry.open(around))
+                page = entry.page(domain, around.model())
+                if page is not None:
+                    pages[entry.name] = page
+        yield pages

@@ -1,0 +1,244 @@
+"""Holder of sagas: the actions, leases and coordinators of those that this process holds."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, nullcontext, suppress
+from random import Random
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from sagagraph.errors import BusyError, ConflictError, DrainedError, InvalidInputError, SagaGraphError, SupersededError
+from sagagraph.saga.core import commands as c
+from sagagraph.saga.core.amendments import AMENDMENT, amendment_in, is_amendment_id
+from sagagraph.saga.core.decide.people import why_not_cancelled
+from sagagraph.saga.core.events import Driver, Entry, SagaBegun
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.redaction import is_redacted
+from sagagraph.saga.core.reversals import REVERSAL, REVERSING, original_id, reversal_id
+from sagagraph.saga.core.state import Saga, Stage
+from sagagraph.saga.engine.actions import DECLARED, Action, ActionRegistry
+from sagagraph.saga.engine.calls import AroundCall, Effects
+from sagagraph.saga.engine.coordinator import Coordinator, Observer
+from sagagraph.saga.engine.leases import LeaseKeeper
+from sagagraph.saga.engine.reversal import plan_reversal, reversing_action
+from sagagraph.saga.engine.views.view import Account
+from sagagraph.saga.stores.owner import this_owner
+from sagagraph.saga.stores.port import Lease, SagaStore
+from sagagraph.saga.telemetry.holding import Telemetry
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
+
+LEASE_TTL_S = 4.0
+"""A dead worker's saga can be taken over after this long at the latest."""
+DRAIN_S = 10.0
+"""A worker that is told to stop lets what is out end for so long."""
+POLL_S = 0.1
+_THREADS = 32
+
+
+class SagaHolder:
+    """What holds sagas on one store; `Engine` adds what people do with them.
+
+    `account`: what a domain says of a saga's money. `tracer`: makes the spans, rather than one of the program's own provider
+    (docs/telemetry.md).
+    """
+
+    def __init__(
+        self,
+        store: SagaStore,
+        *,
+        actions: Iterable[Action] = (),
+        account: Callable[[Saga], Account] | None = None,
+        clock: Callable[[], float] = time.time,
+        random: Random | None = None,
+        lease_ttl_s: float = LEASE_TTL_S,
+        observers: Iterable[Observer] = (),
+        around_call: AroundCall = lambda _call: nullcontext(),
+        tracer: Tracer | None = None,
+    ) -> None:
+        self.store = store
+        self._actions = ActionRegistry(actions)
+        self._account = account or (lambda _saga: Account())
+        self._clock = clock
+        self._ttl_s = lease_ttl_s
+        self._observers = tuple(observers)
+        self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="sagagraph-call")
+        self.telemetry = Telemetry(tracer)
+        jitter = random or Random()  # noqa: S311 - jitter is no secret
+        self._effects = Effects(self._threads, jitter, clock, around_call, self._check_held, self.telemetry)
+        self._owner = this_owner(uuid.uuid4().hex[:8])
+        self._entered: set[str] = set()
+        self._held: dict[str, Coordinator] = {}
+        self._is_draining = False
+        self._keeper = LeaseKeeper(store, self._held, clock=clock, lease_ttl_s=lease_ttl_s)
+
+    async def drain(self, within_s: float = DRAIN_S) -> None:
+        """Before a shutdown: begin nothing, let the calls that are out end (for so long), journal how, and let go of all sagas.
+
+        Whoever waits for one of them gets a `DrainedError`, and so does whoever enters one from now on.
+        """
+        self._is_draining = True
+        await asyncio.gather(*(each.drain(within_s) for each in list(self._held.values())))
+
+    async def close(self) -> None:
+        """Stop what this engine still holds, resumably, and close the store."""
+        for coordinator in list(self._held.values()):
+            await coordinator.stop()
+        self._held.clear()
+        self._keeper.stop()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        await self.store.close()
+
+    # -- actions -----------------------------------------------------------------------------------------------------
+
+    def register(self, action: Action) -> None:
+        self._actions.add(action)
+
+    def find(self, name: str, version: int) -> Action:
+        """Raises `UnknownActionError`."""
+        if name.endswith(REVERSING):
+            return reversing_action(self.find(name.removesuffix(REVERSING), version))
+        return (self._actions if self._actions.knows(name, version) else DECLARED).find(name, version)
+
+    # -- holding -----------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def hold(
+        self, saga_id: str, *, begin: SagaBegun | None = None, wait: bool = True, looks_again: bool = True
+    ) -> AsyncIterator[Coordinator]:
+        """Be the saga's one writer for a while; with `begin`, begin it if there is none of this id.
+
+        With `wait`, waits for a dead worker's lease to run out. Raises `BusyError` if another worker holds it,
+        `UnknownSagaError`, and `ConflictError` if the saga was begun with something else.
+        """
+        async with self._one_at_a_time(saga_id, wait=wait):
+            if self._is_draining:
+                raise DrainedError(f"saga {saga_id!r}: this worker was told to stop; resume it elsewhere", saga_id=saga_id)
+            lease = (begin and await self._created(saga_id, begin)) or await self._take(
+                saga_id, wait=wait, looks_again=looks_again
+            )
+            saga = await self.load(saga_id)
+            if saga.epoch != lease.epoch:
+                raise SupersededError(f"saga {saga_id!r} was taken over by another worker", saga_id=saga_id)
+            async with self._coordinated(saga, lease) as coordinator:
+                yield coordinator
+
+    @asynccontextmanager
+    async def _one_at_a_time(self, saga_id: str, *, wait: bool) -> AsyncIterator[None]:
+        """Within this engine, whose lease would let it take its own sagas over."""
+        give_up_at = self._give_up_at(wait=wait)
+        while saga_id in self._entered:
+            if self._clock() >= give_up_at:
+                raise BusyError(f"saga {saga_id!r} is running in this engine already", saga_id=saga_id)
+            await asyncio.sleep(POLL_S)
+        self._entered.add(saga_id)
+        try:
+            yield
+        finally:
+            self._entered.discard(saga_id)
+
+    @asynccontextmanager
+    async def _coordinated(self, saga: Saga, lease: Lease) -> AsyncIterator[Coordinator]:
+        telling = self.telemetry.begin(saga, self._owner)
+        coordinator = Coordinator(
+            saga,
+            lease,
+            store=self.store,
+            effects=self._effects,
+            find=self.find,
+            clock=self._clock,
+            lease_ttl_s=self._ttl_s,
+            reverse=self._reverse,
+            observers=(*self._observers, telling.observe) if telling.has_listeners else self._observers,
+            on_failure=telling.failed,
+        )
+        self._held[saga.id] = coordinator
+        self._keeper.start()
+        with telling.entered():
+            coordinator.start()
+        try:
+            yield coordinator
+        finally:
+            self._held.pop(saga.id, None)
+            try:
+                await asyncio.shield(coordinator.stop())
+            finally:
+                telling.end(coordinator.saga)
+
+    async def _check_held(self, saga_id: str) -> None:
+        coordinator = self._held.get(saga_id)
+        if coordinator is None:
+            raise SupersededError(f"saga {saga_id!r} is not held any more", saga_id=saga_id)
+        await coordinator.check_still_held()
+
+    async def _created(self, saga_id: str, begun: SagaBegun) -> Lease | None:
+        """The first lease of a new saga, or None where it exists with the same beginning."""
+        if await self.store.headline(saga_id) is None:
+            if is_amendment_id(saga_id) and amendment_in(begun.request) is None:
+                raise InvalidInputError(f"ids that end in {AMENDMENT!r} and a number are those of amendments", field="saga_id")
+            if saga_id.endswith(REVERSAL) and begun.driver is not Driver.REVERSAL:
+                raise InvalidInputError(f"ids that end in {REVERSAL!r} are those of reversals", field="saga_id")
+            stage = Stage.RUNNING if begun.driver is Driver.BODY else Stage.PLANNING
+            with suppress(ConflictError):  # another process was faster: compare with what it began
+                return await self.store.create(saga_id, begun, stage=stage, owner=self._owner, ttl_s=self._ttl_s)
+        first = (await self.store.read(saga_id))[0].event
+        if not isinstance(first, SagaBegun) or replace(first, approved_by=begun.approved_by) != begun:
+            was_redacted = isinstance(first, SagaBegun) and is_redacted(first.request)
+            another = "a request that is redacted now" if was_redacted else "another request"
+            raise ConflictError(f"saga {saga_id!r} exists with {another}; use another id", saga_id=saga_id)
+        return None
+
+    async def _take(self, saga_id: str, *, wait: bool, looks_again: bool) -> Lease:
+        give_up_at = self._give_up_at(wait=wait)
+        while True:
+            try:
+                return await self.store.take(saga_id, owner=self._owner, ttl_s=self._ttl_s, looks_again=looks_again)
+            except BusyError:
+                if self._clock() >= give_up_at:
+                    raise
+            await asyncio.sleep(POLL_S)
+
+    def _give_up_at(self, *, wait: bool) -> float:
+        return self._clock() + (self._ttl_s + 1.0 if wait else 0.0)
+
+    # -- journals ----------------------------------------------------------------------------------------------------
+
+    async def load(self, saga_id: str) -> Saga:
+        """The saga's state now, folded from its journal."""
+        return fold(saga_id, await self.journal(saga_id))
+
+    async def journal(self, saga_id: str) -> tuple[Entry, ...]:
+        if saga_id in self._held:
+            with suppress(SagaGraphError):  # the store has what is durable, whatever became of its holder
+                await self._held[saga_id].flush()
+        return await self.store.read(saga_id)
+
+    # -- reversal ----------------------------------------------------------------------------------------------------
+
+    async def _reverse(self, saga: Saga) -> c.Command:
+        """Run the saga that undoes `saga`; begun again after a crash it goes on where it was (PROTOCOL rule 5)."""
+        if why := why_not_cancelled(saga):
+            return c.BeginReversal(None, why)
+        plan = plan_reversal(saga, self.find)
+        if saga.stage is not Stage.REVERSING:
+            if saga.pivot in plan.lasting:
+                return c.BeginReversal(None, f"its pivot {saga.pivot!r} has landed and has no reverse")
+            return c.BeginReversal(reversal_id(saga.id))
+        child = saga.reversal or reversal_id(saga.id)
+        begun = SagaBegun(Driver.REVERSAL, saga.domain, {"reverses": saga.id})
+        async with self.hold(child, begin=begun) as coordinator:
+            if coordinator.saga.stage is Stage.PLANNING:
+                await coordinator.tell(c.AcceptPlan(plan.operations))
+            ended = await coordinator.until_quiet()
+        if ended.stage is not Stage.COMMITTED:
+            held = ", ".join(each.id for each in ended.in_order() if each.hold)
+            return c.HoldReversal(f"its reversal {child!r} is held at {held}: resolve that, and resume")
+        outputs = {original_id(each.id): each.output for each in ended.in_order()}
+        return c.EndReversal(outputs, tuple(f"{name}: can not be undone" for name in plan.lasting))

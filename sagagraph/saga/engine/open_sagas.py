@@ -1,0 +1,21 @@
+"""Open sagas: those that there is something to go on with, and those whose requests nobody has seen, as after a crash."""
+
+from __future__ import annotations
+
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.state import FINAL, Saga, Stage
+from sagagraph.saga.stores.port import Headline, SagaStore
+
+
+async def has_unseen_requests(store: SagaStore, saga: Saga) -> bool:
+    """Whether there is a request that its journal does not know of."""
+    return bool(await store.requests({saga.id: saga.last_request}))
+
+
+async def open_sagas(store: SagaStore) -> tuple[Headline, ...]:
+    """Those that there is something to go on with; also committed ones of which something was asked that nobody has seen."""
+    everything = await store.headlines()
+    ended = [each.saga_id for each in everything if each.stage is Stage.COMMITTED and each.retired_at is None]
+    asked = {each.saga_id for each in await store.requests(dict.fromkeys(ended, 0))}
+    unseen = {name for name in asked if await has_unseen_requests(store, fold(name, await store.read(name)))}
+    return tuple(each for each in everything if each.stage not in FINAL or each.saga_id in unseen)

@@ -1,0 +1,124 @@
+"""Validation: what the validators of an action are shown, and what they say: the same for a new output and for a replay.
+
+`SagaSource` is what contexts are selected from: what a saga's journal says at one version, and nothing of what a planner said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from msgspec import to_builtins
+
+from sagagraph.context.manager import SourceAt
+from sagagraph.context.selector import ContextSource, Need, context_of
+from sagagraph.context.slice import ContextSlice, Fact, select
+from sagagraph.errors import ContextBudgetError, InvalidInputError, UnknownOperationError
+from sagagraph.saga.core.events import Entry
+from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.state import Operation, Saga
+from sagagraph.saga.engine.actions import Action
+from sagagraph.validators.protocol import Validator, judge
+from sagagraph.validators.response import augmented
+from sagagraph.validators.verdict import Verdict, VerdictStatus
+from sagagraph.workflow.operation import resolve
+from sagagraph.workflow.values import Json
+
+
+class SagaSource:
+    def __init__(self, saga: Saga) -> None:
+        self._saga = saga
+
+    @property
+    def wishes(self) -> Mapping[str, Json]:
+        """The fields of the request, where it has any."""
+        return self._saga.request if isinstance(self._saga.request, Mapping) else {}
+
+    def inputs(self, operation: str) -> Json:
+        return resolve(self._found(operation).spec.inputs, self._saga.outputs)
+
+    def prerequisites(self, operation: str) -> Sequence[str]:
+        return self._found(operation).spec.depends_on
+
+    def constraint(self, operation: str) -> Json:
+        condition = self._found(operation).spec.condition
+        return None if condition is None else to_builtins(condition)
+
+    def has_output(self, operation: str) -> bool:
+        return self._found(operation).succeeded
+
+    def output(self, operation: str) -> Json:
+        return self._found(operation).output
+
+    def _found(self, operation: str) -> Operation:
+        if operation not in self._saga.operations:
+            raise UnknownOperationError(f"saga {self._saga.id!r} has no operation {operation!r}", saga_id=self._saga.id)
+        return self._saga.operations[operation]
+
+
+def source_at(saga_id: str, entries: Sequence[Entry]) -> SourceAt:
+    """Json version of a saga, folded from its journal."""
+
+    def at(version: int) -> ContextSource:
+        return SagaSource(fold(saga_id, entries[:version]))
+
+    return at
+
+
+def shown_with(saga: Saga, operation: Operation, action: Action, validator: Validator) -> ContextSlice:
+    """The slice that goes with an output of `operation`. Raises `ContextBudgetError` if what is critical does not fit.
+
+    A validator that declares what it `reads` of the request gets that, and outputs as far back as they have room; any other one
+    gets the inputs and the outputs of what the operation depends on directly. A node of a graph is given all of its state,
+    whatever it reads of it: each part of that is a fact by itself, and those that do not fit stay away.
+    """
+    reads: tuple[str, ...] | None = getattr(validator, "reads", None)
+    if reads is not None:
+        return context_of(SagaSource(saga), operation.id, Need(wishes=reads))
+    outputs = saga.outputs
+    inputs = resolve(operation.spec.inputs, outputs)
+    if action.needs_body and isinstance(inputs, Mapping):
+        facts = [Fact(f"state: {name}", value) for name, value in inputs.items()]
+    else:
+        facts = [Fact("inputs", inputs, critical=True)]
+    facts += [Fact(f"output of {name}", outputs.get(name), priority=1) for name in operation.spec.depends_on]
+    return select(facts)
+
+
+Ask = Callable[[Validator, Json, ContextSlice], Awaitable[Verdict]]
+
+
+async def judged_output(saga: Saga, operation: Operation, action: Action, output: Json, ask: Ask = judge) -> tuple[Verdict, ...]:
+    """One verdict for each of the action's validators, in their order."""
+    return tuple([await _verdict_of(validator, saga, operation, action, output, ask) for validator in action.validators])
+
+
+async def _verdict_of(validator: Validator, saga: Saga, operation: Operation, action: Action, output: Json, ask: Ask) -> Verdict:
+    try:
+        context = shown_with(saga, operation, action, validator)
+    except ContextBudgetError as exc:
+        return Verdict.unknown(f"{validator.name} could not judge: {exc}")
+    return await ask(validator, output, context)
+
+
+async def augmented_output(
+    saga: Saga, operation: Operation, action: Action, output: Json, ask: Ask = judge
+) -> tuple[Json, tuple[Verdict, ...]]:
+    """The output with what its validators fill in, and their verdicts on that: what is journalled is what was judged.
+
+    It stays as it was if the action could not have returned it so, or if it is not VALID to all of them then.
+    """
+    verdicts = await judged_output(saga, operation, action, output, ask)
+    filled = augmented(output, verdicts)
+    if filled == output or not _is_result(action, filled):
+        return output, verdicts
+    again = await judged_output(saga, operation, action, filled, ask)
+    is_accepted = all(each.verdict is VerdictStatus.VALID for each in again)
+    return (filled, again) if is_accepted else (output, verdicts)
+
+
+def _is_result(action: Action, output: Json) -> bool:
+    try:
+        action.result_from_json(output)
+    except InvalidInputError:
+        return False
+    return True

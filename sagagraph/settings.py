@@ -1,0 +1,76 @@
+"""Settings: what the environment says of the store, the provider and the model, and where the files beside a store are."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import platformdirs
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from sagagraph.errors import InvalidInputError
+from sagagraph.files import sqlite_path
+
+
+class Settings(BaseSettings):
+    """From the environment; the command line's options go before it."""
+
+    model_config = SettingsConfigDict(env_prefix="SAGAGRAPH_", extra="ignore")
+
+    store: str = ""
+    """`sqlite:///FILE`, `postgresql://…` or `memory:`; by default a file in the user's data folder."""
+    provider_url: str = ""
+    """A running reservation service; by default one runs inside the process, on a file beside the store."""
+    today: date | None = None
+    """The day to which the clock of the service inside the process is set; by default it starts now, and goes on."""
+    model: str = ""
+    """`openai:NAME` or `anthropic:NAME`: the language model that proposes plans; by default the solver does."""
+    model_time_limit_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    """For one answer of it."""
+    model_prices: str = ""
+    """US dollars for a million tokens in and out, as in `0.25,2`; only for the figures in the journal."""
+
+    @property
+    def store_url(self) -> str:
+        return self.store or f"sqlite:///{platformdirs.user_data_path('sagagraph') / 'sagagraph.db'}"
+
+
+def read_settings() -> Settings:
+    """From the environment. Raises `InvalidInputError` that names the variable."""
+    try:
+        return Settings()
+    except ValidationError as exc:
+        first = exc.errors(include_url=False)[0]
+        raise InvalidInputError(first["msg"], field=f"SAGAGRAPH_{'_'.join(map(str, first['loc'])).upper()}") from exc
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where what stands beside a store is kept."""
+
+    sandbox: Path
+    outbox: Path
+
+
+def files_beside(store_url: str) -> Files:
+    if store_url.startswith("sqlite:///"):
+        path = sqlite_path(store_url)
+        if not path.name:
+            raise InvalidInputError(f"{store_url!r} names no file; use sqlite:///FILE", field="--store")
+        return Files(path.with_name(f"{path.name}.sandbox"), path.with_name(f"{path.name}.outbox"))
+    if store_url != "memory:":
+        name = hashlib.sha256(store_url.encode()).hexdigest()[:12]
+        folder = platformdirs.user_data_path("sagagraph") / name
+        return Files(folder / "sandbox.db", folder / "outbox")
+    folder = Path(tempfile.mkdtemp(prefix="sagagraph-"))
+    return Files(folder / "sandbox.db", folder / "outbox")
+
+
+def check_url(url: str, field: str) -> str:
+    if url and not url.startswith(("http://", "https://")):
+        raise InvalidInputError("not an http or https address", field=field)
+    return url

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pytest
+
+from sagagraph.domains.travel.text.slots import Said, is_we, read_party
+
+from .slots import NOTHING, passage_of, said
+
+
+def party(text: str) -> Said:
+    return said(text, read_party, NOTHING, is_we=is_we(passage_of(text)))[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "travellers"),
+    [
+        ("We are two, flying from Boston", 2),
+        ("for two", 2),
+        ("a trip for 5 from Milan", 5),
+        ("2 people", 2),
+        ("three travellers", 3),
+        ("two adults and one child", 3),
+        ("2 adults, 2 kids", 4),
+        ("two of us", 2),
+        ("the four of us", 4),
+        ("family of four", 4),
+        ("a group of 12", 12),
+        ("my wife and I", 2),
+        ("with my husband and two kids", 4),
+        ("with my wife and my son", 3),
+        ("me and my girlfriend", 2),
+        ("me and two friends", 3),
+        ("with 3 friends", 4),
+        ("three friends and me", 4),
+        ("solo", 1),
+        ("just me", 1),
+        ("by myself", 1),
+        ("as a couple", 2),
+        ("one person", 1),
+        ("4 tickets", 4),
+        ("two-person trip", 2),
+        ("there are 3 of us", 3),
+    ],
+)
+def test_a_party_is_counted(text: str, travellers: int) -> None:
+    understood = party(text)
+    assert understood.doubts == []
+    assert understood.fields["travellers"] == travellers
+
+
+@pytest.mark.parametrize("text", ["", "for two weeks", "for a couple of nights", "2 nights", "I visit my brother", "can we fly?"])
+def test_other_words_are_nobody(text: str) -> None:
+    understood = party(text)
+    assert (understood.fields, understood.doubts) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "rooms"),
+    [("2 rooms", 2), ("a double room", 1), ("two separate hotel rooms", 2), ("one room for 2 people", 1)],
+)
+def test_rooms_are_counted(text: str, rooms: int) -> None:
+    assert party(text).fields["rooms"] == rooms
+
+
+def test_rooms_of_their_own_follow_from_the_party() -> None:
+    assert party("three people, separate rooms").fields == {"travellers": 3, "rooms": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("we want to go to Paris", "travellers"),
+        ("four people, two adults", "travellers"),
+        ("0 people", "travellers"),
+        ("2 people, 1 room or 2 rooms", "rooms"),
+    ],
+)
+def test_a_party_that_is_not_clear_is_asked_for(text: str, field: str) -> None:
+    assert [doubt.field for doubt in party(text).doubts] == [field]

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+from sagagraph.domains.travel.request import Direct
+from sagagraph.domains.travel.text.slots import read_stars
+
+from .slots import NOTHING, said
+
+
+@pytest.mark.parametrize(
+    ("text", "stars"),
+    [
+        ("moderately priced (3-4 star) hotels", (3, 4)),
+        ("3-4 stars", (3, 4)),
+        ("3 to 4 star", (3, 4)),
+        ("3 or 4 stars", (3, 4)),
+        ("3 star or 4 star hotels", (3, 4)),
+        ("between 3 and 4 stars", (3, 4)),
+        ("three- or four-star hotels", (3, 4)),
+        ("5 star", (5, 5)),
+        ("a four-star hotel", (4, 4)),
+        ("4* hotels", (4, 4)),
+        ("3-4*", (3, 4)),
+        ("★★★★", (4, 4)),
+        ("4+ stars", (4, 5)),
+        ("at least 4 stars", (4, 5)),
+        ("minimum of 3 stars", (3, 5)),
+        ("4 stars or better", (4, 5)),
+        ("up to 3 stars", (1, 3)),
+        ("3 stars at most", (1, 3)),
+        ("luxury hotels", (5, 5)),
+        ("moderately priced hotels", (3, 4)),
+        ("starting in Boston", None),
+        ("4 nights", None),
+    ],
+)
+def test_stars_are_understood(text: str, stars: tuple[int, int] | None) -> None:
+    understood = said(text, read_stars, NOTHING)[0]
+    assert (understood.fields.get("stars"), understood.doubts) == (stars, [])
+
+
+@pytest.mark.parametrize("text", ["6 star hotel", "0 stars", "3.5 stars", "4-3 stars", "3 stars in Berlin, 5 stars in Cologne"])
+def test_stars_that_no_hotel_has_are_asked_about(text: str) -> None:
+    understood = said(text, read_stars, NOTHING)[0]
+    assert "stars" not in understood.fields
+    assert [doubt.field for doubt in understood.doubts] == ["stars"]
+
+
+@pytest.mark.parametrize(
+    ("text", "direct"),
+    [
+        ("direct flights when possible", Direct.PREFERRED),
+        ("nonstop if possible", Direct.PREFERRED),
+        ("preferably direct", Direct.PREFERRED),
+        ("I prefer non-stop flights", Direct.PREFERRED),
+        ("ideally no layovers", Direct.PREFERRED),
+        ("direct flights", Direct.PREFERRED),
+        ("direct only", Direct.REQUIRED),
+        ("only direct flights", Direct.REQUIRED),
+        ("must be nonstop", Direct.REQUIRED),
+        ("no stops", Direct.REQUIRED),
+        ("without changing planes", Direct.REQUIRED),
+        ("stops are fine", Direct.ANY),
+        ("I don't mind layovers", Direct.ANY),
+        ("stop in Berlin", None),
+        ("", None),
+    ],
+)
+def test_the_wish_for_direct_flights_is_understood(text: str, direct: Direct | None) -> None:
+    assert said(text, read_stars, NOTHING)[0].fields.get("direct") == direct

@@ -1,0 +1,1 @@
+"""Fruit from a market: the cheapest stalls that sell all that is wished for."""
