@@ -18,7 +18,7 @@ from sagagraph.planning.entry import Entry, Surroundings
 if TYPE_CHECKING:
     from sagagraph.context.model import Model
     from sagagraph.planning.domain import Domain
-    from sagagraph.planning.llm import Prices
+    from sagagraph.planning.models.llm import Prices
     from sagagraph.planning.page import Page
     from sagagraph.saga.core.state import Saga
     from sagagraph.saga.engine.coordinator import Observer
@@ -93,13 +93,13 @@ def model_of(settings: Settings) -> Model | None:
     """The language model of the settings, if they name one. Raises `InvalidInputError` if they name none that there could be."""
     if not settings.model:
         return None
-    from sagagraph.planning.llm import init_model
+    from sagagraph.planning.models.llm import init_model
 
     return init_model(settings.model, time_limit_s=settings.model_time_limit_s, prices=_prices(settings.model_prices))
 
 
 def _prices(given: str) -> Prices | None:
-    from sagagraph.planning.llm import Prices
+    from sagagraph.planning.models.llm import Prices
 
     try:
         return Prices(*(float(each) for each in given.split(","))) if given else None

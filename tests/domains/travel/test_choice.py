@@ -11,7 +11,7 @@ from sagagraph.context.slice import select
 from sagagraph.domains.travel.offers import Offer
 from sagagraph.domains.travel.plan import Alternative, Choice, Itinerary
 from sagagraph.domains.travel.planning.choice import TripChoice, chosen_trip, trip_facts
-from sagagraph.planning.model_planner import BUDGET_TOKENS
+from sagagraph.planning.models.model_planner import BUDGET_TOKENS
 from sagagraph.validators.verdict import Verdict
 
 from .world import hotel, sample_offers, trip
