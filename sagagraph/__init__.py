@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sagagraph.graph.saga_graph import SagaGraph as SagaGraph
     from sagagraph.graph.state.offload import offload as offload
     from sagagraph.graph.tools import saga_tool as saga_tool
-    from sagagraph.planning.llm import init_model as init_model
+    from sagagraph.planning.models.llm import init_model as init_model
     from sagagraph.saga.core.call import Call as Call
     from sagagraph.saga.engine.actions import Guarantees as Guarantees
     from sagagraph.saga.engine.actions import action as action
@@ -46,7 +46,7 @@ _HOME = {
     "Violation": "sagagraph.validators.verdict",
     "action": "sagagraph.saga.engine.actions",
     "current_call": "sagagraph.saga.engine.call",
-    "init_model": "sagagraph.planning.llm",
+    "init_model": "sagagraph.planning.models.llm",
     "current_saga": "sagagraph.graph.current",
     "offload": "sagagraph.graph.state.offload",
     "planning_graph": "sagagraph.graph.planning_graph",

@@ -12,12 +12,13 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.extras import needing
 from sagagraph.planning.entry import Entry, Surroundings
 
 if TYPE_CHECKING:
     from sagagraph.context.model import Model
     from sagagraph.planning.domain import Domain
-    from sagagraph.planning.llm import Prices
+    from sagagraph.planning.models.llm import Prices
     from sagagraph.planning.page import Page
     from sagagraph.saga.core.state import Saga
     from sagagraph.saga.engine.coordinator import Observer
@@ -92,13 +93,13 @@ def model_of(settings: Settings) -> Model | None:
     """The language model of the settings, if they name one. Raises `InvalidInputError` if they name none that there could be."""
     if not settings.model:
         return None
-    from sagagraph.planning.llm import init_model
+    from sagagraph.planning.models.llm import init_model
 
     return init_model(settings.model, time_limit_s=settings.model_time_limit_s, prices=_prices(settings.model_prices))
 
 
 def _prices(given: str) -> Prices | None:
-    from sagagraph.planning.llm import Prices
+    from sagagraph.planning.models.llm import Prices
 
     try:
         return Prices(*(float(each) for each in given.split(","))) if given else None
@@ -136,7 +137,8 @@ async def surroundings(settings: Settings, documents: Documents | None = None) -
         def provider() -> str:
             if settings.provider_url:
                 return settings.provider_url
-            from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+            with needing("all"):
+                from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 
             files.sandbox.parent.mkdir(parents=True, exist_ok=True)
             embedded = SandboxSettings(files.sandbox, today=settings.today, moves_clock=True)

@@ -19,7 +19,7 @@ THOROUGH_FIXTURES = frozenset({"postgres", "browser"})
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if THOROUGH_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+        if THOROUGH_FIXTURES.intersection(getattr(item, "fixturenames", ())) or "postgres" in item.name.partition("[")[2]:
             item.add_marker("thorough")
 
 

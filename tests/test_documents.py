@@ -13,6 +13,8 @@ import typer
 import sagagraph
 from sagagraph.cli.app import app
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("sagagraph", "tests", "benchmarks", "docs")
 PROTOCOL, FORMATS = ROOT / "docs" / "protocol.md", ROOT / "docs" / "formats.md"
@@ -120,9 +122,12 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 
 
 def is_command(words: list[str]) -> bool:
-    command: object = typer.main.get_command(app)
+    command = typer.main.get_command(app)
     for word in words:
-        command = getattr(command, "commands", {}).get(word)
+        if not hasattr(command, "resolve_command"):
+            return False
+        context = typer.Context(command, resilient_parsing=True)
+        command = command.resolve_command(context, [word])[1]
     return command is not None
 
 

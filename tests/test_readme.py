@@ -14,6 +14,8 @@ import structlog
 
 from tests.support.today import TODAY
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^(?P<fence>```+)python[ \t]*(?P<words>[^\n]*)\n(?P<code>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL)
 

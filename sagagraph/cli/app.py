@@ -20,6 +20,7 @@ from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.options import Options
 from sagagraph.cli.verbs import Verbs
 from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.extras import needing
 
 INTERRUPTED = 130
 
@@ -283,7 +284,9 @@ def sandbox(
 ) -> None:
     """Run the sandbox reservation service."""
     from sagagraph.cli.render import announce
-    from sagagraph.sandbox.server import SandboxSettings, serve
+
+    with needing("all"):
+        from sagagraph.sandbox.server import SandboxSettings, serve
 
     withheld = frozenset(each.strip() for each in without.split(",") if each.strip())
     settings = SandboxSettings(database, faults, today.date() if today else None, withheld, key_retention, market)

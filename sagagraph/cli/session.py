@@ -7,20 +7,21 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
-from sagagraph.context.model import Model
 from sagagraph.errors import DrainedError, InvalidInputError, NotAllowedError
-from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
-from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
-from sagagraph.planning.page import Page
 from sagagraph.registry import model_of, open_domain, open_engine, require_entry, runs_sagas
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.saga.engine.coordinator import Observer
-from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import SagaView
+
+if TYPE_CHECKING:
+    from sagagraph.context.model import Model
+    from sagagraph.graph.planning_graph import PlanningGraph
+    from sagagraph.planning.page import Page
+    from sagagraph.saga.engine.coordinator import Observer
+    from sagagraph.saga.engine.engine import Engine
 
 EXIT = {SagaStatus.COMMITTED: 0, SagaStatus.AWAITING_APPROVAL: 0, SagaStatus.RUNNING: 0}
 """A saga that still runs when a command returns has done what there was to do, and has an open end."""
@@ -62,6 +63,9 @@ class Opened:
 
 @asynccontextmanager
 async def acting(options: Options, domain: str) -> AsyncIterator[Opened]:
+    from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
+    from sagagraph.graph.planning_graph import planning_graph
+
     settings = options.settings
     async with AsyncExitStack() as stack:
         observers: tuple[Observer, ...] = (render.show_progress,) if options.verbose else ()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sagagraph.cli import render
 from sagagraph.cli.terminal import asked, is_terminal
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
-from sagagraph.planning.domain import Json
-from sagagraph.planning.page import Draft, Page
-from sagagraph.saga.core.state import Saga
+
+if TYPE_CHECKING:
+    from sagagraph.planning.domain import Json
+    from sagagraph.planning.page import Draft, Page
+    from sagagraph.saga.core.state import Saga
 
 
 async def wanted(page: Page, text: str | None, file: Path | None, before: Saga | None = None) -> Json:
@@ -26,6 +29,7 @@ async def wanted(page: Page, text: str | None, file: Path | None, before: Saga |
     request: Json = draft.request if before is None else page.on_top(draft.request, before)
     if before is not None and request == before.request and draft.not_understood:
         raise InvalidInputError(f"Not understood: {', '.join(draft.not_understood)}.", field="TEXT")
+    _tell(draft)
     return request
 
 
@@ -44,7 +48,6 @@ async def _read(page: Page, text: str, before: Draft | None) -> Draft:
     if draft.questions:
         unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
         raise InvalidInputError(" ".join([*draft.questions, *unread]), field=draft.field or "TEXT")
-    _tell(draft)
     return draft
 
 

@@ -20,12 +20,12 @@ from msgspec import structs
 
 from sagagraph.context.model import Model
 from sagagraph.errors import NotAllowedError, RetiredError, StoreError
-from sagagraph.planning.assignment import Assigning
 from sagagraph.planning.checking import judged_plan
 from sagagraph.planning.domain import Domain, Infeasible, Proposal, Revision
 from sagagraph.planning.feedback import lessons_of
-from sagagraph.planning.model_planner import ROUNDS, ModelPlanner
-from sagagraph.planning.rounds import reasoning_in
+from sagagraph.planning.models.assignment import Assigning
+from sagagraph.planning.models.model_planner import ROUNDS, ModelPlanner
+from sagagraph.planning.models.rounds import reasoning_in
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.events import Driver, SagaBegun

@@ -1,13 +1,22 @@
-"""CP-SAT: how all planners run it."""
+"""CP-SAT: how all planners run it, and how good its answers are."""
 
 from __future__ import annotations
 
+import math
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
 if TYPE_CHECKING:
     from sagagraph.planning.budget import Budget
+
+
+class Status(StrEnum):
+    OPTIMAL = "optimal"
+    """No plan is better in the objectives."""
+    FEASIBLE = "feasible"
+    """The time ran out before the proof: see the bounds."""
 
 
 def solver_with(budget: Budget) -> cp_model.CpSolver:
@@ -19,3 +28,8 @@ def solver_with(budget: Budget) -> cp_model.CpSolver:
     if budget.effort is not None:
         solver.parameters.max_deterministic_time = budget.effort
     return solver
+
+
+def proven_bound(solver: cp_model.CpSolver) -> int:
+    """What no answer goes below in the aim, which is whole numbers; after any search, also one that found nothing."""
+    return math.ceil(solver.best_objective_bound - 1e-6)

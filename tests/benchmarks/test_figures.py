@@ -11,6 +11,8 @@ from benchmarks.report import written
 from benchmarks.spread import Spread, ratios, spread
 from benchmarks.targets import factors, targets
 
+pytestmark = pytest.mark.quick
+
 
 def _case(floor_s: list[float], inside_s: list[float]) -> dict[str, list[float]]:
     return {"floor_s": floor_s, "inside_s": inside_s, "whole_s": [each * 2 for each in inside_s]}

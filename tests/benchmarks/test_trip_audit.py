@@ -17,6 +17,8 @@ from sagagraph.domains.travel.provider.receipts import Found, Ledger
 from sagagraph.domains.travel.request import TripRequest
 from tests.domains.travel.world import CITIES, NOW, RATES, flight, hotel, train
 
+pytestmark = pytest.mark.quick
+
 Json = dict[str, Any]
 Change = Callable[[Json, Json], object]
 

@@ -19,6 +19,8 @@ from sagagraph.planning.domain import Infeasible, Proposal
 from sagagraph.saga.engine.views.view import Cost
 from tests.domains.travel.world import NOW, flight, hotel, train
 
+pytestmark = pytest.mark.quick
+
 Json = dict[str, Any]
 
 BODY: Json = {

@@ -23,7 +23,7 @@ SENTENCES = {
     "no dates": ("From San Francisco to Berlin for 4 nights", "window:", "When do you want to travel"),
     "no nights": ("From San Francisco to Berlin in June 2025", "stops[0].nights:", "How many nights in Berlin?"),
     "nothing at all": ("I want to go somewhere nice", "origin:", "Not understood: somewhere."),
-    "an empty sentence": (" ", "TEXT:", "say where the trip goes"),
+    "an empty sentence": (" ", "TEXT:", "Where do you want to go"),
 }
 
 REQUESTS: dict[str, tuple[dict[str, Any], str, str]] = {

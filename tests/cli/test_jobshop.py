@@ -12,6 +12,8 @@ from benchmarks.jobshop.generator import in_standard_format, in_taillards_format
 from tests.cli.commands import CommandLine
 from tests.domains.job_shop.shops import THREE
 
+pytestmark = pytest.mark.quick
+
 DOWN = {"at": 2, "event": "machine_down", "machine": 0, "until": 4}
 LONGER = {"at": 4, "event": "duration", "job": 3, "step": 2, "minutes": 6}
 

@@ -10,6 +10,8 @@ import structlog
 
 from .commands import CommandLine
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(autouse=True)
 def unconfigured() -> Iterator[None]:

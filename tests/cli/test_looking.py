@@ -9,6 +9,8 @@ import pytest
 from tests.cli.commands import BOOKINGS, CommandLine
 from tests.cli.contract import Saga
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def booked(command: CommandLine) -> CommandLine:

@@ -284,6 +284,7 @@ def test_a_payment_that_is_refused_undoes_the_trip_and_says_why(command: Command
         assert "fault=refused" in said.out
 
 
+@pytest.mark.quick
 def test_a_trip_in_a_process_of_its_own_prints_one_document(command: CommandLine) -> None:
     words = command.arguments("trip", "--request", command.request_file(), "--saga-id", "alone", "--yes", "--json")
     told = ended(spawned(*words))

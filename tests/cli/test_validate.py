@@ -14,6 +14,8 @@ from tests.cli.commands import CommandLine
 from tests.domains.reunion.plans import Json, plan_of, shipped
 from tests.domains.reunion.published import ALAS_TABLE_21, SAGALLM_TABLE_5
 
+pytestmark = pytest.mark.quick
+
 
 class Folder:
     """Writes what commands read; returns the paths."""

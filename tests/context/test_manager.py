@@ -16,6 +16,8 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 from tests.saga.service import Service
 
+pytestmark = pytest.mark.quick
+
 NEED = Need(wishes=("budget",))
 
 

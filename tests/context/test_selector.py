@@ -15,6 +15,8 @@ from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
 from sagagraph.errors import ContextBudgetError, UnknownOperationError
 from sagagraph.saga.engine.validation import SagaSource
 
+pytestmark = pytest.mark.quick
+
 
 class Grid:
     """A source by hand: operations with their prerequisites and outputs."""

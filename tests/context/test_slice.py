@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS, ContextSlice, Fact, content_hash, select, tokens_of
 from sagagraph.errors import ContextBudgetError
 
+pytestmark = pytest.mark.quick
+
 NAMES = st.text("abcdefgh", min_size=1, max_size=6)
 FACTS = st.lists(
     st.builds(Fact, NAMES, st.text(max_size=60) | st.integers(), st.just(False), st.integers(0, 3)),

@@ -13,9 +13,9 @@ import pytest
 
 from sagagraph.context.model import Model
 from sagagraph.errors import ModelError
-from sagagraph.planning.llm import Prices, init_model
-from sagagraph.planning.model_planner import ROUNDS
-from sagagraph.planning.rounds import rounds_in
+from sagagraph.planning.models.llm import Prices, init_model
+from sagagraph.planning.models.model_planner import ROUNDS
+from sagagraph.planning.models.rounds import rounds_in
 from sagagraph.saga.core import events as e
 from sagagraph.saga.stores.projections.decisions import Decision
 from tests.graph.conftest import OpenWorker, Worker

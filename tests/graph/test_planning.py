@@ -27,6 +27,8 @@ from tests.graph.conftest import OpenWorker
 from tests.support.today import TODAY
 from tests.support.trips import REQUEST
 
+pytestmark = pytest.mark.quick
+
 ReadLedger = Callable[[], Any]
 
 

@@ -10,6 +10,8 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.language.numbers import Nth, Number, tag_numbers
 from sagagraph.language.passage import Passage, form
 
+pytestmark = pytest.mark.quick
+
 
 def numbered(text: str) -> Passage:
     passage = Passage.of(text)

@@ -12,6 +12,8 @@ from sagagraph.language.numbers import Nth, Number
 from sagagraph.language.quantities import UNITS, Quantity
 from sagagraph.language.tagging import tagged
 
+pytestmark = pytest.mark.quick
+
 UNITS_WITH_STARS = {**UNITS, "stars": {"star": r"(?:stars?\b|\*(?!\d))"}}
 TODAY = date(2025, 3, 1)
 

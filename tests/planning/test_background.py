@@ -11,6 +11,8 @@ import pytest
 
 from sagagraph.planning.background import in_background
 
+pytestmark = pytest.mark.quick
+
 
 async def test_what_it_returns_or_raises_comes_back_and_the_loop_goes_on_meanwhile() -> None:
     gate = threading.Event()

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from sagagraph.planning.feedback import MOST_LESSONS, lessons_of
 from sagagraph.saga.core import events as e
 from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
+
+pytestmark = pytest.mark.quick
 
 SECRET = "Ms Lovelace's private note"
 

@@ -12,13 +12,15 @@ from pydantic import BaseModel
 from sagagraph import Call, Engine, Refused, action
 from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
 from sagagraph.graph.planning_graph import planning_graph
-from sagagraph.planning.decomposition import ROUNDS, Decomposer, interfaces_of
-from sagagraph.planning.goals import Goals
-from sagagraph.planning.rounds import rounds_in
-from sagagraph.planning.templates import Template, TemplateLibrary
+from sagagraph.planning.goals.decomposition import ROUNDS, Decomposer, interfaces_of
+from sagagraph.planning.goals.goals import Goals
+from sagagraph.planning.goals.templates import Template, TemplateLibrary
+from sagagraph.planning.models.rounds import rounds_in
 from sagagraph.validators.verdict import VerdictStatus
 from sagagraph.workflow.operation import reference
 from tests.support.scripted_model import Scripted
+
+pytestmark = pytest.mark.quick
 
 done: list[str] = []
 

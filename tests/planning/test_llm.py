@@ -16,7 +16,7 @@ import pytest
 from sagagraph.context.model import Answer, Question
 from sagagraph.context.quoting import Quoted
 from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
-from sagagraph.planning.llm import Prices, init_model
+from sagagraph.planning.models.llm import Prices, init_model
 from tests.support.models import Asked, Drop, Hang, ModelServer, Refuse, Say, Status, StopShort, Text
 from tests.support.models.script import Step
 
@@ -169,7 +169,7 @@ async def test_two_questions_share_nothing() -> None:
 
 def test_naming_a_model_imports_no_sdk() -> None:
     code = (
-        "import sys; from sagagraph.planning.llm import init_model; init_model('openai:m');"
+        "import sys; from sagagraph.planning.models.llm import init_model; init_model('openai:m');"
         "print(sorted({'openai', 'anthropic', 'langchain_core', 'langchain_openai'} & set(sys.modules)))"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,16 +12,18 @@ from pydantic import BaseModel, ConfigDict
 from sagagraph.context.model import Usage
 from sagagraph.context.slice import Fact
 from sagagraph.errors import ModelError, UnusableAnswerError
-from sagagraph.planning.assignment import Assignment
 from sagagraph.planning.domain import Infeasible, Proposal
-from sagagraph.planning.model_planner import ROUNDS, ModelPlanner
-from sagagraph.planning.rounds import Round, reasoning_in, reasoning_line, rounds_in
+from sagagraph.planning.models.assignment import Assignment
+from sagagraph.planning.models.model_planner import ROUNDS, ModelPlanner
+from sagagraph.planning.models.rounds import Round, reasoning_in, reasoning_line, rounds_in
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.views.view import Cost
 from sagagraph.validators.verdict import Verdict, Violation
 from tests.support.scripted_model import Scripted
+
+pytestmark = pytest.mark.quick
 
 SOLVED = tuple(Proposal({"pick": name}, f"hash-{name}", name, Cost(1), (f"{name} is fine",)) for name in ("a", "b"))
 

@@ -20,10 +20,10 @@ from sagagraph import Call, Engine, action
 from sagagraph.context.model import Model
 from sagagraph.context.slice import Fact
 from sagagraph.graph.planning_graph import planning_graph
-from sagagraph.planning.assignment import Assignment
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
-from sagagraph.planning.llm import init_model
-from sagagraph.planning.rounds import rounds_in
+from sagagraph.planning.models.assignment import Assignment
+from sagagraph.planning.models.llm import init_model
+from sagagraph.planning.models.rounds import rounds_in
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.views.view import Account, Cost

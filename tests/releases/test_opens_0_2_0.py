@@ -22,6 +22,8 @@ from sagagraph import Engine
 from tests.cli.commands import BOOKINGS, CommandLine, Ledger, sandbox_at
 from tests.releases.seats import BODY, THREAD, Seats, run_body, trip_graph
 
+pytestmark = pytest.mark.quick
+
 HERE = Path(__file__).parent / "0.2.0"
 LEFT = {
     "committed": "committed",

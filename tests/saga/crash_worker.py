@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sagagraph.errors import SagaClosedError, SagaGraphError, UnknownSagaError
 from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.actions import to_json
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.saga.stores.urls import open_store
@@ -26,6 +27,7 @@ from .ledger import Ledger
 SAGA = "trip"
 LEASE_TTL_S = 1.0
 BOOKED = {"car": 1, "flight": 1, "hotel": 1}
+to_json(None)  # pydantic is imported when it is first needed: once here, rather than in each process that is forked
 
 
 class NoHolidayError(Exception):

@@ -24,6 +24,8 @@ from sagagraph.workflow.kind import ActionKind
 
 from .story import spec
 
+pytestmark = pytest.mark.quick
+
 PIVOT, RETRIABLE, READ_ONLY = ActionKind.PIVOT, ActionKind.RETRIABLE, ActionKind.READ_ONLY
 
 

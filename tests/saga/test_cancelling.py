@@ -25,6 +25,8 @@ from sagagraph.saga.engine.views.preview import CancelPreview, UndoneOperation
 from .service import Gate, Service, is_lost, refuses
 from .workers import EVERY_STORE, OpenEngine, until
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(params=EVERY_STORE)
 def store_kind(request: pytest.FixtureRequest) -> str:

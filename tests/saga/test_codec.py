@@ -15,6 +15,8 @@ from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.engine.views.document import entry_json
 from tests.saga.journals import EXAMPLES, JOURNALS, Journal
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("journal", JOURNALS, ids=str)
 def test_rule_10_a_journal_of_an_earlier_release_folds_to_where_it_stood(journal: Journal) -> None:

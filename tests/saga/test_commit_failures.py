@@ -17,6 +17,8 @@ from sagagraph.saga.stores.port import Lease, SagaStore
 from .service import A_DAY, Gate, Service
 from .workers import EVERY_STORE, NewStore, OpenEngine
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(params=EVERY_STORE)
 def store_kind(request: pytest.FixtureRequest) -> str:

@@ -17,6 +17,8 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import reference
 from tests.saga.story import FAULT, NO, Story, spec
 
+pytestmark = pytest.mark.quick
+
 ABSENT, LANDED, UNDONE = e.ProbeAnswer.ABSENT, e.ProbeAnswer.LANDED, e.ProbeAnswer.UNDONE
 INVALID = Verdict(verdict=VerdictStatus.INVALID)
 

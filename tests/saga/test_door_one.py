@@ -26,6 +26,8 @@ from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from .service import Gate, Service, refuses
 from .workers import EVERY_STORE, OpenEngine
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(params=EVERY_STORE)
 def store_kind(request: pytest.FixtureRequest) -> str:

@@ -19,6 +19,8 @@ from sagagraph.workflow.operation import OperationSpec
 from tests.saga.stores.every_event import KINDS, examples_of
 from tests.saga.story import FAULT, NO, Story, spec
 
+pytestmark = pytest.mark.quick
+
 BEGUN = e.Entry(1, 1, 0.0, e.SagaBegun(e.Driver.WORKFLOW, "test", None))
 
 

@@ -48,6 +48,7 @@ EVERYTHING = Profile(dedup=True, void=True, deadline=True, refusals_final=True)
 KEYED_BLIND = Profile(dedup=True, probe=False)
 USUAL = [NOTHING, PROBE, KEYED, VOID, DEADLINE, EVERYTHING]
 FEW = [PROBE, VOID, EVERYTHING]
+QUICK = pytest.mark.quick
 
 SAGAS_OF_2 = list(sagas(2))
 SAGAS_OF_3 = list(sagas(3))
@@ -67,7 +68,7 @@ def answers_lost(edges: Edges) -> int | None:
 # -- one operation: every provider, three troubles, every append on its own ----------------------------------------------------
 
 
-@pytest.mark.parametrize("profile", all_profiles(), ids=str)
+@pytest.mark.parametrize("profile", [pytest.param(each, marks=QUICK if each in FEW else ()) for each in all_profiles()], ids=str)
 @pytest.mark.parametrize("kind", [COMPENSATABLE, PIVOT], ids=str)
 def test_one_operation_meets_three_troubles(kind: ActionKind, profile: Profile, explore: Explore) -> None:
     case = Case((kind,), ((),), (profile,))
@@ -75,6 +76,7 @@ def test_one_operation_meets_three_troubles(kind: ActionKind, profile: Profile, 
     assert explore(case, 2, eager=False).endings == BOTH_ENDS
 
 
+@pytest.mark.quick
 def test_one_read_only_operation_meets_three_troubles(explore: Explore) -> None:
     assert explore(Case((READ_ONLY,), ((),), (NOTHING,)), 3, eager=False).endings == BOTH_ENDS
 

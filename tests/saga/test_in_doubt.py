@@ -16,6 +16,8 @@ from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from .service import A_DAY, ONCE, Gate, Landing, Service, answers, hangs, is_lost, is_too_busy, lands_but_is_lost, quick, refuses
 from .workers import EVERY_STORE, OpenEngine
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(params=EVERY_STORE)
 def store_kind(request: pytest.FixtureRequest) -> str:

@@ -22,6 +22,8 @@ from tests.saga.explorer import Explorer
 from tests.saga.story import FAULT, NO, Story, spec
 from tests.saga.test_random_sagas import TROUBLES, apart, cases, choices, chosen, randomly
 
+pytestmark = pytest.mark.quick
+
 IN_DOUBT, COMPENSATING = OperationStatus.IN_DOUBT, OperationStatus.COMPENSATING
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.next_steps import status_of
@@ -11,6 +13,8 @@ from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, C
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 from tests.saga.story import FAULT, NO, Story, spec
+
+pytestmark = pytest.mark.quick
 
 ABSENT, LANDED = e.ProbeAnswer.ABSENT, e.ProbeAnswer.LANDED
 PIVOT, RETRIABLE, READ_ONLY, COMPENSATABLE = (

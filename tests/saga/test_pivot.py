@@ -22,6 +22,8 @@ from sagagraph.saga.stores.port import Lease, RequestKind
 from .service import A_DAY, Gate, Service, is_lost, lands_but_is_lost, quick, refuses
 from .workers import EVERY_STORE, OpenEngine
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(params=EVERY_STORE)
 def store_kind(request: pytest.FixtureRequest) -> str:

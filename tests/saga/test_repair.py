@@ -15,6 +15,8 @@ from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.story import NO, Story, spec
 
+pytestmark = pytest.mark.quick
+
 OFFERED = {"hotel": "another one"}
 
 

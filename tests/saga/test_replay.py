@@ -24,6 +24,8 @@ from tests.support.replaying import Witness, check_replays
 from .service import A_DAY, Service, is_lost, lands_but_is_lost
 from .workers import OpenEngine, on_every_store
 
+pytestmark = pytest.mark.quick
+
 
 class Limit:
     """INVALID above `most` nights."""

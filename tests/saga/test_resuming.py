@@ -16,6 +16,8 @@ from sagagraph.saga.engine.actions import DECLARED
 from .service import A_DAY, Gate, Service
 from .workers import EVERY_STORE, OpenEngine
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(params=EVERY_STORE)
 def store_kind(request: pytest.FixtureRequest) -> str:

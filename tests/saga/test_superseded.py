@@ -21,6 +21,8 @@ from sagagraph.saga.stores.port import Note
 from .service import A_DAY, Gate, Service, StubbornGate, quick
 from .workers import NewStore, OpenEngine, a_minute_ahead
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def store_kind(request: pytest.FixtureRequest) -> str:

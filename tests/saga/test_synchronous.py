@@ -19,6 +19,8 @@ from sagagraph.saga.engine.views.preview import CancelPreview
 
 from .service import Service, is_lost, refuses
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def url(journal: Path, monkeypatch: pytest.MonkeyPatch) -> str:

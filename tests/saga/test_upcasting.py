@@ -29,6 +29,8 @@ from tests.saga.service import A_DAY, ONCE, Landing, Service
 from tests.saga.workers import OpenEngine
 from tests.support.today import TODAY
 
+pytestmark = pytest.mark.quick
+
 OpenStore = Callable[[str], Any]
 
 

@@ -16,6 +16,8 @@ from sagagraph.saga.core.status import OperationStatus, SagaStatus
 
 from .service import A_DAY, Service, answers, is_lost, lands_but_is_lost
 
+pytestmark = pytest.mark.quick
+
 
 class Judge:
     """Answers what its script says, then VALID; `seen` keeps what it was shown."""

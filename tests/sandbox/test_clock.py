@@ -7,6 +7,8 @@ import pytest
 from tests.sandbox.caller import Caller, RealTime, code
 from tests.sandbox.conftest import Open
 
+pytestmark = pytest.mark.quick
+
 OPENING = datetime(2025, 3, 1, 9, tzinfo=UTC)
 
 

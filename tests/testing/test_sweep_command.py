@@ -80,6 +80,7 @@ def test_the_sample_trip_survives_every_other_harm(store: str, harm: str, surviv
         assert {case["ended"] for case in told.cases} == {""}
 
 
+@pytest.mark.quick
 def test_the_example_of_the_docs_is_complete_and_survives(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "sweep.md").read_text()
     (tmp_path / "parcels.py").write_text(text.partition("```python\n")[2].partition("```")[0])

@@ -16,6 +16,8 @@ import pytest
 from sagagraph.saga.core.status import SagaStatus
 from tests.cli.commands import Ended
 
+pytestmark = pytest.mark.quick
+
 HERE = Path(__file__).parent
 
 
@@ -105,6 +107,7 @@ def test_what_is_refused_is_bought_elsewhere(installed: Installed) -> None:
     assert installed.bought() == [("apples", "Bob"), ("pears", "Bob")]
 
 
+@pytest.mark.thorough
 def test_it_has_its_place_on_the_command_line(installed: Installed, tmp_path: Path) -> None:
     (tmp_path / "list.json").write_text('{"fruit": {"apples": 1}}')
     (tmp_path / "round.json").write_text('{"purchases": [{"kind": "apples", "count": 1, "stall": "Bob", "price": 0.5}]}')
@@ -121,4 +124,4 @@ def test_names_are_listed_without_loading_anything(installed: Installed) -> None
         "import sys; from sagagraph.registry import domain_names, entries; print(*domain_names()); entries();"
         "print([each for each in ('ortools', 'pandas', 'pydantic', 'langgraph', 'market.domain') if each in sys.modules])"
     )
-    assert installed.run("-c", code).splitlines() == ["jobshop market reunion travel", "[]"]
+    assert installed.run(code).splitlines() == ["jobshop market reunion travel", "[]"]

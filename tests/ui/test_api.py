@@ -15,7 +15,7 @@ from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.quick]
 
 SENTENCE = "From Boston to Lisbon for 5 nights in May 2025, at most $4,000"
 

@@ -16,6 +16,8 @@ from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
 from sagagraph.ui.server.shutdown import Shutdown
 from sagagraph.ui.visitors import guest, user, visitor_of
 
+pytestmark = pytest.mark.quick
+
 TOKEN = "t" * 32
 
 

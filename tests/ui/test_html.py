@@ -13,6 +13,8 @@ from sagagraph.ui.html import cards
 from sagagraph.ui.html.templates import render, table
 from sagagraph.ui.pictures.palette import shown
 
+pytestmark = pytest.mark.quick
+
 EVIL = "<img src=x onerror=alert(1)> & [click](javascript:alert(1))"
 
 

@@ -14,7 +14,7 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor, guest
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.quick]
 
 VISITOR: Visitor = guest("a token that nobody guesses")
 

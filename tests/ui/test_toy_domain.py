@@ -18,6 +18,8 @@ from sagagraph.ui.service import Service, open_service
 from tests.toy_domain.test_toy_domain import Installed
 from tests.ui.chat import Chat, all_said, plan_hash, status, wishes
 
+pytestmark = pytest.mark.quick
+
 FRUIT = "3 apples and 2 pears under $5"
 
 

@@ -10,6 +10,8 @@ from sagagraph.context.slice import Fact, content_hash, select
 from sagagraph.validators.protocol import judge
 from sagagraph.validators.verdict import VerdictStatus
 
+pytestmark = pytest.mark.quick
+
 CONTEXT = select([Fact("budget", 100)])
 
 

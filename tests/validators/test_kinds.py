@@ -13,6 +13,8 @@ from sagagraph.validators.verdict import Verdict, VerdictStatus, Violation
 
 from .plans import FACTS, PLAN, REJECTED_BY, Change, changed
 
+pytestmark = pytest.mark.quick
+
 REGISTRY = generic_validators()
 
 

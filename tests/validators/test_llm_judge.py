@@ -20,6 +20,8 @@ from tests.support.scripted_model import Gullible, Scripted, opinion
 
 from .plans import FACTS, PLAN, changed
 
+pytestmark = pytest.mark.quick
+
 CONTEXT = select([Fact("budget", 100, critical=True)])
 CRITERION = "The price is within the budget."
 

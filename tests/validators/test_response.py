@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from sagagraph.validators.response import Response, augmented, filled_in, responses_to
 from sagagraph.validators.verdict import Verdict, VerdictStatus, Violation
 
+pytestmark = pytest.mark.quick
+
 VALID = Verdict.of([])
 INVALID = Verdict.of([Violation(code="X", message="wrong")])
 ADDS = VALID.model_copy(update={"additions": {"stars": 4, "city": "Bonn", "room": {"beds": 2, "view": "sea"}}})

@@ -5,6 +5,8 @@ import pytest
 from sagagraph import Verdict, Violation
 from sagagraph.validators.verdict import Certificate, VerdictStatus
 
+pytestmark = pytest.mark.quick
+
 TOO_DEAR = Violation(code="BUDGET_EXCEEDED", message="it costs too much", scope={"leg": 1}, evidence={"found": 12, "allowed": 10})
 
 

@@ -21,6 +21,8 @@ from sagagraph.workflow.condition import (
     value_at,
 )
 
+pytestmark = pytest.mark.quick
+
 
 @dataclass(frozen=True)
 class Known:

@@ -10,6 +10,8 @@ import pytest
 from sagagraph.errors import InvalidInputError
 from sagagraph.workflow.policy import Backoff, BackoffMode, Catch, CompensationPolicy, LoopGuards, Policy, Retry
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("make", "field"),

@@ -15,6 +15,8 @@ from sagagraph.workflow.wellformed import better_order, check_workflow
 from tests.saga.cases import Case, is_well_formed, shapes
 from tests.saga.world import Profile
 
+pytestmark = pytest.mark.quick
+
 COMPENSATABLE, PIVOT, RETRIABLE, READ_ONLY = ActionKind
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sagagraph.extras import needing
 from sagagraph.planning.entry import Case, Entry, Surroundings
 
 if TYPE_CHECKING:
@@ -19,12 +20,14 @@ class JobShopEntry(Entry[Any]):  # nothing is ever opened: a schedule stands in 
     commands: ClassVar[Mapping[str, str]] = {"jobshop": "Job shops: which step of which job is on which machine when."}
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
-        from sagagraph.domains.job_shop.judging import judge
+        with needing("jobshop"):
+            from sagagraph.domains.job_shop.judging import judge
 
         return await judge(case)
 
     def command(self, name: str) -> typer.Typer:
-        from sagagraph.domains.job_shop.commands.verbs import jobshop
+        with needing("jobshop"):
+            from sagagraph.domains.job_shop.commands.verbs import jobshop
 
         return {"jobshop": jobshop}[name]
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar
 
+from sagagraph.extras import needing
 from sagagraph.planning.entry import Case, Entry, Surroundings
 
 if TYPE_CHECKING:
@@ -27,30 +28,35 @@ class ReunionEntry(Entry["Reunion"]):
     workers = ("sagagraph.domains.reunion.planning.solver",)
 
     def title(self, plan: Json) -> str:
-        from sagagraph.domains.reunion.domain import reunion_title
+        with needing("reunion"):
+            from sagagraph.domains.reunion.domain import reunion_title
 
         return reunion_title(plan)
 
     @asynccontextmanager
     async def open(self, around: Surroundings) -> AsyncIterator[Reunion]:
-        from sagagraph.domains.reunion.actions.outbox import Outbox
-        from sagagraph.domains.reunion.domain import Reunion
-        from sagagraph.domains.reunion.planning.solver import Solver
+        with needing("reunion"):
+            from sagagraph.domains.reunion.actions.outbox import Outbox
+            from sagagraph.domains.reunion.domain import Reunion
+            from sagagraph.domains.reunion.planning.solver import Solver
 
         yield Reunion(Solver(), Outbox(around.documents, around.outbox, lambda: datetime.now(UTC), around.rows_in))
 
     def page(self, domain: Reunion, model: Model | None) -> Page:
-        from sagagraph.domains.reunion.page.page import ReunionPage
+        with needing("reunion"):
+            from sagagraph.domains.reunion.page.page import ReunionPage
 
         return ReunionPage(domain, model)
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
-        from sagagraph.domains.reunion.judging import judge
+        with needing("reunion"):
+            from sagagraph.domains.reunion.judging import judge
 
         return await judge(case)
 
     def command(self, name: str) -> typer.Typer:
-        from sagagraph.domains.reunion.commands.verbs import reunion
+        with needing("reunion"):
+            from sagagraph.domains.reunion.commands.verbs import reunion
 
         return {"reunion": reunion}[name]
 

@@ -1,4 +1,4 @@
-"""What people forget to say: proposed in words, each to be taken or left, and never added by itself.
+"""Suggestions: what people forget to say, in words, each to be taken or left, and never added by itself.
 
 The first two are those of the Thanksgiving problem (SagaLLM, P6; ALAS, family reunion): from landing to kerb, and renting a car.
 """

@@ -32,9 +32,9 @@ from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.rules.evidence import Evidence, gather_evidence
 from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_itinerary
 from sagagraph.domains.travel.wording import headline
-from sagagraph.planning.assignment import Assignment
 from sagagraph.planning.background import apart
 from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision
+from sagagraph.planning.models.assignment import Assignment
 from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.reversals import is_undoing
 from sagagraph.saga.core.state import Operation, Saga, Stage

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, ClassVar
 
+from sagagraph.extras import needing
 from sagagraph.planning.entry import Case, Entry, Surroundings
 
 if TYPE_CHECKING:
@@ -27,36 +28,43 @@ class TravelEntry(Entry["Travel"]):
     workers = ("sagagraph.domains.travel.planning.repair",)
 
     def title(self, plan: Json) -> str:
-        from sagagraph.domains.travel.domain import travel_title
+        with needing("travel"):
+            from sagagraph.domains.travel.domain import travel_title
 
         return travel_title(plan)
 
     def account(self, saga: Saga) -> Account:
-        from sagagraph.domains.travel.domain import account_of
+        with needing("travel"):
+            from sagagraph.domains.travel.domain import account_of
 
         return account_of(saga)
 
     @asynccontextmanager
     async def open(self, around: Surroundings) -> AsyncIterator[Travel]:
-        from sagagraph.domains.travel.domain import Travel
-        from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+        with needing("travel"):
+            from sagagraph.domains.travel.domain import Travel
+            from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 
         async with HttpReservationProvider(around.provider()) as provider:
             yield await Travel.connect(provider, around.outbox)
 
     def page(self, domain: Travel, model: Model | None) -> Page:
-        from sagagraph.domains.travel.page.page import TravelPage
+        with needing("travel"):
+            from sagagraph.domains.travel.page.page import TravelPage
 
         return TravelPage(domain, model)
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
-        from sagagraph.domains.travel.judging import judge
+        with needing("travel"):
+            from sagagraph.domains.travel.judging import check_nothing_happened, judge
 
+        check_nothing_happened(case)
         async with self.open(around) as travel:
             return await judge(case, travel)
 
     def command(self, name: str) -> typer.Typer:
-        from sagagraph.domains.travel import commands
+        with needing("travel"):
+            from sagagraph.domains.travel import commands
 
         return {"trip": commands.trip}[name]
 

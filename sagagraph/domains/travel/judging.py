@@ -18,10 +18,13 @@ from sagagraph.planning.entry import Case
 from sagagraph.validators.verdict import Verdict
 
 
-async def judge(case: Case, travel: Travel) -> Verdict:
-    """The plan is an itinerary, or a plan of `trip --plan-only` with one in it."""
+def check_nothing_happened(case: Case) -> None:
     if case.events or case.executed_until or case.against:
         raise InvalidInputError("is for reunions and job shops; a trip is judged as it is", field="--event")
+
+
+async def judge(case: Case, travel: Travel) -> Verdict:
+    """The plan is an itinerary, or a plan of `trip --plan-only` with one in it."""
     wanted, said = json_file(case.problem, "PROBLEM"), json_file(case.plan, "PLAN")
     itinerary = said["plan"] if isinstance(said, Mapping) and "plan" in said else said
     now = await travel.provider.now()

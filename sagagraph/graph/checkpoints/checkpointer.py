@@ -14,7 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from sagagraph.errors import StoreError
 from sagagraph.files import sqlite_path
-from sagagraph.saga.stores.sqlite import BUSY_TIMEOUT_S
+from sagagraph.saga.stores.sqlite_file import BUSY_TIMEOUT_S
 from sagagraph.saga.stores.urls import is_postgres
 
 P = ParamSpec("P")

@@ -20,10 +20,10 @@ from sagagraph.errors import InvalidInputError, SagaGraphError, StoreError
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import EventParameters, Fenced, Job, Work
 from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore
+from sagagraph.saga.stores.sqlite_file import BUSY_TIMEOUT_S
 
 T = TypeVar("T")
 
-BUSY_TIMEOUT_S = 30.0
 QUICK_S = 0.001
 """A commit may hold the event loop up for so long."""
 _FEW_JOBS = 16

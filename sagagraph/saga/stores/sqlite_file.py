@@ -1,4 +1,4 @@
-"""SQLite files that are no stores: what earlier releases kept beside a store, for whoever brings it in."""
+"""SQLite files: how long to wait for one, and what earlier releases kept in files beside a store, for whoever brings it in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sagagraph.errors import StoreError
-from sagagraph.saga.stores.sqlite import BUSY_TIMEOUT_S
+
+BUSY_TIMEOUT_S = 30.0
 
 
 def rows_in(path: Path, table: str) -> list[dict[str, Any]]:

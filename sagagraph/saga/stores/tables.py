@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.pool import NullPool
 
-from sagagraph.saga.stores.sqlite import BUSY_TIMEOUT_S
+from sagagraph.saga.stores.sqlite_file import BUSY_TIMEOUT_S
 
 METADATA = MetaData()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.extras import needing
 from sagagraph.files import sqlite_path
 from sagagraph.saga.stores.port import SagaStore
 
@@ -27,7 +28,8 @@ async def open_store(url: str) -> SagaStore:
 
         return await SqliteSagaStore.open(sqlite_path(url))
     if is_postgres(url):
-        from sagagraph.saga.stores.postgres import PostgresSagaStore
+        with needing("postgres"):
+            from sagagraph.saga.stores.postgres import PostgresSagaStore
 
         return await PostgresSagaStore.open(url)
     shown = re.sub(r".*@", "***@", url)  # a password may be in it
@@ -42,6 +44,7 @@ def public_name(url: str) -> str:
     """The store as people may read it: without a password."""
     if not is_postgres(url):
         return url
-    from sagagraph.saga.stores.postgres_connection import name_of
+    with needing("postgres"):
+        from sagagraph.saga.stores.postgres_connection import name_of
 
     return name_of(url)

@@ -15,6 +15,8 @@ from sagagraph.domains.job_shop.request import JobShop
 from sagagraph.errors import InvalidInputError
 from tests.domains.job_shop.shops import shops
 
+pytestmark = pytest.mark.quick
+
 STANDARD = "2 2\n0 3 1 2\n1 4 0 1\n"
 TAILLARD = "jobs machines\n 2 2 7 7 0 0\nTimes\n3 2\n4 1\nMachines\n1 2\n2 1\n"
 NEEDS_DATA = pytest.mark.skipif("SAGAGRAPH_DATA" not in os.environ, reason="SAGAGRAPH_DATA names no folder of benchmark data")

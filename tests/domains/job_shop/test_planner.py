@@ -25,6 +25,8 @@ from sagagraph.planning.budget import Budget
 from tests.domains.job_shop.shops import THREE, enough, rows, shops, shortest
 from tests.domains.job_shop.test_instances import NEEDS_DATA
 
+pytestmark = pytest.mark.quick
+
 
 def assert_right(problem: JobShop, planned: Planned) -> None:
     schedule = schedule_of(workload_of(problem), planned.starts)

@@ -17,6 +17,8 @@ from sagagraph.validators.verdict import VerdictStatus
 from tests.domains.job_shop.corruption import OPERATORS, Operator
 from tests.domains.job_shop.shops import THREE, quick, rows, shop
 
+pytestmark = pytest.mark.quick
+
 CASES = [(code, operator) for code, operators in OPERATORS.items() for operator in operators]
 
 

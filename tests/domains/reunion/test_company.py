@@ -11,10 +11,11 @@ from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.planning.conflict import Why, conflict_json
 from sagagraph.domains.reunion.planning.planner import plan
 from sagagraph.domains.reunion.planning.repair import Repaired, repair
-from sagagraph.domains.reunion.planning.solving import Solved, Status, Unsolved
+from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.suggestions import accept, suggestions
 from sagagraph.domains.reunion.text.partial import read_reunion
+from sagagraph.planning.cp_sat import Status
 from tests.domains.reunion.exhaustive import in_company, least_driving
 from tests.domains.reunion.plans import Json, found, judged, plan_of, shipped, task, travel
 from tests.domains.reunion.published import ALAS_TABLE_21, MICHAEL

@@ -23,6 +23,8 @@ from tests.support.replaying import Witness, check_replays
 
 from .scripted import AS_PLANNED, CLOSED, LATE, LATER, TOO_LATE, Script, request, reunion, standing
 
+pytestmark = pytest.mark.quick
+
 SAGA = "dinner-1"
 
 

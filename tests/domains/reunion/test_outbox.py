@@ -19,6 +19,8 @@ from sagagraph.saga.stores.urls import open_store
 
 from .scripted import AS_PLANNED, clock, outbox_in, plan_of, request
 
+pytestmark = pytest.mark.quick
+
 
 def parts() -> dict[str, Part]:
     plan = DayPlan.of(plan_of(AS_PLANNED), parse_request(request()))

@@ -9,9 +9,10 @@ from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.planning.measure import check_distances, measure
 from sagagraph.domains.reunion.planning.model.question import roles_of
 from sagagraph.domains.reunion.planning.planner import alternatives, plan
-from sagagraph.domains.reunion.planning.solving import Solved, Status, Unsolved
+from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
 from sagagraph.domains.reunion.request import Objective
 from sagagraph.errors import InvalidInputError
+from sagagraph.planning.cp_sat import Status
 from tests.domains.reunion.exhaustive import least_driving, tiny
 from tests.domains.reunion.plans import shipped
 from tests.domains.reunion.solving import budget, faults, problem_of, solved

@@ -7,6 +7,8 @@ from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.errors import InvalidInputError
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_each_problem_is_sound_and_survives_being_written(name: str) -> None:

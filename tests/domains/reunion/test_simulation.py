@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sagagraph.domains.reunion.parsing import parse_events, parse_plan, parse_problem
 from sagagraph.domains.reunion.rules.case import Case
 from sagagraph.domains.reunion.rules.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.whereabouts import in_words, whereabouts
 from tests.domains.reunion.plans import Json, plan_of, shipped, task, travel
 from tests.domains.reunion.published import ALAS_TABLE_21, SAGALLM_TABLE_5
+
+pytestmark = pytest.mark.quick
 
 
 def told(problem: Json, plan: Json, at: str, *events: Json) -> list[str]:

@@ -10,6 +10,8 @@ from sagagraph.errors import InvalidInputError
 from tests.domains.reunion.plans import Json, found, judged, plan_of, shipped, task, travel
 from tests.domains.reunion.published import ALAS_TABLE_21, BOTH_ERRANDS_BY_CHRIS, MICHAEL, PAT, RENTAL
 
+pytestmark = pytest.mark.quick
+
 PROBLEM: Json = {
     "name": "events",
     "places": {"A": "home", "B": "market", "C": "church"},

@@ -7,6 +7,8 @@ import pytest
 from tests.domains.reunion.plans import found, judged
 from tests.domains.reunion.published import PUBLISHED
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_plan_has_the_faults_that_its_paper_marks_and_no_others(name: str) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from tests.domains.reunion.plans import Json, found, judged, plan_of, task, travel
 
+pytestmark = pytest.mark.quick
+
 PROBLEM: Json = {
     "name": "rules",
     "places": {"A": "home", "B": "market", "C": "church", "Z": "nowhere near"},

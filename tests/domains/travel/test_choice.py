@@ -5,14 +5,18 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from sagagraph.context.slice import select
 from sagagraph.domains.travel.offers import Offer
 from sagagraph.domains.travel.plan import Alternative, Choice, Itinerary
 from sagagraph.domains.travel.planning.choice import TripChoice, chosen_trip, trip_facts
-from sagagraph.planning.model_planner import BUDGET_TOKENS
+from sagagraph.planning.models.model_planner import BUDGET_TOKENS
 from sagagraph.validators.verdict import Verdict
 
 from .world import hotel, sample_offers, trip
+
+pytestmark = pytest.mark.quick
 
 OTHER = hotel("Berlin", "06-11", 4, 150)
 SECRET = hotel("Berlin", "06-11", 4, 60)

@@ -7,6 +7,8 @@ from sagagraph.errors import InvalidInputError
 
 from .world import CITIES
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("written", "name"),

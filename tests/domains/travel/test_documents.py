@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
+import pytest
 from icalendar import Calendar
 
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
@@ -10,6 +11,8 @@ from sagagraph.domains.travel.offers import Cancellation
 from sagagraph.domains.travel.plan import Itinerary
 
 from .world import NOW, flight, hotel, sample_itinerary, sample_offers, trip
+
+pytestmark = pytest.mark.quick
 
 RESERVATIONS = {f"T{n}": f"res-{n}" for n in range(1, 6)}
 

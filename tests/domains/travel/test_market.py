@@ -13,6 +13,8 @@ from sagagraph.errors import ProviderError
 
 from .world import RATES, OfferBook, day, flight, hotel, sample_offers, train, trip
 
+pytestmark = pytest.mark.quick
+
 if TYPE_CHECKING:
     from sagagraph.domains.travel.offers import FlightOffer
 

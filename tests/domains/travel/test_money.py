@@ -10,6 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from sagagraph.domains.travel.money import Money, money_text
 
+pytestmark = pytest.mark.quick
+
 
 class Bill(BaseModel):
     amount: Money

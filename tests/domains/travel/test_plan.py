@@ -13,6 +13,8 @@ from sagagraph.domains.travel.plan import Itinerary, plan_hash
 
 from .world import hotel, sample_itinerary, sample_offers, trip
 
+pytestmark = pytest.mark.quick
+
 
 def test_legs_are_labelled_in_the_order_of_travel() -> None:
     itinerary = sample_itinerary()

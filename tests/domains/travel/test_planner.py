@@ -20,6 +20,8 @@ from .exhaustive import Trip, best_of, every_trip, in_currency, keeps_all
 from .markets import best_at, market_of, problems
 from .world import GAZETTEER, NOW, RATES, OfferBook, day, flight, hotel, sample_offers, train, trip
 
+pytestmark = pytest.mark.quick
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -326,6 +328,7 @@ def test_too_few_rooms_are_no_rooms() -> None:
 # -- against exhaustive search -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(problems())
 def test_the_planner_finds_a_trip_where_there_is_one_and_the_best_by_each_measure(
@@ -363,6 +366,7 @@ def _converted(request: TripRequest, trip: Trip) -> Converted | None:
     return Converted(total=Decimal(cents) / 100, currency=request.currency, on=RATES.on, source=RATES.source)
 
 
+@pytest.mark.thorough
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(problems())
 def test_the_validator_accepts_every_trip_that_the_planner_proposes(problem: tuple[TripRequest, list[Offer]]) -> None:

@@ -23,6 +23,8 @@ from sagagraph.errors import InvalidInputError
 
 from .world import TODAY, trip
 
+pytestmark = pytest.mark.quick
+
 SAMPLE: dict[str, Any] = {
     "origin": "SF",
     "stops": [{"city": "Berlin", "nights": 4}, {"city": "Köln", "nights": 2}],

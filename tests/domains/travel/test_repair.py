@@ -22,6 +22,8 @@ from sagagraph.domains.travel.request import Direct, Stop, TripRequest, Window
 
 from .world import NOW, OfferBook, day, flight, hotel, train, trip
 
+pytestmark = pytest.mark.quick
+
 if TYPE_CHECKING:
     from sagagraph.domains.travel.offers import Offer
 

@@ -16,6 +16,8 @@ from sagagraph.validators.verdict import VerdictStatus
 
 from .world import GAZETTEER, NOW, RATES, day, flight, hotel, sample_itinerary, sample_offers, train, trip
 
+pytestmark = pytest.mark.quick
+
 if TYPE_CHECKING:
     from sagagraph.domains.travel.offers import Offer
     from sagagraph.domains.travel.request import TripRequest

@@ -19,6 +19,8 @@ from sagagraph.sandbox.server import EmbeddedSandbox
 from sagagraph.sandbox.settings import SandboxSettings
 from tests.support.today import TODAY
 
+pytestmark = pytest.mark.quick
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

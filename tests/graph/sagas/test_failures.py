@@ -32,6 +32,8 @@ from sagagraph.errors import InvalidInputError, OperationFailedError, OperationH
 from tests.graph.world import QUICK, effect, statuses, thread
 from tests.saga.ledger import Ledger
 
+pytestmark = pytest.mark.quick
+
 
 class State(TypedDict, total=False):
     log: Annotated[list[str], operator.add]

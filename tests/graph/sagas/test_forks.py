@@ -15,6 +15,8 @@ from sagagraph.errors import ConflictError, ForkDecisionRequired, InvalidInputEr
 from tests.graph.world import effect, statuses, thread
 from tests.saga.ledger import Ledger
 
+pytestmark = pytest.mark.quick
+
 
 class State(TypedDict, total=False):
     log: Annotated[list[str], operator.add]

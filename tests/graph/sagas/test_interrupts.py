@@ -16,6 +16,8 @@ from sagagraph.errors import ConflictError, OperationFailedError, OperationHeldE
 from tests.graph.world import QUICK, effect, statuses, thread
 from tests.saga.ledger import Ledger
 
+pytestmark = pytest.mark.quick
+
 
 class State(TypedDict, total=False):
     log: Annotated[list[str], operator.add]

@@ -26,6 +26,8 @@ from sagagraph.graph.run import RUN
 from tests.graph.world import effect, saga_of, statuses, thread
 from tests.saga.ledger import Ledger
 
+pytestmark = pytest.mark.quick
+
 
 class State(TypedDict, total=False):
     log: Annotated[list[str], operator.add]

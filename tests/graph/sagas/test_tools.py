@@ -18,6 +18,8 @@ from sagagraph.errors import NotAllowedError, OperationFailedError, OperationHel
 from tests.graph.world import QUICK, statuses, thread
 from tests.saga.ledger import Ledger
 
+pytestmark = pytest.mark.quick
+
 
 class State(TypedDict, total=False):
     messages: Annotated[list[AnyMessage], add_messages]

@@ -18,6 +18,8 @@ from sagagraph.workflow.operation import OperationSpec, reference
 from tests.saga.service import Service, quick
 from tests.saga.story import NO, Story, spec
 
+pytestmark = pytest.mark.quick
+
 COMPENSATABLE, PIVOT, READ_ONLY = ActionKind.COMPENSATABLE, ActionKind.PIVOT, ActionKind.READ_ONLY
 
 

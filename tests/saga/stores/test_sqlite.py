@@ -23,6 +23,8 @@ from sagagraph.saga.stores.urls import open_store
 from .conftest import Clock, OpenSqlite
 from .test_stores import OTHER, append, begin
 
+pytestmark = pytest.mark.quick
+
 
 def pragma(store: SqliteSagaStore, name: str) -> Any:
     def ask() -> Any:

@@ -34,6 +34,8 @@ from sagagraph.workflow.policy import Backoff, BackoffMode, Catch, KeyFormat, Po
 from .conftest import Clock
 from .every_event import KINDS, examples_of
 
+pytestmark = pytest.mark.quick
+
 BEGUN = SagaBegun(Driver.BODY, "", {"to": "Oslo"})
 ME, OTHER = this_owner("me"), this_owner("other")
 

@@ -27,6 +27,8 @@ from tests.saga.workers import OpenEngine, a_minute_ahead
 
 from .conftest import Lines, Recorded
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parents[3]
 SECRET = "sk-4111-1111"
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.sandbox.caller import Caller, code
 
+pytestmark = pytest.mark.quick
+
 
 async def test_a_booking_is_confirmed_and_stands_in_the_ledger_with_its_labels(sandbox: Caller) -> None:
     offer = (await sandbox.hotels())[0]

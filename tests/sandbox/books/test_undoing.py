@@ -4,6 +4,8 @@ import pytest
 
 from tests.sandbox.caller import Caller, code
 
+pytestmark = pytest.mark.quick
+
 DAY = 86400
 
 

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.sandbox.caller import Caller, code
 from tests.sandbox.conftest import Open
+
+pytestmark = pytest.mark.quick
 
 
 async def test_a_void_cancels_what_landed_under_the_key(sandbox: Caller) -> None:

@@ -7,6 +7,8 @@ import pytest
 from tests.sandbox.caller import Caller, code
 from tests.sandbox.conftest import Open
 
+pytestmark = pytest.mark.quick
+
 TURNED_AWAY = [("before", (503, "unavailable")), (429, (429, "rate_limited")), (500, (500, "unavailable"))]
 
 

@@ -16,6 +16,8 @@ from sagagraph.sandbox.world.distance import distance_km
 from sagagraph.sandbox.world.offers import Offer
 from sagagraph.sandbox.world.questions import JourneyQuestion, StayQuestion, find_offer
 
+pytestmark = pytest.mark.quick
+
 JUNE_10, JUNE_14, JUNE_16 = date(2025, 6, 10), date(2025, 6, 14), date(2025, 6, 16)
 
 

@@ -23,6 +23,8 @@ from sagagraph.ui.pictures.timeline import comparison, timeline
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.story import Story, spec
 
+pytestmark = pytest.mark.quick
+
 NOON = datetime(2025, 6, 10, 12)  # noqa: DTZ001 - as a clock on the wall shows it
 SFO, TOKYO = Place("San Francisco", -122.4, 37.6), Place("Tokyo", 139.8, 35.6)
 

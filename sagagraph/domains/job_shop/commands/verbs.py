@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sagagraph.cli import options as o
+from sagagraph.extras import needing
 
 jobshop = o.verbs("Job shops: which step of which job is on which machine when.")
 
@@ -20,7 +21,8 @@ def solve_command(
     file: File, seconds: o.Seconds = 30.0, out: Out = None, _store: o.UnusedStore = "", as_json: o.AsJson = False
 ) -> None:
     """Schedule all jobs: the least makespan, and what no schedule goes below."""
-    from sagagraph.domains.job_shop.commands.scheduling import solve
+    with needing("jobshop"):
+        from sagagraph.domains.job_shop.commands.scheduling import solve
 
     raise typer.Exit(solve(file, seconds, out, as_json=as_json))
 
@@ -36,6 +38,7 @@ def repair_command(
     as_json: o.AsJson = False,
 ) -> None:
     """Repair a schedule after events: what has begun stands, and little of the rest moves."""
-    from sagagraph.domains.job_shop.commands.scheduling import mend
+    with needing("jobshop"):
+        from sagagraph.domains.job_shop.commands.scheduling import mend
 
     raise typer.Exit(mend(file, schedule, event or [], seconds, out, as_json=as_json))

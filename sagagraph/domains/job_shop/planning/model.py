@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ortools.sat.python import cp_model
 
-from sagagraph.planning.cp_sat import solver_with
+from sagagraph.planning.cp_sat import proven_bound, solver_with
 
 if TYPE_CHECKING:
     from sagagraph.domains.job_shop.planning.workload import Starts, Workload
@@ -86,7 +85,7 @@ def least(model: Model, aim: cp_model.LinearExprT, known: Starts, budget: Budget
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None
     value = round(solver.objective_value)
-    bound = value if status == cp_model.OPTIMAL else math.ceil(solver.best_objective_bound - 1e-6)
+    bound = value if status == cp_model.OPTIMAL else proven_bound(solver)
     return Answer(tuple(solver.value(each) for each in model.starts), value, bound)
 
 

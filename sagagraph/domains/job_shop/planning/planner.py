@@ -1,19 +1,19 @@
 """Schedules what is left to be done: the least makespan, and what no schedule goes below.
 
-A first schedule by rules; a better one by exchanging neighbours; CP-SAT, which can prove it; and exchanges again with the time
-that is left.
+A first schedule by rules; a better one by exchanging neighbours; CP-SAT, which proves what is small; and exchanges again with the
+time that is left. (What each is worth: docs/adr/0019-job-shops.md.)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.job_shop.planning.bound import makespan_bound
 from sagagraph.domains.job_shop.planning.dispatching import first_schedule
 from sagagraph.domains.job_shop.planning.model import shortest
 from sagagraph.domains.job_shop.planning.tabu import improved
+from sagagraph.planning.cp_sat import Status
 
 if TYPE_CHECKING:
     from sagagraph.domains.job_shop.planning.workload import Starts, Workload
@@ -22,15 +22,8 @@ if TYPE_CHECKING:
 MOST_MODELLED: Final = 5_000
 """Tasks: models of more than these take longer to build and hold more memory than they are worth."""
 _AT_FIRST: Final = 0.1
-_MODEL_SHARE: Final = 0.4
+_MODEL_SHARE: Final = 0.3
 """Of the time that is left; exchanges find better schedules of what is too large for a proof."""
-
-
-class Status(StrEnum):
-    OPTIMAL = "optimal"
-    """No schedule is shorter."""
-    FEASIBLE = "feasible"
-    """See the bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +41,7 @@ def plan(workload: Workload, budget: Budget) -> Planned:
     """Always a schedule, however little time there is."""
     best, bound = first_schedule(workload, budget), makespan_bound(workload)
     best = improved(workload, best, budget.part(budget.left * _AT_FIRST), bound, rounds=1)
-    if workload.ends(best) > bound and len(workload.tasks) <= MOST_MODELLED and budget.left:
+    if len(workload.tasks) <= MOST_MODELLED:
         best, bound = shortest(workload, best, bound, budget.part(budget.left * _MODEL_SHARE))
-        best = improved(workload, best, budget, bound)
-        best, bound = shortest(workload, best, bound, budget)
-    else:
-        best = improved(workload, best, budget, bound)
+    best = improved(workload, best, budget, bound)
     return Planned(best, workload.ends(best), bound)

@@ -1,191 +1,300 @@
-"""Better schedules, quickly: neighbours on a critical path change places, and do not change back for a while.
+"""Tabu search for shorter schedules: neighbours on a critical path change places, and do not change back for a while.
 
 (Nowicki and Smutnicki, "A fast taboo search algorithm for the job shop problem", Management Science 1996.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sagagraph.domains.job_shop.planning.compiled import AT_ONCE, compiled, ints
 
 if TYPE_CHECKING:
+    from sagagraph.domains.job_shop.planning.compiled import Ints
     from sagagraph.domains.job_shop.planning.workload import Starts, Workload
     from sagagraph.planning.budget import Budget
 
-_NONE: Final = -1
-_TENURE: Final = (8, 16)
-"""For so many moves, at least and at most, a pair does not change back."""
+_TENURE: Final = 8
+"""For so many moves at least, and less than twice as many, a pair does not change back."""
 _PATIENCE: Final = 2_000
 """After so many moves without a better schedule, the search goes back to the best and a few moves off at random."""
 _KICKS: Final = 10
+_PAIRS: Final = 1 << 20
+"""Pairs of tasks that are remembered apart; where two are one, that does little harm."""
+_FAR: Final = 1 << 60
 
 
-def improved(workload: Workload, starts: Starts, budget: Budget, bound: int, *, rounds: int = 40) -> Starts:
+class _Order(NamedTuple):
+    """Who comes before whom on each machine. Tasks are numbers from 0; the one after the last stands for none."""
+
+    duration: Ints
+    release: Ints
+    before: Ints
+    """In its job."""
+    after: Ints
+    earlier: Ints
+    """On its machine."""
+    later: Ints
+    sequence: Ints
+    """All tasks, each behind those that it waits for."""
+    position: Ints
+    """In the sequence."""
+    head: Ints
+    """The earliest start."""
+    tail: Ints
+    """How long it goes on from that start, at the least: itself and what comes after."""
+    first: Ints
+    """Of each pair that may change places."""
+    second: Ints
+    path: Ints
+    behind: Ints
+    """Of each task whether it comes behind the one that is moved back; none between two moves."""
+
+
+class _Memory(NamedTuple):
+    best: Ints
+    """The starts of the best schedule."""
+    barred: Ints
+    """By pair: until which move it does not change places."""
+    counts: Ints
+    """The best makespan, moves made, moves since the last better one, and what the next random number comes from."""
+
+
+_ENDS: Final = 0
+_MOVES: Final = 1
+_STALE: Final = 2
+_RANDOM: Final = 3
+
+
+def improved(workload: Workload, starts: Starts, budget: Budget, bound: int, *, rounds: int = 200) -> Starts:
     """Never worse than `starts`. It ends at `bound`, when time is up, or after so many rounds without a better one."""
-    if workload.ends(starts) <= bound or not budget.left:
+    ends = workload.ends(starts)
+    if ends <= bound or not budget.left:
         return starts
-    random = Random(budget.seed)  # noqa: S311 - no secret: the same schedule for the same seed
-    order = _Order(workload, starts)
-    best, found, fruitless = order.ends, order.heads(), 0
-    while True:
-        before = best
-        for ends in _moves(order, random, best):
-            if ends < best:
-                best, found = ends, order.heads()
-            if best <= bound or not budget.left:
-                return found
-        fruitless = 0 if best < before else fruitless + 1
-        if fruitless == rounds:
-            return found
-        order = _Order(workload, found)
-        _kick(order, random)
+    memory = _Memory(ints(starts), ints([0] * _PAIRS), ints([ends, 0, 0, budget.seed]))
+    order = _order(workload, starts)
+    fruitless = 0
+    while fruitless < rounds:
+        before = memory.counts[_ENDS]
+        memory.counts[_STALE] = 0
+        while _search(order, memory, workload.begun_until, AT_ONCE):
+            if memory.counts[_ENDS] <= bound or not budget.left:
+                return _found(memory)
+        if memory.counts[_ENDS] <= bound or not budget.left:
+            break
+        fruitless = 0 if memory.counts[_ENDS] < before else fruitless + 1
+        order = _order(workload, _found(memory))
+        _kick(order, memory)
+    return _found(memory)
 
 
-def _moves(order: _Order, random: Random, best: int) -> Iterator[int]:
-    """The makespan after each move, until none is better for long."""
-    barred: dict[tuple[int, int], int] = {}
-    stale = now = 0
-    while stale < _PATIENCE:
-        now += 1
-        moves = order.moves()
-        if not moves:
-            return
-        looked_at = [(order.estimate(*move), random.random(), move) for move in moves]
-        allowed = [each for each in looked_at if barred.get(each[2], 0) < now or each[0] < best]
-        first, second = min(allowed or [random.choice(looked_at)])[2]
-        order.swap(first, second)
-        barred[second, first] = now + random.randint(*_TENURE)
-        stale = 0 if order.ends < best else stale + 1
-        best = min(best, order.ends)
-        yield order.ends
+def _found(memory: _Memory) -> Starts:
+    return [int(start) for start in memory.best]
 
 
-def _kick(order: _Order, random: Random) -> None:
+def _order(workload: Workload, starts: Starts) -> _Order:
+    tasks, none = workload.tasks, len(workload.tasks)
+    before = [place - 1 if follows else none for place, follows in enumerate(workload.follows)]
+    after = [place + 1 if place + 1 < none and workload.follows[place + 1] else none for place in range(none)]
+    sequence = sorted(range(none), key=lambda n: (starts[n], starts[n] + tasks[n].duration, tasks[n].step, n))
+    earlier, later, position = [none] * none, [none] * none, [-1] * (none + 1)
+    last: dict[int, int] = {}
+    for place, n in enumerate(sequence):
+        position[n] = place
+        earlier[n] = last.get(tasks[n].machine, none)
+        if earlier[n] != none:
+            later[earlier[n]] = n
+        last[tasks[n].machine] = n
+    durations = [*(task.duration for task in tasks), 0]
+    releases = [task.release for task in tasks]
+    empty = [[0] * (none + 1) for _ in range(6)]
+    order = _Order(*map(ints, (durations, releases, before, after, earlier, later, sequence, position, *empty)))
+    _time_heads(order, 0)
+    _time_tails(order, none - 1)
+    return order
+
+
+@compiled
+def _search(order: _Order, memory: _Memory, begun_until: int, steps: int) -> bool:
+    """Up to so many moves; False: there is none any more, or none has been of use for long."""
+    counts = memory.counts
+    for _ in range(steps):
+        move = _chosen(order, memory) if _longest(order) > begun_until else -1
+        if move < 0:
+            return False
+        first, second = order.first[move], order.second[move]
+        _swap(order, first, second)
+        counts[_MOVES] += 1
+        memory.barred[_pair(second, first)] = counts[_MOVES] + _TENURE + _draw(memory, _TENURE + 1)
+        counts[_STALE] += 1
+        ends = max(_longest(order), begun_until)
+        if ends < counts[_ENDS]:
+            counts[_ENDS], counts[_STALE] = ends, 0
+            for n in range(len(memory.best)):
+                memory.best[n] = order.head[n]
+        if counts[_STALE] >= _PATIENCE:
+            return False
+    return True
+
+
+@compiled
+def _kick(order: _Order, memory: _Memory) -> None:
     for _ in range(_KICKS):
-        moves = order.moves()
+        moves = _moves(order)
         if moves:
-            order.swap(*random.choice(moves))
+            move = _draw(memory, moves)
+            _swap(order, order.first[move], order.second[move])
 
 
-class _Order:
-    """Who comes before whom on each machine; heads (earliest starts) and tails (what comes after, itself included)."""
+@compiled
+def _chosen(order: _Order, memory: _Memory) -> int:
+    """The best move that is not barred, or would be the best of all; any where there is none of these; -1: no move at all."""
+    moves = _moves(order)
+    if not moves:
+        return -1
+    chosen, least, ties = -1, _FAR, 0
+    for move in range(moves):
+        first, second = order.first[move], order.second[move]
+        ends = _estimate(order, first, second)
+        if memory.barred[_pair(first, second)] > memory.counts[_MOVES] and ends >= memory.counts[_ENDS]:
+            continue
+        ties = 1 if ends < least else ties + 1 if ends == least else ties
+        if ends < least or (ends == least and _draw(memory, ties) == 0):
+            chosen, least = move, ends
+    return chosen if chosen >= 0 else _draw(memory, moves)
 
-    def __init__(self, workload: Workload, starts: Starts) -> None:
-        tasks, count = workload.tasks, len(workload.tasks)
-        self._duration = [task.duration for task in tasks] + [0]
-        self._release = [task.release for task in tasks]
-        self._before = [place - 1 if follows else count for place, follows in enumerate(workload.follows)]
-        self._after = [count] * count
-        for place, before in enumerate(self._before):
-            if before != count:
-                self._after[before] = place
-        self._begun_until = workload.begun_until
-        self._earlier, self._later = [count] * count, [count] * count
-        self._sequence = sorted(range(count), key=lambda n: (starts[n], starts[n] + tasks[n].duration, tasks[n].step, n))
-        last: dict[int, int] = {}
-        for n in self._sequence:
-            other = last.get(tasks[n].machine, count)
-            self._earlier[n] = other
-            if other != count:
-                self._later[other] = n
-            last[tasks[n].machine] = n
-        self._position = [0] * count
-        for position, n in enumerate(self._sequence):
-            self._position[n] = position
-        self._head, self._tail = [0] * (count + 1), [0] * (count + 1)
-        self._count = count
-        self._time_heads(0)
-        self._time_tails(count - 1)
 
-    def heads(self) -> list[int]:
-        return self._head[: self._count]
+@compiled
+def _pair(first: int, second: int) -> int:
+    return (first * 1_000_003 + second) % _PAIRS
 
-    def moves(self) -> list[tuple[int, int]]:
-        """The first two and the last two of each block of a critical path that runs on one machine."""
-        path = self._critical_path()
-        moves: list[tuple[int, int]] = []
-        begin = 0
-        for place in range(1, len(path) + 1):
-            if place < len(path) and self._earlier[path[place]] == path[place - 1]:
-                continue
-            if place - begin >= 2:
-                pairs = {(path[begin], path[begin + 1]), (path[place - 2], path[place - 1])}
-                moves += sorted(pairs)
-            begin = place
-        return [pair for pair in moves if self._before[pair[1]] != pair[0]]
 
-    def estimate(self, first: int, second: int) -> int:
-        """At the least the makespan through these two if they changed places."""
-        head, tail, duration = self._head, self._tail, self._duration
-        before, earlier = self._before[second], self._earlier[first]
-        head_second = max(head[before] + duration[before], head[earlier] + duration[earlier], self._release[second])
-        before = self._before[first]
-        head_first = max(head[before] + duration[before], head_second + duration[second], self._release[first])
-        tail_first = max(tail[self._after[first]], tail[self._later[second]]) + duration[first]
-        tail_second = max(tail[self._after[second]], tail_first) + duration[second]
-        return max(head_first + tail_first, head_second + tail_second)
+@compiled
+def _draw(memory: _Memory, below: int) -> int:
+    """A random number from 0 on."""
+    memory.counts[_RANDOM] = (memory.counts[_RANDOM] * 1_103_515_245 + 12_345) % (1 << 31)
+    return (memory.counts[_RANDOM] >> 8) % below
 
-    def swap(self, first: int, second: int) -> None:
-        """`second` comes right before `first`; all heads and tails are those of the new order."""
-        none = self._count
-        earlier, later = self._earlier[first], self._later[second]
-        self._earlier[second], self._later[second] = earlier, first
-        self._earlier[first], self._later[first] = second, later
-        if earlier != none:
-            self._later[earlier] = second
-        if later != none:
-            self._earlier[later] = first
-        begin, end = self._position[first], self._position[second]
-        self._put_in_order(first, begin, end)
-        self._time_heads(begin)
-        self._time_tails(end)
 
-    def _put_in_order(self, first: int, begin: int, end: int) -> None:
-        """Of those between the two, whatever comes after `first` comes behind all others."""
-        segment = self._sequence[begin : end + 1]
-        behind = {first}
-        front, back = [], [first]
-        for n in segment[1:]:
-            if self._before[n] in behind or (self._earlier[n] in behind):
-                behind.add(n)
-                back.append(n)
-            else:
-                front.append(n)
-        self._sequence[begin : end + 1] = front + back
-        for position, n in enumerate(self._sequence[begin : end + 1], start=begin):
-            self._position[n] = position
+@compiled
+def _moves(order: _Order) -> int:
+    """How many: the first two and the last two of each block of a critical path that runs on one machine."""
+    length, found, begin = _critical_path(order), 0, 0
+    for place in range(1, length + 1):
+        if place < length and order.earlier[order.path[place]] == order.path[place - 1]:
+            continue
+        for at in range(begin, place - 1):
+            first, second = order.path[at], order.path[at + 1]
+            if at in (begin, place - 2) and not _waits_otherwise(order, first, second):
+                order.first[found], order.second[found] = first, second
+                found += 1
+        begin = place
+    return found
 
-    def _time_heads(self, begin: int) -> None:
-        head, duration, before, earlier, release = self._head, self._duration, self._before, self._earlier, self._release
-        for n in self._sequence[begin:]:
-            job, machine, at = before[n], earlier[n], release[n]
-            ready = head[job] + duration[job]
-            free = head[machine] + duration[machine]
-            if ready > at:
-                at = ready
-            head[n] = max(at, free)
-        self._longest = max(map(int.__add__, head, duration))
-        self.ends = max(self._begun_until, self._longest)
 
-    def _time_tails(self, end: int) -> None:
-        tail, duration, after, later = self._tail, self._duration, self._after, self._later
-        for n in reversed(self._sequence[: end + 1]):
-            job, machine = tail[after[n]], tail[later[n]]
-            tail[n] = (max(machine, job)) + duration[n]
+@compiled
+def _waits_otherwise(order: _Order, first: int, second: int) -> bool:
+    """Whether `second`, right behind `first` on a critical path, may wait for it by its job too: then they stay as they are."""
+    before = order.before[second]
+    is_late = order.head[before] + order.duration[before] >= order.head[first] + order.duration[first]
+    return is_late and order.position[before] >= order.position[first]
 
-    def _critical_path(self) -> list[int]:
-        """Empty where what has begun takes longer than all that has not."""
-        head, tail, longest = self._head, self._tail, self._longest
-        if longest <= self._begun_until:
-            return []
-        here = next(n for n in self._sequence if head[n] == self._release[n] and head[n] + tail[n] == longest)
-        path = [here]
-        while True:
-            ends = head[here] + self._duration[here]
-            ahead = (self._later[here], self._after[here])
-            following = next((n for n in ahead if n != self._count and head[n] == ends and ends + tail[n] == longest), None)
-            if following is None:
-                return path
-            path.append(following)
-            here = following
+
+@compiled
+def _critical_path(order: _Order) -> int:
+    """How many tasks are on it."""
+    none, longest = len(order.sequence), _longest(order)
+    here = none
+    for n in order.sequence:
+        if order.head[n] == order.release[n] and order.head[n] + order.tail[n] == longest:
+            here = n
+            break
+    length = 0
+    while here != none:
+        order.path[length] = here
+        length += 1
+        ends = order.head[here] + order.duration[here]
+        on_machine, in_job = order.later[here], order.after[here]
+        here = none
+        if on_machine != none and order.head[on_machine] == ends and ends + order.tail[on_machine] == longest:
+            here = on_machine
+        elif in_job != none and order.head[in_job] == ends and ends + order.tail[in_job] == longest:
+            here = in_job
+    return length
+
+
+@compiled
+def _estimate(order: _Order, first: int, second: int) -> int:
+    """At the least the makespan through these two if they changed places."""
+    head, tail, duration = order.head, order.tail, order.duration
+    before, earlier = order.before[second], order.earlier[first]
+    head_second = max(head[before] + duration[before], head[earlier] + duration[earlier], order.release[second])
+    before = order.before[first]
+    head_first = max(head[before] + duration[before], head_second + duration[second], order.release[first])
+    tail_first = max(tail[order.after[first]], tail[order.later[second]]) + duration[first]
+    tail_second = max(tail[order.after[second]], tail_first) + duration[second]
+    return max(head_first + tail_first, head_second + tail_second)
+
+
+@compiled
+def _swap(order: _Order, first: int, second: int) -> None:
+    """`second` comes right before `first`; all heads and tails are those of the new order."""
+    none = len(order.sequence)
+    earlier, later = order.earlier[first], order.later[second]
+    order.earlier[second], order.later[second] = earlier, first
+    order.earlier[first], order.later[first] = second, later
+    if earlier != none:
+        order.later[earlier] = second
+    if later != none:
+        order.earlier[later] = first
+    begin, end = order.position[first], order.position[second]
+    _put_in_order(order, first, begin, end)
+    _time_heads(order, begin)
+    _time_tails(order, end)
+
+
+@compiled
+def _put_in_order(order: _Order, first: int, begin: int, end: int) -> None:
+    """Of those between the two, whatever comes after `first` comes behind all others."""
+    order.behind[first] = 1
+    back, place = 0, begin
+    for at in range(begin, end + 1):
+        n = order.sequence[at]
+        if n == first or order.behind[order.before[n]] or order.behind[order.earlier[n]]:
+            order.behind[n] = 1
+            order.path[back] = n
+            back += 1
+        else:
+            order.sequence[place] = n
+            order.position[n] = place
+            place += 1
+    for at in range(back):
+        n = order.path[at]
+        order.behind[n] = 0
+        order.sequence[place + at] = n
+        order.position[n] = place + at
+
+
+@compiled
+def _time_heads(order: _Order, begin: int) -> None:
+    head, duration, before, earlier, release = order.head, order.duration, order.before, order.earlier, order.release
+    for at in range(begin, len(order.sequence)):
+        n = order.sequence[at]
+        job, machine = before[n], earlier[n]
+        head[n] = max(head[job] + duration[job], head[machine] + duration[machine], release[n])
+
+
+@compiled
+def _time_tails(order: _Order, end: int) -> None:
+    tail, after, later = order.tail, order.after, order.later
+    for at in range(end, -1, -1):
+        n = order.sequence[at]
+        tail[n] = max(tail[after[n]], tail[later[n]]) + order.duration[n]
+
+
+@compiled
+def _longest(order: _Order) -> int:
+    ends = 0
+    for n in range(len(order.sequence)):
+        ends = max(ends, order.head[n] + order.duration[n])
+    return ends

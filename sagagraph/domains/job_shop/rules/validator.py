@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sagagraph.context.slice import ContextSlice, Fact, select
+from sagagraph.context.slice import ContextSlice
 from sagagraph.domains.job_shop.events import Event
 from sagagraph.domains.job_shop.instances import parse_problem
 from sagagraph.domains.job_shop.parsing import check_legible, parse_events, parse_moment, parse_schedule
 from sagagraph.domains.job_shop.request import JobShop
 from sagagraph.domains.job_shop.rules.case import Case, Check, History
-from sagagraph.domains.job_shop.rules.rows import check_missing, check_names, check_once, check_readable
+from sagagraph.domains.job_shop.rules.completeness import check_missing, check_names, check_once, check_readable
 from sagagraph.domains.job_shop.rules.times import (
     check_durations,
     check_machines,
@@ -18,8 +18,10 @@ from sagagraph.domains.job_shop.rules.times import (
     check_order,
     check_past,
 )
-from sagagraph.errors import InvalidInputError
+from sagagraph.validators.rulebook import history_end, judged, shown
 from sagagraph.validators.verdict import Verdict
+
+__all__ = ["CHECKS", "JobShopValidator", "shown", "validate_schedule"]
 
 CHECKS: Final[tuple[Check, ...]] = (
     check_readable,
@@ -32,8 +34,6 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_missing,
     check_past,
 )
-_ROOM_TOKENS: Final = 100_000_000
-"""A problem is shown whole: a schedule can not be judged by a part of it."""
 
 
 def validate_schedule(
@@ -53,18 +53,14 @@ def validate_schedule(
     """
     history = None
     if against is not None:
-        until = events[0].at if executed_until is None and events else executed_until
-        if until is None:
-            message = "say until when the old schedule was carried out, or what happened then"
-            raise InvalidInputError(message, field="executed_until")
+        until = history_end(executed_until, [each.at for each in events], "schedule")
         old = parse_schedule(against)
         check_legible(old, "against")
         history = History(old, until)
     case = Case(problem, parse_schedule(schedule), events, history)
     if case.plan.fault:
         return Verdict.of(list(check_readable(case)))
-    found = [violation for check in CHECKS for violation in check(case)]
-    return Verdict.of(sorted(found, key=lambda each: each.scope.get("row", len(case.plan.slots) + len(case.plan.illegible))))
+    return judged(case, CHECKS, row="row", rows=len(case.plan.slots) + len(case.plan.illegible))
 
 
 class JobShopValidator:
@@ -84,11 +80,3 @@ class JobShopValidator:
             against=facts.get("against"),
             executed_until=None if until is None else parse_moment(until, "executed_until"),
         )
-
-
-def shown(problem: str, events: list[Any], *, against: Any = None, executed_until: int | None = None) -> ContextSlice:
-    """All that a schedule is judged by, as JSON; the problem as its file has it."""
-    told = {"events": events or None, "against": against, "executed_until": executed_until}
-    facts = [Fact("problem", problem, critical=True)]
-    facts += [Fact(name, value, critical=True) for name, value in told.items() if value is not None]
-    return select(facts, budget_tokens=_ROOM_TOKENS)

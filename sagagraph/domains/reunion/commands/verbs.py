@@ -10,6 +10,7 @@ import typer
 
 from sagagraph.cli import options as o
 from sagagraph.cli.options import Options
+from sagagraph.extras import require
 
 reunion = o.verbs("Who is where and when: plans of reunions, weddings, rides.")
 
@@ -48,6 +49,7 @@ def plan_command(
     """Plan a logistics problem: the best plan in the order of its objectives, or what cannot be met together."""
     from sagagraph.domains.reunion.commands import planning
 
+    require("ortools", extra="reunion")
     raise typer.Exit(planning.plan_reunion(problem, out, seconds, others, as_json=as_json))
 
 
@@ -63,6 +65,7 @@ def repair_command(
     """Repair a plan after events: what was done stands, and little of what is planned changes."""
     from sagagraph.domains.reunion.commands import planning
 
+    require("ortools", extra="reunion")
     raise typer.Exit(planning.repair_reunion(problem, plan, event or [], seconds, as_json=as_json))
 
 

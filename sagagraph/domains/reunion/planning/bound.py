@@ -6,14 +6,13 @@ back too (a fixed-charge network design: Magnanti and Wong, "Network design and 
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.planning.model.tours import METRES
 from sagagraph.domains.reunion.request import Objective
-from sagagraph.planning.cp_sat import solver_with
+from sagagraph.planning.cp_sat import proven_bound, solver_with
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.planning.model.situation import Leg, Situation, Traveller
@@ -32,7 +31,7 @@ def driving_bound(situation: Situation, objective: Objective, budget: Budget) ->
     solver = solver_with(budget)
     if solver.solve(network.model) == cp_model.INFEASIBLE:
         return 0
-    return max(0, math.ceil(solver.best_objective_bound - 1e-6))
+    return max(0, proven_bound(solver))
 
 
 def _costs(situation: Situation, objective: Objective) -> dict[tuple[str, str], int]:

@@ -15,7 +15,6 @@ from sagagraph.domains.reunion.planning.solving import (
     MOST_JOURNEYS,
     Attained,
     Solved,
-    Status,
     Unsolved,
     is_impossible,
     plain,
@@ -24,6 +23,7 @@ from sagagraph.domains.reunion.planning.solving import (
 )
 from sagagraph.domains.reunion.planning.teams.teamwork import Teamwork
 from sagagraph.domains.reunion.request import Objective
+from sagagraph.planning.cp_sat import Status
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Journey, Work

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.planning.bound import driving_bound
 from sagagraph.domains.reunion.planning.measure import measure
 from sagagraph.domains.reunion.planning.model.question import Question
 from sagagraph.domains.reunion.planning.model.reach import is_too_late
@@ -17,6 +15,7 @@ from sagagraph.domains.reunion.planning.model.situation import situation_of
 from sagagraph.domains.reunion.planning.model.tours import METRES, most_journeys
 from sagagraph.domains.reunion.request import Objective
 from sagagraph.planning.budget import Budget
+from sagagraph.planning.cp_sat import Status
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Journey, Work
@@ -43,17 +42,6 @@ COUNTED: Final = 200
 def plain(problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation:
     """Before anything has happened."""
     return situation_of(problem, journeys=journeys, is_free=is_free)
-
-
-SECONDS_BOUND: Final = 5.0
-"""For what no plan can go below."""
-
-
-class Status(StrEnum):
-    OPTIMAL = "optimal"
-    """No plan is better in the objectives."""
-    FEASIBLE = "feasible"
-    """The time ran out before the proof: see the bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +90,9 @@ def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before
     if isinstance(first, Unsolved):
         return first
     seconds = budget.clock() - started
-    situation = question.outlook(0)
-    least = driving_bound(situation, situation.objectives[0], budget.part(SECONDS_BOUND)) if situation.objectives else 0
-    found, is_exact = best_plan(replace(question, bound=least), first, budget)
+    found, is_exact = best_plan(question, first, budget)
     made = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *found.actions))
-    attained = tuple(_attained(problem, made, each, number, found, is_exact) for number, each in enumerate(situation.objectives))
+    attained = tuple(_attained(problem, made, each, number, found, is_exact) for number, each in enumerate(problem.objectives))
     proven = all(each.value == each.bound for each in attained)
     return Solved(made, attained, Status.OPTIMAL if proven else Status.FEASIBLE, seconds)
 

@@ -9,11 +9,11 @@ from functools import cached_property
 from sagagraph.domains.reunion.parsing import ParsedPlan
 from sagagraph.domains.reunion.plan import Journey, Work
 from sagagraph.domains.reunion.request import ReunionProblem
-from sagagraph.domains.reunion.rules import trace
+from sagagraph.domains.reunion.rules import unjudged
 from sagagraph.domains.reunion.rules.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.history import History
 from sagagraph.domains.reunion.rules.simulation import Simulation
-from sagagraph.domains.reunion.rules.trace import Trace
+from sagagraph.domains.reunion.rules.unjudged import Trace
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.validators.verdict import Violation
 
@@ -43,11 +43,11 @@ class Case:
 
     @cached_property
     def traces(self) -> tuple[Trace, ...]:
-        unknown = (trace.of_unknown(act, self.world) for act in self.plan.actions.values())
+        unknown = (unjudged.of_unknown(act, self.world) for act in self.plan.actions.values())
         return (
-            *(trace.of_broken(each, self.world) for each in self.plan.broken),
+            *(unjudged.of_broken(each, self.world) for each in self.plan.broken),
             *(each for each in unknown if each is not None),
-            *(trace.of_lost(act) for act in (self.history.lost if self.history else ())),
+            *(unjudged.of_lost(act) for act in (self.history.lost if self.history else ())),
         )
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Whether tasks are done: when, for how long, after what, by whom, and watched."""
+"""Tasks: when they are done, for how long, after what, by whom, and whether what must be watched is."""
 
 from __future__ import annotations
 

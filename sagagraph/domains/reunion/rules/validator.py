@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sagagraph.context.slice import ContextSlice, Fact, select
+from sagagraph.context.slice import ContextSlice
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.case import Case, Check
 from sagagraph.domains.reunion.rules.circumstances import Circumstances
-from sagagraph.domains.reunion.rules.company import check_company
 from sagagraph.domains.reunion.rules.history import History
-from sagagraph.domains.reunion.rules.names import check_names, check_readable
+from sagagraph.domains.reunion.rules.journeys import check_drivers, check_roads, check_seats, check_vehicles_ready
+from sagagraph.domains.reunion.rules.never_alone import check_company
 from sagagraph.domains.reunion.rules.past import check_past
-from sagagraph.domains.reunion.rules.people import check_goals, check_presence
-from sagagraph.domains.reunion.rules.roads import check_drivers, check_roads, check_seats, check_vehicles_ready
+from sagagraph.domains.reunion.rules.presence import check_goals, check_presence
+from sagagraph.domains.reunion.rules.references import check_names, check_readable
 from sagagraph.domains.reunion.rules.tasks import (
     check_durations,
     check_missing,
@@ -25,7 +25,10 @@ from sagagraph.domains.reunion.rules.tasks import (
     check_workers,
 )
 from sagagraph.errors import InvalidInputError
+from sagagraph.validators.rulebook import history_end, judged, shown
 from sagagraph.validators.verdict import Verdict
+
+__all__ = ["CHECKS", "ReunionValidator", "shown", "validate_plan"]
 
 CHECKS: Final[tuple[Check, ...]] = (
     check_readable,
@@ -45,8 +48,6 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_goals,
     check_past,
 )
-_ROOM_TOKENS: Final = 1_000_000
-"""A problem is shown whole: a plan can not be judged by a part of it."""
 
 
 def validate_plan(
@@ -67,9 +68,7 @@ def validate_plan(
     parsed = parse_plan(problem, plan)
     history = None
     if against is not None:
-        until = events[-1].at if executed_until is None and events else executed_until
-        if until is None:
-            raise InvalidInputError("say until when the old plan was carried out, or what happened then", field="executed_until")
+        until = history_end(executed_until, [each.at for each in reversed(events)], "plan")
         old = parse_plan(problem, against)
         if old.fault:
             raise InvalidInputError(old.fault, field="against")
@@ -77,8 +76,7 @@ def validate_plan(
     case = Case(Circumstances(problem, events), parsed, history)
     if parsed.fault:
         return Verdict.of(list(check_readable(case)))
-    found = [violation for check in CHECKS for violation in check(case)]
-    return Verdict.of(sorted(found, key=lambda each: each.scope.get("action", len(parsed.actions) + len(parsed.broken))))
+    return judged(case, CHECKS, row="action", rows=len(parsed.actions) + len(parsed.broken))
 
 
 class ReunionValidator:
@@ -98,13 +96,3 @@ class ReunionValidator:
             against=facts.get("against"),
             executed_until=None if until is None else parse_moment_of(problem, until, "executed_until"),
         )
-
-
-def shown(
-    problem: Any, events: list[Any] | None = None, *, against: Any = None, executed_until: str | None = None
-) -> ContextSlice:
-    """All that a plan is judged by, as JSON."""
-    told = {"events": events or None, "against": against, "executed_until": executed_until}
-    facts = [Fact("problem", problem, critical=True)]
-    facts += [Fact(name, value, critical=True) for name, value in told.items() if value is not None]
-    return select(facts, budget_tokens=_ROOM_TOKENS)

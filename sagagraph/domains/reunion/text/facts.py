@@ -1,4 +1,4 @@
-"""What a sentence can say of a reunion, one fact at a time. Places and people are named as they were said."""
+"""Facts: what a sentence can say of a reunion, one at a time. Places and people are named as they were said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a reunion so far, and what has to be asked."""
+"""Partial problems: what is known of a reunion so far, and what has to be asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places by all the names that they were given: `home`, `home in Boston`, `Grandma`, `her house`."""
+"""Places: found by all the names that they were given: `home`, `home in Boston`, `Grandma`, `her house`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Sentences that the rules can not read, said in plainer words by a model and read by the rules again.
+"""Rewording: sentences that the rules cannot read, said in plainer words by a model and read by the rules again.
 
 What the model says is taken only if the rules understand all of it, if it keeps everything that they understood of the sentences
-themselves, and if every name and number in it is in them. It can put things in order; it can not invite anybody.
+themselves, and if every name and number in it is in them. It can put things in order; it cannot invite anybody.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ async def reworded(
     `places`: that were named before, and that the model may name though the text does not.
 
     Raises:
-        ModelError: the model can not be asked.
+        ModelError: the model cannot be asked.
     """
     places = tuple(dict.fromkeys(places))
     quoted = Quoted({"text": text[:LONGEST_TEXT], **({"known places": places} if places else {})}, mint())

@@ -91,7 +91,7 @@ def _task(clause: Clause) -> Iterator[Fact]:
 
 
 def _goes_on(clause: Clause) -> Iterator[Fact]:
-    """`it takes 10 minutes`, `it takes two passengers`, `it closes at 2 pm`."""
+    """`it takes 10 minutes`, `it takes two passengers`."""
     match clause.last:
         case TaskFact(name) if clause.minutes is not None:
             yield TaskFact(name, minutes=clause.minutes)

@@ -10,6 +10,7 @@ from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.request import CURRENCIES, Direct, Order
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.language.money import Cues, Money
+from sagagraph.language.negation import denial_before
 from sagagraph.language.passage import form
 from sagagraph.language.people import PEOPLE, Company
 from sagagraph.language.quantities import UNITS, Quantity
@@ -209,9 +210,7 @@ TRIP_UNITS: Final = {
 }
 FEWEST_STARS: Final = 1
 MOST_STARS: Final = 5
-_STARS: Final = form(
-    r"(?:(?P<denied>\b(?:not|no|never|except|avoid(?:ing)?)(?: (?:an?|in))* ))?(?P<stars>{stars:q}(?: hotels?)?)"
-)
+_STARS: Final = form(r"{stars}(?: hotels?)?")
 _DRAWN: Final = form(r"★{2,}|\*{2,}")
 _LUXURY: Final = form(r"\bluxur(?:y|ious)\b")
 _MODERATE: Final = form(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:range|priced?)\b")
@@ -220,14 +219,14 @@ _MODERATE: Final = form(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:ran
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     ranges = [(len(found.said), len(found.said)) for found in passage.take(_DRAWN)]
     for found in passage.take(_STARS):
-        quantity = found.get("q", Quantity)
+        quantity = found.get("stars", Quantity)
         stars = _range_of(quantity) if quantity else None
         if quantity and quantity.change:
             _change_stars(quantity, found.said, said, known)
-        elif found["denied"]:
-            said.ask("stars", f"How many stars do you want, if not {found['stars']}?")
+        elif denial_before(found):
+            said.ask("stars", f"How many stars do you want, if not {found.said}?")
         elif stars is None:
-            said.ask("stars", f"Hotels have 1 to 5 stars; what do you mean by {found.passage.said(found.match['stars'])!r}?")
+            said.ask("stars", f"Hotels have 1 to 5 stars; what do you mean by {found.said!r}?")
         else:
             ranges.append(stars)
     for words, stars in ((_LUXURY, (5, 5)), (_MODERATE, (3, 4))):

@@ -11,6 +11,7 @@ from sagagraph.domains.travel.text.slots import Said
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Weekday, resolved, upcoming
 from sagagraph.language.clock import DAY, Clock
+from sagagraph.language.negation import NOT, denial_before
 from sagagraph.language.numbers import Number
 from sagagraph.language.passage import form
 
@@ -45,7 +46,7 @@ _LEAVING: Final = form(
 _COMING: Final = form(
     r"\b(?:arriv\w*|land(?:s|ings?)?|get(?:ting)? (?:in|there|home|back)|be (?:there|back|home|in )|back|home|reach\w*|return\w*)"
 )
-_NEVER: Final = form(r"\b(?:no|not|never|nothing|without|avoid\w*|don't|do not|won't|can't|cannot|rather not)\b")
+_NEVER: Final = form(rf"\b{NOT}\b")
 _CLAUSE_ENDS: Final = form(r"[.;!?,]|\b(?:and|but)\b|{time:_}")
 _BEFORE: Final = form(r".*\b(?:before|earlier|by|until|till|latest)\b")
 _AFTER: Final = form(r".*\b(?:after|later|from|since|earliest)\b")
@@ -124,10 +125,8 @@ def _clause_before(found: Found) -> str:
 # -- weekdays ------------------------------------------------------------------------------------------------------------
 
 _NOT_THEN: Final = (
-    r"\b(?:not|no|never|nothing|avoid(?:ing)?|except|without|other than|(?:don't|do not|won't|will not|can't|cannot"
-    r"|would rather not|rather not|hate to)(?: (?:want|like|wish)(?: to)?)?)"
-    r"(?: (?:any|to|be|flights?|fly(?:ing)?|travel(?:l?ing)?|leav(?:e|ing)|depart(?:ing|ures?)?|arriv(?:e|ing|als?)|trains?"
-    r"|journeys?|go(?:ing)?|or)){0,4}"
+    rf"\b{NOT}(?: (?:want|like|wish|any|to|be|flights?|fly(?:ing)?|travel(?:l?ing)?|leav(?:e|ing)|depart(?:ing|ures?)?"
+    r"|arriv(?:e|ing|als?)|trains?|journeys?|go(?:ing)?|or)){0,4}"
 )
 _SOME_DAYS: Final = r"{weekday:_}(?:\s*(?:,|/|&|or|and|nor)+\s*(?:on )?(?:an? )?{weekday:_})*"
 _NOT_ON: Final = form(
@@ -159,10 +158,6 @@ _DATE: Final = form(
 _HOLIDAY: Final = form(r"{holiday}")
 _WEEKDAY: Final = form(r"(?:\b(?P<which>this coming|this|coming|next|on) )?{weekday}")
 _RATHER: Final = form(r"\b(?:rather than|instead of|and not|but not) (?:(?:in|on|the) )*$")
-_DENIED: Final = form(
-    r"\b(?:not|never|except|excluding|avoid(?:ing)?|(?:anything|any ?time|everything) but|but not) "
-    r"(?:(?:for|in|on|at|during|the|of) )*$"
-)
 _LEAVE: Final = form(r"\b(?:leav(?:e|es|ing)|depart(?:s|ing|ure)?|set(?:ting)? off)(?: \w+){0,2} ?(?:between|from|on)?\s*$")
 _BACK: Final = form(
     r"\b(?:return(?:ing|s)?|back|home|ending|ends?|finish(?:ing)?)\b"
@@ -257,8 +252,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     for found in passage.find(_ONLY_DATE):
         if len(expressions) > 1 and found.led_by(_RATHER):
             continue
-        if denied := found.led_by(_DENIED):
-            words = passage.said(denied[0] + found.match[0]).strip()
+        if denied := denial_before(found):
+            words = passage.said(denied + found.match[0]).strip()
             dates.doubts.ask("window", f"When do you want to travel, if {words}?")
         else:
             dates.add(found, expressions, today)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import networkx as nx
-
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.dependencies import graph_of, is_closed
 from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, undo_key
@@ -208,6 +206,8 @@ def _count(attempts: list[Attempt], *outcomes: AttemptOutcome) -> int:
 
 def _blocked(saga: Saga) -> frozenset[str]:
     """What has something not closed among all that depends on it, found in one pass over the graph."""
+    import networkx as nx  # slow to load, and whoever makes the tables does not need it
+
     found: set[str] = set()
     for name in reversed(list(nx.topological_sort(graph_of(saga)))):
         if any(each in found or not is_closed(saga.operations[each]) for each in saga.dependents.get(name, ())):

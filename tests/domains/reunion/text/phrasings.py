@@ -32,6 +32,7 @@ PHRASINGS: Final[tuple[tuple[str, tuple[Fact, ...]], ...]] = (
     ("Everybody must be at the church by 2.30 pm", (GoalFact((), "church", at(14, 30)),)),
     ("Everyone should be home by 6 pm", (GoalFact((), "home", at(18)),)),
     ("Alice must be at the station by 9 am", (PersonFact("Alice"), GoalFact(("Alice",), "station", at(9)))),
+    ("Everyone has to be home by 6", (GoalFact((), "home", at(18)),)),
     # where people are, and from when
     ("James lands at 1 pm at BOS", (PersonFact("James", "BOS", at(13), lands=True),)),
     ("James flies in at 1 pm at BOS", (PersonFact("James", "BOS", at(13), lands=True),)),
@@ -120,6 +121,10 @@ PHRASINGS: Final[tuple[tuple[str, tuple[Fact, ...]], ...]] = (
     ("Pat drives a six-seater", (PersonFact("Pat", drives=True), VehicleFact("Pat's car", seats=6, drivers=("Pat",)))),
     ("Sarah can't drive", (PersonFact("Sarah", drives=False),)),
     ("taxi k1 waits at A and takes two passengers", (VehicleFact("k1", "A", drivers=()), VehicleFact("k1", seats=2))),
+    (
+        "Ann is renting a car at the airport",
+        (PersonFact("Ann", drives=True), VehicleFact("rental car", "airport", drivers=("Ann",))),
+    ),
     # what is to be done
     ("The turkey takes 4 hours in the oven", (TaskFact("turkey", minutes=240),)),
     (
@@ -142,12 +147,14 @@ PHRASINGS: Final[tuple[tuple[str, tuple[Fact, ...]], ...]] = (
     ),
     ("The tailor closes at 2 pm", (HoursFact("tailor", closes=at(14)),)),
     ("The gift shop opens at noon", (HoursFact("gift shop", opens=at(12)),)),
+    ("Bob buys flowers at the market", (TaskFact("flowers", "market", is_errand=True, who=("Bob",)),)),
     # how far it is
     ("Home-BOS 60 minutes, BOS-Grandma 60", (RoadFact("Home", "BOS", 60), RoadFact("BOS", "Grandma", 60))),
     ("From home to the airport takes an hour", (RoadFact("home", "airport", 60),)),
     ("It takes 45 minutes from Boston Airport to the gift shop", (RoadFact("Boston Airport", "gift shop", 45),)),
     ("It's half an hour between Home and Grandma", (RoadFact("Home", "Grandma", 30),)),
     ("Home is 90 minutes from New York", (RoadFact("Home", "New York", 90),)),
+    ("The drive from home to BOS takes 50 minutes", (RoadFact("home", "BOS", 50),)),
     ("Home to BOS: 1h30", (RoadFact("Home", "BOS", 90),)),
     ("A-B 10 km at 60 km/h", (RoadFact("A", "B", 10, 10),)),
     ("A to C are pairwise 10 minutes apart", (RoadFact("A", "B", 10), RoadFact("A", "C", 10), RoadFact("B", "C", 10))),

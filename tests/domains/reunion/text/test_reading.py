@@ -12,6 +12,8 @@ from sagagraph.errors import InvalidInputError
 
 from .phrasings import PHRASINGS, RIDE_SHARING, THANKSGIVING, WEDDING
 
+pytestmark = pytest.mark.quick
+
 SMALL = "Dinner at 6 pm at home. Ann is at the station from 4 pm."
 
 
@@ -145,3 +147,7 @@ def test_what_is_a_wish_for_something_else_is_not_taken_for_company(said: str) -
     read = read_reunion(said)
     assert read.unread == (said,)
     assert not read.facts
+
+
+def test_names_that_nothing_is_said_of_are_named() -> None:
+    assert read_reunion("Ann is at home. Bob, Cleo").unread == ("Bob, Cleo",)

@@ -166,3 +166,9 @@ def test_a_telling_is_kept_within_bounds() -> None:
         told(*(f"Guest{number} is at home" for number in range(MOST_SENTENCES + 1)))
     with pytest.raises(ValueError, match="at most"):
         Transcript(sentences=("x" * LONGEST_TRANSCRIPT, "y"))
+
+
+def test_of_what_is_put_right_nothing_is_kept_that_is_not_understood() -> None:
+    found = with_said(told(DAY), "James lands at 2 pm, come rain or shine")
+    assert found.unread == ("come rain or shine",)
+    assert "James lands at BOS at 2 pm" in found.transcript.sentences

@@ -4,6 +4,8 @@ import pytest
 
 from .phrasings import DOCUMENT, TABLE, Row, document, made_of
 
+pytestmark = pytest.mark.quick
+
 ROWS: list[Row] = [row for table in TABLE.values() for row in table]
 
 

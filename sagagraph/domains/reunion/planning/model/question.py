@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sagagraph.domains.reunion.planning.model.company import keep_company
+from sagagraph.domains.reunion.planning.model.never_alone import keep_company
 from sagagraph.domains.reunion.planning.model.objectives import Aims
 from sagagraph.domains.reunion.planning.model.presence import Presence
 from sagagraph.domains.reunion.planning.model.sequence import Sequence
@@ -33,8 +33,6 @@ class Question:
     """Of the older plan: as many as possible are kept, once the objectives are as good as can be."""
     fixed: frozenset[int] = frozenset()
     """Those of `planned` that must be kept."""
-    bound: int = 0
-    """What the first objective can not go below: spares the search the proof."""
     known: tuple[Roles, ...] = ()
     """Another plan is asked for than any with these roles."""
     foremost: Callable[[Aims], cp_model.LinearExprT] | None = None
@@ -49,8 +47,6 @@ class Question:
         keep_company(sequence, presence)
         aims = Aims(sequence, presence)
         objectives = [aims.expression(each) for each in situation.objectives]
-        if self.bound and objectives:
-            sequence.model.add(objectives[0] >= self.bound)
         for roles in self.known:
             _differ(sequence, roles)
         foremost = [self.foremost(aims)] if self.foremost else []

@@ -5,7 +5,6 @@ One worker with a fixed seed: the same question has the same answer, unless the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from collections.abc import Sequence as Ordered
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.planning.model.draft import actions_of, hint
-from sagagraph.planning.cp_sat import solver_with
+from sagagraph.planning.cp_sat import proven_bound, solver_with
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import Journey, Work
@@ -62,7 +61,7 @@ def search(
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return replace(found, is_cut_short=is_cut) if number else NothingFound(is_proof=status == cp_model.INFEASIBLE)
         value = round(solver.objective_value)
-        bound = value if status == cp_model.OPTIMAL else math.ceil(solver.best_objective_bound - 1e-6)
+        bound = value if status == cp_model.OPTIMAL else proven_bound(solver)
         found = Found(actions_of(sequence, solver.value), (*found.values, value), (*found.bounds, bound), is_cut)
         sequence.model.add(aim <= value)
         keep_as_hint(sequence, solver)

@@ -1,4 +1,4 @@
-"""What an action that can not be judged may have done: it is reported itself, and what follows from it is not."""
+"""Unjudged actions: what they may have done. Each is reported itself, and what follows from it is not."""
 
 from __future__ import annotations
 

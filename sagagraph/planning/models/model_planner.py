@@ -16,9 +16,9 @@ from sagagraph.context.model import Answer, Model, Question, Usage
 from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import Fact, select
 from sagagraph.errors import ModelError, UnusableAnswerError
-from sagagraph.planning.assignment import Assigning, Assignment
 from sagagraph.planning.domain import Infeasible, Proposal
-from sagagraph.planning.rounds import Round, reasoning_line, rounds_in
+from sagagraph.planning.models.assignment import Assigning, Assignment
+from sagagraph.planning.models.rounds import Round, reasoning_line, rounds_in
 from sagagraph.saga.core.state import Saga
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 

@@ -1,4 +1,4 @@
-"""Whether somebody is there wherever those wait who are never to wait alone."""
+"""Never alone: whether somebody is there wherever those wait who are never to wait alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is not to wait alone, in a sequence: wherever they wait after a step, somebody else is there by then."""
+"""Never alone: wherever one waits after a step who is not to wait alone, somebody else is there by then."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import Fact, select
 from sagagraph.errors import ContextBudgetError, ModelError, UnusableAnswerError
 from sagagraph.planning.checking import over_budget, structural_faults
-from sagagraph.planning.rounds import Round
-from sagagraph.planning.templates import TemplateLibrary
+from sagagraph.planning.goals.templates import TemplateLibrary
+from sagagraph.planning.models.rounds import Round
 from sagagraph.saga.engine.actions import Action
 from sagagraph.validators.document import PLAN
 from sagagraph.validators.registry import facts_of, generic_validators, judge_by

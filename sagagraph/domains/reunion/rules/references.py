@@ -1,4 +1,4 @@
-"""What can be read, and whom it is about."""
+"""References: what can be read, and whether whom and what it names is there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether vehicles can go where and as fast as the plan says, and who drives them."""
+"""Journeys: whether vehicles can go where and as fast as the plan says, and who drives them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be read, what it is about, and whether every step is there once."""
+"""Completeness: what can be read, what it is about, and whether every step is there once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether people and vehicles are where the plan needs them, and where they were to be in the end."""
+"""Presence: whether people and vehicles are where the plan needs them, and at their goals in time."""
 
 from __future__ import annotations
 

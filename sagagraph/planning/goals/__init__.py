@@ -1,0 +1,1 @@
+"""Goals over registered actions: planned by templates or a model."""

@@ -1,0 +1,34 @@
+"""Phrases read as they are said: what may be missing, what is one of two, and every form of a verb."""
+
+from __future__ import annotations
+
+import pytest
+
+from sagagraph.language.phrases import phrase
+
+pytestmark = pytest.mark.quick
+
+RIDE = phrase("WHO need~ [a] (ride|lift) [from where=(home|work)]", {"WHO": r"(?P<who>\w+)"})
+
+
+@pytest.mark.parametrize("said", ["Ann needs a ride", "they need lift", "Bob needs a lift from home"])
+def test_a_phrase_is_found_with_and_without_what_may_be_missing(said: str) -> None:
+    assert RIDE.fullmatch(said)
+
+
+@pytest.mark.parametrize("said", ["Ann needs a rider", "Ann needs", "Ann needed a ride", "Ann needs a ride from Rome"])
+def test_other_words_are_no_phrase(said: str) -> None:
+    assert RIDE.fullmatch(said) is None
+
+
+def test_what_has_a_name_is_found_by_it() -> None:
+    found = RIDE.fullmatch("Ann needs a ride from work")
+    assert found
+    assert (found["who"].strip(), found["where"].strip()) == ("Ann", "work")
+
+
+@pytest.mark.parametrize(
+    ("verb", "forms"), [("drive~", "drive drives driving"), ("set~", "set sets setting"), ("fetch~", "fetches")]
+)
+def test_a_verb_stands_for_all_its_forms(verb: str, forms: str) -> None:
+    assert all(phrase(verb, {}).fullmatch(form) for form in forms.split())
