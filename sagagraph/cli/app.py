@@ -285,7 +285,7 @@ def sandbox(
     """Run the sandbox reservation service."""
     from sagagraph.cli.render import announce
 
-    with needing("all"):
+    with needing("sandbox"):
         from sagagraph.sandbox.server import SandboxSettings, serve
 
     withheld = frozenset(each.strip() for each in without.split(",") if each.strip())
