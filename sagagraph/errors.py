@@ -1,4 +1,4 @@
-"""Every error of SagaGraph, on one screen.
+"""Errors: every error of SagaGraph, on one screen.
 
 A failed plan is a verdict and a failed operation is an outcome; neither is an exception here. What is raised says which saga,
 which operation, and what to do next. `exit_code` is what the command line returns for it (docs/commands.md).
@@ -34,7 +34,7 @@ def words_of(exc: BaseException) -> str:
 
 
 class InvalidInputError(SagaGraphError):
-    """A request, file or setting is not usable; `field` names what to change."""
+    """A request, file or setting is unusable; `field` names what to change."""
 
     def __init__(self, message: str, *, field: str | None = None) -> None:
         super().__init__(f"{field}: {message}" if field else message)
@@ -71,7 +71,7 @@ class RetiredError(ConflictError):
 
 
 class ForkDecisionRequired(ConflictError):  # noqa: N818 - it asks for something
-    """A thread is to go on from another point: for each of `effects` (operation ids), say "keep" or "compensate"."""
+    """A thread is about to continue from another point: for each of `effects` (operation ids), say "keep" or "compensate"."""
 
     def __init__(self, message: str, *, saga_id: str, effects: tuple[str, ...]) -> None:
         super().__init__(message, saga_id=saga_id)
@@ -79,7 +79,7 @@ class ForkDecisionRequired(ConflictError):  # noqa: N818 - it asks for something
 
 
 class NotAllowedError(SagaGraphError):
-    """The saga is in a state in which this can not be done; the message says what can."""
+    """The saga is in a state in which this cannot be done; the message says what can."""
 
 
 class WorkflowError(SagaGraphError):
@@ -91,7 +91,7 @@ class ContextBudgetError(SagaGraphError):
 
 
 class ContextMismatchError(SagaGraphError):
-    """A context that is restored is not the one that was given out."""
+    """A restored context differs from the one that was given out."""
 
 
 # -- what happened to an operation -----------------------------------------------------------------------------------
@@ -113,14 +113,14 @@ class Refused(SagaGraphError):  # noqa: N818 - the name is part of the public co
 
 
 class OperationFailedError(SagaGraphError):
-    """An operation was refused or exhausted its policy, and holds nothing; the saga compensates unless the body handles it."""
+    """An operation was refused or exhausted its policy, and has no effect; the saga compensates unless the body handles it."""
 
     exit_code = 1
     leaves_saga_open = False
 
 
 class OperationHeldError(SagaGraphError):
-    """An operation is in doubt and nothing but a person (`resolve`) or a later probe (`resume`) can settle it."""
+    """An operation is in doubt, and only a person (`resolve`) or a later probe (`resume`) can settle it."""
 
     exit_code = 1
 
@@ -135,7 +135,7 @@ class SagaClosedError(SagaGraphError):
 
 
 class SupersededError(SagaGraphError):
-    """Another worker took the saga over; this one appends nothing more (PROTOCOL rule 6)."""
+    """Another worker has taken over the saga; this one appends nothing more (PROTOCOL rule 6)."""
 
     exit_code = 3
 
@@ -147,13 +147,13 @@ class BusyError(SagaGraphError):
 
 
 class DrainedError(SagaGraphError):
-    """This worker was told to stop: what it had under way has ended and is journalled; any worker can resume the saga."""
+    """This worker was told to stop: its running work has ended and is journalled; any worker can resume the saga."""
 
     exit_code = 143
 
 
 class StoreError(SagaGraphError):
-    """The journal can not be read or written."""
+    """The journal cannot be read or written."""
 
     exit_code = 3
 
@@ -163,28 +163,28 @@ class JournalError(StoreError):
 
 
 class ProviderError(SagaGraphError):
-    """An outside part failed or can not be reached."""
+    """An outside part failed or cannot be reached."""
 
     exit_code = 3
 
 
 class PlannerError(SagaGraphError):
-    """A planner's process ended without an answer; the journal says where the saga stands, and it can be resumed."""
+    """A planner's process ended without an answer; the journal has the saga's state, and it can be resumed."""
 
     exit_code = 3
 
 
 class ModelError(SagaGraphError):
-    """A language model can not be asked: no key, a refused key, a rate limit, no answer in time. Names the model's provider.
+    """A language model cannot be asked: no key, a refused key, a rate limit, no answer in time. Names the model's provider.
 
-    Holds nothing that the provider said: that can hold a key.
+    Repeats nothing that the provider said: it may contain a key.
     """
 
     exit_code = 3
 
 
 class UnusableAnswerError(ModelError):
-    """A language model was asked, and refused, stopped half-way or answered something that can not be read.
+    """A language model was asked, and refused, stopped half-way or answered something that cannot be read.
 
     `usage`: what that cost, where it is known.
     """

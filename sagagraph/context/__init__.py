@@ -1,1 +1,1 @@
-"""What one agent or validator may know: small, chosen, and hashed."""
+"""Context: what one agent or validator may know: small, selected and hashed."""

@@ -1,4 +1,4 @@
-"""Context manager (SagaLLM figure 1): hands out slices, keeps track of them, and restores them from a journal."""
+"""Context manager (SagaLLM figure 1): hands out slices, tracks them, and restores them from a journal."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from sagagraph.errors import ContextMismatchError
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A slice that somebody was given: enough to give it to him again."""
+    """A slice that was handed out: enough to hand it out again."""
 
     agent: str
     operation: str
     need: Need
     version: int
-    """Of the journal, when it was given out."""
+    """The journal's version when it was handed out."""
     hash: str
     tokens: int
 
 
 SourceAt = Callable[[int], ContextSource]
-"""The saga as it stood when its journal had that many events."""
+"""The saga after its journal's first so many events."""
 
 
 class ContextManager:
-    """For the agents and validators of one saga. Holds the last slice that each was given, not its content."""
+    """Serves the agents and validators of one saga. Keeps a record of the last slice that each was given, not its content."""
 
     def __init__(self, source_at: SourceAt) -> None:
         self._source_at = source_at
@@ -39,16 +39,16 @@ class ContextManager:
         return tuple(self._issued.values())
 
     def issue(self, agent: str, operation: str, need: Need, version: int) -> ContextSlice:
-        """The context of `agent` for `operation`. Raises `ContextBudgetError` if what is critical does not fit."""
+        """Issues the context of `agent` for `operation`. Raises `ContextBudgetError` if its critical facts do not fit."""
         context = context_of(self._source_at(version), operation, need)
         self._issued[agent, operation] = Issued(agent, operation, need, version, context.hash, context.tokens)
         return context
 
     def restore(self, issued: Issued) -> ContextSlice:
-        """The same slice again, after a crash, or to see what somebody knew when he decided.
+        """The same slice again, after a crash, or to see what somebody knew when making a decision.
 
         Raises:
-            ContextMismatchError: the journal does not say any more what it said then.
+            ContextMismatchError: the journal no longer says what it said then.
         """
         context = context_of(self._source_at(issued.version), issued.operation, issued.need)
         if context.hash != issued.hash:

@@ -1,4 +1,4 @@
-"""Model: what is asked of a language model, and what may come back."""
+"""Models: questions to a language model, and their answers."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class Question:
     """One question with a context of its own: no earlier question or answer goes with it."""
 
     instructions: str
-    """Written by us alone."""
+    """Written only by us."""
     data: Quoted
-    """What others wrote, providers and people: it is told apart from the instructions, and is never one."""
+    """What others wrote, providers and people: it is kept apart from the instructions, and is never one."""
     schema: Mapping[str, Json]
     """The JSON schema of the answer, with a `title`."""
     max_tokens: int = MAX_ANSWER_TOKENS
-    """Of the answer."""
+    """For the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one question cost. `cost_usd` is None where nobody knows the model's prices."""
+    """What one question cost. `cost_usd` is None where the model's prices are unknown."""
 
     model: str
     tokens_in: int
@@ -39,7 +39,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`content` is JSON that claims to follow the schema: whoever asked must check that."""
+    """`content` is JSON that claims to follow the schema: the caller must check that."""
 
     content: Json
     usage: Usage
@@ -52,7 +52,7 @@ class Model(Protocol):
     def name(self) -> str: ...
 
     async def answer(self, question: Question) -> Answer:
-        """Within a time limit, and without retries of its own.
+        """Answers within a time limit, and without retries of its own.
 
         Raises:
             ModelError: it could not be asked: no key, refused key, rate limit, time-out, outage.

@@ -1,7 +1,7 @@
 """Selection: which facts an agent or validator of one operation may know (SagaLLM figure 1, information selector).
 
-Along the dependency graph: its inputs, what it declares to read of the wishes, the constraints that touch it, and the outputs of
-its ancestors, nearer ones before farther ones. What lies beyond the budget is not even looked at, however long the history is.
+Along the dependency graph: its inputs, the wishes that it declares to read, the constraints that concern it, and the outputs of
+its ancestors, nearer ones before farther ones. Whatever exceeds the budget is never visited, however long the history is.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS, ContextSlice, Fact, s
 from sagagraph.workflow.values import Json
 
 MOST_VISITED: Final = 256
-"""Ancestors that are looked at, whether or not they have an output."""
+"""How many ancestors are visited, whether or not they have an output."""
 MOST_MISSED: Final = 8
-"""Outputs without room; a smaller one behind them may still fit, but the search for it ends."""
+"""How many outputs without room end the search: a smaller one behind them might still fit."""
 
 
 class ContextSource(Protocol):
-    """What contexts are made of: a saga at one version of its journal. Nothing that a planner said is in it."""
+    """The source of contexts: a saga at one version of its journal. It holds nothing that a planner said."""
 
     @property
     def wishes(self) -> Mapping[str, Json]:
-        """What was asked for, by name."""
+        """The request's fields, by name."""
         ...
 
     def inputs(self, operation: str) -> Json: ...
 
     def prerequisites(self, operation: str) -> Sequence[str]:
-        """What it depends on directly; the latest last."""
+        """Its direct dependencies; the latest last."""
         ...
 
     def constraint(self, operation: str) -> Json:
@@ -46,16 +46,16 @@ class ContextSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What somebody declares to read. `wishes` are critical to him: he can not do without."""
+    """What an agent or validator declares to read. `wishes` are critical: it cannot do without them."""
 
     wishes: tuple[str, ...] = ()
     ancestors: bool = True
-    """Whether the outputs of what the operation depends on are of use to him."""
+    """Whether it can use the outputs of the operation's ancestors."""
     budget_tokens: int = DEFAULT_BUDGET_TOKENS
 
 
 def context_of(source: ContextSource, operation: str, need: Need) -> ContextSlice:
-    """The slice for one operation. Raises `ContextBudgetError` if what is critical does not fit."""
+    """The slice for one operation. Raises `ContextBudgetError` if its critical facts do not fit."""
     facts = [Fact("inputs", source.inputs(operation), critical=True)]
     facts += [Fact(name, source.wishes[name], critical=True) for name in need.wishes if name in source.wishes]
     constraint = source.constraint(operation)
@@ -68,7 +68,7 @@ def context_of(source: ContextSource, operation: str, need: Need) -> ContextSlic
 
 
 def _outputs(source: ContextSource, operation: str, room: int) -> Iterator[Fact]:
-    """Of the ancestors, until they fill the room: priority is the distance."""
+    """Outputs of the ancestors until the room is full: priority is the distance."""
     missed = 0
     for ancestor, distance in islice(_ancestors(source, operation), MOST_VISITED):
         if missed >= MOST_MISSED:
@@ -81,7 +81,7 @@ def _outputs(source: ContextSource, operation: str, room: int) -> Iterator[Fact]
 
 
 def _ancestors(source: ContextSource, operation: str) -> Iterator[tuple[str, int]]:
-    """Each once, the nearest first; of those at one distance, the latest first."""
+    """Each once, the nearest first; at equal distance, the latest first."""
     seen = {operation}
     frontier = deque([(operation, 0)])
     while frontier:

@@ -12,7 +12,7 @@ from sagagraph.workflow.values import Json
 
 DEFAULT_BUDGET_TOKENS = 1000
 _BYTES_PER_TOKEN = 4
-"""A rough and stable measure: no model's tokenizer is asked, so that a slice is the same everywhere."""
+"""A rough and stable measure: it uses no model's tokenizer, so that a slice is the same everywhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Graphs: everything that knows LangGraph."""
+"""Graphs: all code that uses LangGraph."""

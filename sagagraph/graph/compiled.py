@@ -29,7 +29,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     engine: Engine | None
     on_failure: str
     waiting: Waiting | None
-    """How synchronous calls come to the engine's loop."""
+    """How synchronous calls reach the engine's loop."""
 
     @classmethod
     def from_compiled(
@@ -48,7 +48,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         return made
 
     def register(self, name: str) -> None:
-        """Make known what undoes and asks about the nodes, here and in the graphs that are nodes."""
+        """Registers how the nodes are undone and probed, here and in the graphs that are nodes."""
         if self.engine is None:
             return
         for prefix, graph in _graphs(name, self):
@@ -58,7 +58,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     # -- running ---------------------------------------------------------------------------------------------------------
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> AsyncIterator[Any]:  # noqa: A002 - LangGraph's name
-        """As LangGraph's. `effects`: where `config` names an earlier checkpoint, "keep" or "compensate" for each effect.
+        """Streams as LangGraph does. `effects`: if `config` names an earlier checkpoint, "keep" or "compensate" for each effect.
 
         Raises what failed, after the compensation, unless `on_failure` names a node; `OperationHeldError`, `ConflictError`,
         `BusyError`, `ForkDecisionRequired`.
@@ -91,7 +91,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         await self._ended(invocation)
 
     async def _failed(self, run: GraphRun, exc: Exception) -> None:
-        """Outside of any node: a router at the start, an update that does not fit, the recursion limit."""
+        """Handles a failure outside of any node: a router at the start, an invalid update, the recursion limit."""
         if not (isinstance(exc, SagaGraphError) and exc.leaves_saga_open):
             await run.turn_back(exc)
             await run.compensated()
@@ -118,7 +118,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         return self.engine, self.checkpointer
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Iterator[Any]:  # noqa: A002
-        """`astream` on the engine's loop, waited for in this thread."""
+        """Runs `astream` on the engine's loop, and waits for it in this thread."""
         yield from self._waiting(config).iterate(self.astream(input, config, **options))
 
     def _waiting(self, config: RunnableConfig | None) -> Waiting:
@@ -141,9 +141,9 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         *,
         effects: Mapping[str, str] | None = None,
     ) -> RunnableConfig:
-        """As LangGraph's; the thread goes on from there as another branch of its saga.
+        """Updates the state as LangGraph does; the thread continues from there as another branch of its saga.
 
-        `effects`: for each effect that stands, by operation id, "keep" or "compensate". Raises `ForkDecisionRequired`.
+        `effects`: for each effect in place, by operation id, "keep" or "compensate". Raises `ForkDecisionRequired`.
         """
         update = [[StateUpdate(values, as_node, task_id)]]
         return await self.abulk_update_state(config, update, effects=effects)
@@ -170,7 +170,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         return self._waiting(config).wait(self.abulk_update_state(config, supersteps, **options))
 
     async def acancel(self, config: RunnableConfig, *, preview: bool = False, by: str = "user") -> SagaView | CancelPreview:
-        """Undo what the thread's latest run did, dependents first; see `Engine.cancel`."""
+        """Undoes what the thread's latest run did, dependents first; see `Engine.cancel`."""
         engine, _saver = self._parts()
         saga_id, _number = await latest_run(engine, thread_of(config))
         return await engine.cancel(saga_id, preview=preview, by=by)
@@ -180,12 +180,12 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
 
 
 def _is_inside(config: RunnableConfig | None) -> bool:
-    """Another SagaGraph runs this one, as a node or from the function of one."""
+    """Whether another SagaGraph runs this one, as a node or from a node's function."""
     return active_scope() is not None or RUN in (config or {}).get("configurable", {})
 
 
 def _graphs(prefix: str, graph: Any) -> Iterator[tuple[str, CompiledSagaGraph[Any, Any, Any, Any]]]:
-    """`graph` and all SagaGraphs that are its nodes, each with what begins the names of its actions."""
+    """`graph` and all SagaGraphs that are its nodes, each with the prefix of its actions' names."""
     yield prefix, graph
     for name, declaration in graph.builder.declarations.items():
         if isinstance(declaration.runnable, CompiledSagaGraph):

@@ -1,4 +1,4 @@
-"""Current saga: that of the node that runs, for effects that are operations of their own (PROTOCOL, door 2, point 5)."""
+"""Current saga: the saga of the running node, for effects that are operations of their own (PROTOCOL, door 2, point 5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sagagraph.saga.engine.body import checked_id
 
 
 def current_saga() -> NodeSaga:
-    """Inside a node of a SagaGraph: its saga. Raises `NotAllowedError` anywhere else."""
+    """The saga of the SagaGraph node that is running. Raises `NotAllowedError` anywhere else."""
     scope = active_scope()
     if scope is None:
         raise NotAllowedError("current_saga() works only inside a node of a SagaGraph")
@@ -25,7 +25,7 @@ def current_saga() -> NodeSaga:
 
 
 class NodeSaga:
-    """In a function that is no coroutine, `run` returns the result; in a coroutine it is awaited."""
+    """In a plain function, `run` returns the result; in a coroutine it is awaited."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -35,9 +35,9 @@ class NodeSaga:
         return self._scope.run.saga.id
 
     def run(self, action: Action, request: object = None, *, id: str | None = None, after: Iterable[str] | None = None) -> Any:  # noqa: A002 - as in door 1
-        """Run `action` as an operation below the node's, or return what the journal has of it.
+        """Runs `action` as an operation below the node's, or returns what the journal has of it.
 
-        Ids are local to the node. `after`: such ids; by default everything that had finished before. Errors as of `BodySaga.run`.
+        Ids are local to the node, also in `after` (by default all that had finished before). Errors are those of `BodySaga.run`.
         """
         running = self._run(action, request, id, after)
         if _is_in_loop():
@@ -68,7 +68,7 @@ class NodeSaga:
 
 
 async def perform_below(scope: Scope, local: str, action: Action, request: object, after: Iterable[str] | None) -> Operation:
-    """As operation `local` of the node. A new one waits until what an earlier pass left in doubt is settled (rule 2)."""
+    """Performs operation `local` of the node. A new one waits until what an earlier pass left in doubt is settled (rule 2)."""
     name = f"{scope.operation}/{local}"
     run = scope.run
     run.engine.register(action)
@@ -82,7 +82,7 @@ async def perform_below(scope: Scope, local: str, action: Action, request: objec
 
 
 async def _settled(run: GraphRun, scope: Scope) -> None:
-    """What this pass has not asked for was asked for by an earlier one."""
+    """Settles operations that an earlier pass asked for and this one did not."""
     left = [name for name in run.levels.own_of(run.saga, scope.operation) if name not in scope.asked]
     if not left:
         return
@@ -99,7 +99,7 @@ async def _settled(run: GraphRun, scope: Scope) -> None:
 
 
 def _moves_no_more(saga: Saga, name: str) -> bool:
-    """Unless somebody asks for it."""
+    """Whether the operation stays as it is unless somebody asks for it."""
     operation = saga.operations[name]
     if operation.in_flight:
         return False

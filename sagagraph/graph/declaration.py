@@ -1,4 +1,4 @@
-"""Declaration of a node: what it says of itself, as an action that the coordinator can undo and ask about."""
+"""Declaration of a node: what `add_node` was told, as an action that the coordinator can undo and probe."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langgraph._internal._constants import CONFIG_KEY_RUNTIME  # no public name; a claim runs a node outside of its graph
+from langgraph._internal._constants import CONFIG_KEY_RUNTIME  # no public name; a claim runs a node outside its graph
 from langgraph.runtime import DEFAULT_RUNTIME
 from langgraph.types import Command
 
@@ -29,7 +29,7 @@ from sagagraph.workflow.values import Json
 
 @dataclass(frozen=True, slots=True)
 class NodeDeclaration:
-    """What `add_node` was told. `depends_on` None: everything that had finished before."""
+    """The arguments of `add_node`. `depends_on` None: everything that had finished before."""
 
     name: str
     runnable: Runnable[Any, Any]
@@ -42,15 +42,15 @@ class NodeDeclaration:
     depends_on: tuple[str, ...] | None = None
     offloaded: frozenset[str] = frozenset()
     schema: type = dict
-    """What LangGraph makes the state that the node is given of."""
+    """The type from which LangGraph builds the state that the node receives."""
 
     @property
     def keeps_state(self) -> bool:
-        """Whether the journal needs the state that the node was given: to undo it, to ask about it, or to judge it."""
+        """Whether the journal needs the state that the node received: to undo, probe or judge it."""
         return self.kind is not ActionKind.READ_ONLY or bool(self.validators)
 
     def action(self, prefix: str, engine: Engine, execute: Function | None = None) -> Action:
-        """`execute` None: what is registered for a process in which the graph does not run."""
+        """`execute` None: registered for a process in which the graph does not run."""
         void = self.guarantees.void
         return Action(
             name=f"{prefix}.{self.name}",
@@ -71,22 +71,22 @@ class NodeDeclaration:
         )
 
     async def _outside(self, request: Json, _call: Call) -> Json:
-        """A claim: the effect is made again under its key, only to be undone."""
+        """Executes a claim: the effect is made again under its key, only to be undone."""
         bare: RunnableConfig = {"configurable": {CONFIG_KEY_RUNTIME: DEFAULT_RUNTIME}}
         return encode(await self.runnable.ainvoke(decode_state(request, self.schema), bare))
 
     def _undoing(self, compensate: Function, engine: Engine) -> Function:
-        """`compensate(state, update, call)` as `compensate(request, result, call)`."""
+        """Adapts `compensate(state, update, call)` to `compensate(request, result, call)`."""
         function = self._with_lists(compensate, engine)
         return _adapted(function, lambda state, output, call: (decode_state(state, self.schema), _update(output), call))
 
     def _asking(self, asking: Function, engine: Engine) -> Function:
-        """`probe(state, call)` as `probe(request, call)`, its result encoded as the node's would be."""
+        """Adapts `probe(state, call)` to `probe(request, call)`, encoding its result as the node's would be."""
         function = self._with_lists(asking, engine)
         return _adapted(function, lambda state, call: (decode_state(state, self.schema), call), _encoded_result)
 
     def _with_lists(self, function: Function, engine: Engine) -> Function:
-        """`function`, with the items of off-loaded lists in its state."""
+        """Wraps `function` so that its state has the items of off-loaded lists."""
         if not self.offloaded:
             return function
 
@@ -112,7 +112,7 @@ def _encoded_result(said: object) -> object:
 def _adapted(
     function: Function, arguments: Callable[..., tuple[object, ...]], answer: Callable[[Any], Any] = lambda said: said
 ) -> Function:
-    """A coroutine stays one, and what is none still runs in the coordinator's executor."""
+    """Keeps a coroutine a coroutine; any other function still runs in the coordinator's executor."""
     if inspect.iscoroutinefunction(function):
 
         async def called(*given: object) -> Any:

@@ -1,4 +1,4 @@
-"""Forks: a thread that goes on from another point, once its effects were decided on (PROTOCOL, door 2, point 2)."""
+"""Forks: a thread that continues from another point, once its effects were decided on (PROTOCOL, door 2, point 2)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def fork_point(config: RunnableConfig | None, head: str | None) -> str | None:
 async def decide_fork(
     engine: Engine, saver: FencedSaver, saga: Saga, point: str | None, head: str | None, effects: Mapping[str, str] | None
 ) -> None:
-    """Carry out what was decided about each effect, and begin the branch; `point` None: at what will be written next."""
+    """Carries out the decision about each effect, and begins the branch; `point` None: at the next checkpoint to be written."""
     decisions = _checked(saga, effects)
     if saga.stage in FINAL:
         await _decide_on_ended(engine, saga, decisions)
@@ -47,7 +47,7 @@ async def decide_fork(
 async def forked(
     engine: Engine, saver: FencedSaver, thread: str, saga: Saga | None, head: str | None, effects: Mapping[str, str] | None
 ) -> AsyncIterator[None]:
-    """Within, the thread's checkpoint may be written. `saga`: of its latest run."""
+    """While entered, the thread's checkpoint may be written. `saga`: that of its latest run."""
     if saga is None:
         with saver.held_by(thread, None):
             yield
@@ -88,7 +88,7 @@ def _checked(saga: Saga, effects: Mapping[str, str] | None) -> dict[str, str]:
 
 
 async def _decide_on_ended(engine: Engine, saga: Saga, decisions: dict[str, str]) -> None:
-    """What has committed is undone as a whole, or stays."""
+    """Decides on an ended saga: what has committed is undone as a whole, or stays."""
     if COMPENSATE not in decisions.values():
         return
     if KEEP in decisions.values():
@@ -105,7 +105,7 @@ async def _undo(coordinator: Coordinator, names: list[str]) -> None:
     for name in names:
         if _is_stuck(saga, name):
             raise NotAllowedError(
-                f"saga {saga.id!r}: operation {name!r} can not be compensated ({saga.operations[name].hold}): resolve it first",
+                f"saga {saga.id!r}: operation {name!r} cannot be compensated ({saga.operations[name].hold}): resolve it first",
                 saga_id=saga.id,
                 operation_id=name,
             )

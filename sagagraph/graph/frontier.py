@@ -1,4 +1,4 @@
-"""Frontier: what a new operation comes after by default: all that had finished before its step (PROTOCOL, door 2, point 8)."""
+"""Frontier: the default prerequisites of a new operation: all that had finished before its step (PROTOCOL, door 2, point 8)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from sagagraph.saga.core.state import Saga
 
 RECORD = "sagagraph."
-"""Begins the names of actions that only write something down: nothing comes after them."""
+"""Prefix of the names of actions that only record something: nothing depends on them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """`step`: of the pass of its graph; None for what a node did beside its steps. `leaves`: what it did that nothing follows."""
+    """`step`: in the pass of its graph; None for work outside the node's steps.
+
+    `leaves`: operations that nothing else follows.
+    """
 
     name: str
     node: str
@@ -23,7 +26,7 @@ class Finished:
 
 
 class Level:
-    """The finished operations of one pass of one graph, or of one node; `base`: what all of that comes after."""
+    """The finished operations of one pass of one graph, or of one node; `base`: the prerequisites of all of them."""
 
     def __init__(self, base: Iterable[str]) -> None:
         self._base = tuple(base)
@@ -40,7 +43,10 @@ class Level:
         self._of_node.setdefault(finished.node, []).extend((finished.name, *finished.leaves))
 
     def before(self, step: int | None) -> tuple[str, ...]:
-        """What finished in earlier steps and has nothing after it. What a node does beside steps follows each other."""
+        """Those that finished in earlier steps and have no dependents.
+
+        A node's operations outside its steps follow one another.
+        """
         waiting, self._waiting = self._waiting, []
         for each in waiting:
             if step is None or each.step is None or each.step < step:
@@ -64,7 +70,7 @@ class Level:
 
 
 class Levels:
-    """All levels of a saga, by the operation that they are below ("" for the graph itself), begun from its journal."""
+    """All levels of a saga, by the operation that they are below ("" for the graph itself), built from its journal."""
 
     def __init__(self, saga: Saga, root: str) -> None:
         """`root`: the prefix of the live branch."""
@@ -76,12 +82,12 @@ class Levels:
             self.plan(operation.id, parent_of(saga, operation.id, root))
 
     def plan(self, name: str, parent: str) -> None:
-        """`name` is below `parent`."""
+        """Plans `name` below `parent`."""
         below = self._below.setdefault(parent, {})
         below[name] = None
 
     def own_of(self, saga: Saga, name: str) -> list[str]:
-        """What the code of `name` did beside the nodes of graphs that it ran, and beside writing down."""
+        """What the code of `name` did besides running the nodes of graphs and recording facts."""
         own = [each for each in self._below.get(name, ()) if step_and_node(each, name)[0] is None]
         return [each for each in own if not saga.operations[each].spec.action.startswith(RECORD)]
 
@@ -105,7 +111,7 @@ class Levels:
 
 
 def kept_of(saga: Saga, root: str) -> tuple[str, ...]:
-    """For a branch: what stands of the branches before it."""
+    """For a branch: the effects kept from the branches before it."""
     if not root:
         return ()
     return tuple(
@@ -116,7 +122,7 @@ def kept_of(saga: Saga, root: str) -> tuple[str, ...]:
 
 
 def parent_of(saga: Saga, name: str, root: str) -> str:
-    """The operation that `name` is below; ids say it."""
+    """The operation that `name` is below, which its id tells."""
     parent = name.rpartition("/")[0]
     while parent and parent not in saga.operations:
         parent = parent.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""Invocation of a thread: which saga it is about, and what LangGraph is given for it (PROTOCOL, door 2, point 1)."""
+"""Invocation of a thread: which saga it concerns, and what LangGraph is given for it (PROTOCOL, door 2, point 1)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Thread:
     snapshot: StateSnapshot
     saga: Saga | None
     number: int
-    """Of its latest run; 0 before the first."""
+    """The number of its latest run; 0 before the first."""
 
     @property
     def head(self) -> str | None:
@@ -51,7 +51,7 @@ class _Thread:
 
     @property
     def was_moved(self) -> bool:
-        """Its newest checkpoint was made by hand."""
+        """Whether its newest checkpoint was made by hand."""
         return (self.snapshot.metadata or {}).get("source") in ("update", "fork")
 
 
@@ -63,12 +63,12 @@ def thread_of(config: RunnableConfig | None) -> str:
 
 
 def _newest(config: Any) -> RunnableConfig:
-    """Of the thread that `config` names, as it names it."""
+    """The newest checkpoint of the thread that `config` names."""
     return {"configurable": {"thread_id": config["configurable"]["thread_id"]}}
 
 
 async def latest_run(engine: Engine, thread: str) -> tuple[str, int]:
-    """The saga of the thread's newest run and its number; number 0 if there is none. Asks for few of many runs."""
+    """The saga of the thread's newest run and its number; number 0 if there is none. Reads few runs, however many there are."""
 
     async def exists(number: int) -> bool:
         return await engine.store.headline(run_id(thread, number)) is not None
@@ -93,7 +93,7 @@ async def opened(
     *,
     on_failure: str,
 ) -> AsyncIterator[Invocation]:
-    """`on_failure`: "raise", or the node that goes on once the saga was compensated."""
+    """`on_failure`: "raise", or the node that continues once the saga was compensated."""
     thread_id = thread_of(config)
     thread_config = _newest(config)
     saga_id, number = await latest_run(engine, thread_id)
@@ -107,7 +107,7 @@ async def opened(
     async with engine.hold(run_id(thread_id, number), begin=begun) as coordinator:
         run = GraphRun(engine, coordinator, graph.name)
         with saver.held_by(thread_id, coordinator):
-            snapshot = await graph.aget_state(thread_config)  # once more, now that nobody else can move it
+            snapshot = await graph.aget_state(thread_config)  # checked again, now that nobody else can move it
             now = _Thread(thread_id, snapshot, run.saga, number)
             if run.saga.stage is Stage.COMPENSATED and COMPENSATE not in snapshot.next:
                 run.compensated_at = -1.0 if on_failure in snapshot.next else None
@@ -118,7 +118,7 @@ async def opened(
 
 
 def _begins(thread: _Thread, given: object, point: str | None, *, ends_with_failure: bool) -> SagaBegun | None:
-    """How the next run of the thread begins; None if the invocation goes on with the latest one. Raises `ConflictError`."""
+    """How the thread's next run begins; None if the invocation continues the latest one. Raises `ConflictError`."""
     if thread.saga is None:
         if given is None and thread.head is None:
             raise NotAllowedError(f"thread {thread.id!r} has not begun: invoke it with an input", saga_id=thread.id)
@@ -165,7 +165,7 @@ async def _what_to_give(
     if answer is not None and not await _takes(run, thread, answer):
         answer = None
     branch = saga.operations.get(run.root) if run.root else None
-    if branch is not None and branch.output["head"] == thread.head:  # decided, and not yet begun
+    if branch is not None and branch.output["head"] == thread.head:  # decided, but not yet begun
         if branch.output["point"] is None:
             raise NotAllowedError(f"saga {saga.id!r}: its state was to be updated and was not: update it again", saga_id=saga.id)
         configurable["checkpoint_id"] = branch.output["point"]
@@ -183,15 +183,15 @@ async def _what_to_give(
 
 
 async def _takes(run: GraphRun, thread: _Thread, answer: Command[Any]) -> bool:
-    """Whether LangGraph is to be given `answer`. Raises `ConflictError` if nobody waits for one."""
+    """Whether LangGraph should receive `answer`. Raises `ConflictError` if nothing waits for one."""
     if run.is_turned_back:
         return False
     waiting = waiting_nodes(run.saga)
-    if thread.head is None and len(waiting) == 1:  # its checkpoint is lost: the node is given it from the journal
+    if thread.head is None and len(waiting) == 1:  # its checkpoint is lost: the node gets the answer from the journal
         await record_answer(run, waiting[0], answer.resume)
         return False
     if thread.snapshot.interrupts or waiting or (thread.was_moved and thread.snapshot.next):
-        return True  # after an update of the state the node that will ask is still to come
+        return True  # after an update of the state, the node that will ask has not run yet
     if is_answered_by(run.saga, answer.resume):
         return False
     raise ConflictError(f"saga {run.saga.id!r} waits for no answer: resume it with None", saga_id=run.saga.id)

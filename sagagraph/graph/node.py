@@ -1,4 +1,4 @@
-"""Node of a graph as an operation of its saga, and the function that LangGraph calls in its place."""
+"""Node: a graph's node as an operation of its saga, and the function that LangGraph calls in its place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langgraph._internal._runnable import RunnableCallable  # what StateGraph itself makes of functions
+from langgraph._internal._runnable import RunnableCallable  # the types into which StateGraph itself wraps functions
 from langgraph.errors import GraphBubbleUp, GraphInterrupt, ParentCommand, is_invalid_resume
 from langgraph.types import Command
 
@@ -31,7 +31,7 @@ from sagagraph.workflow.values import Json
 
 
 def journalled_node(declaration: NodeDeclaration) -> Runnable[Any, Any]:
-    runnable = declaration.runnable  # LangGraph looks for subgraphs among what this function closes over
+    runnable = declaration.runnable  # LangGraph looks for subgraphs in this function's closure
 
     async def node(state: object, config: RunnableConfig) -> Any:
         run = run_of(config, declaration.name)
@@ -51,7 +51,7 @@ def journalled_node(declaration: NodeDeclaration) -> Runnable[Any, Any]:
 async def _after_the_end(
     declaration: NodeDeclaration, runnable: Runnable[Any, Any], run: GraphRun, state: object, config: RunnableConfig
 ) -> Any:
-    """Where the graph goes on after its saga was compensated: no part of it, and so without effects."""
+    """Where the graph continues after its saga was compensated: outside the saga, and so without effects."""
     if declaration.kind is not ActionKind.READ_ONLY:
         ended = f"saga {run.saga.id!r} is {run.status.value}: node {declaration.name!r}, which has effects, comes too late"
         raise LeftOpen(SagaClosedError(ended, saga_id=run.saga.id))
@@ -79,7 +79,7 @@ class Pass:
         self._state = state
         self._config = config
         self._raised: BaseException | None = None
-        """What the node's function stopped with, where that is no outcome of the node."""
+        """The exception of the node's function, where that is no outcome of the node."""
 
     async def run_through(self) -> Any:
         try:
@@ -109,13 +109,13 @@ class Pass:
             return raised
         failed = raised or exc
         saga = self._run.saga
-        if saga.pivot_has_landed or saga.pivot_is_open:  # nothing goes back any more: the node stays where it is
-            failed.add_note(f"the pivot {saga.pivot!r} can not be taken back: resume saga {saga.id!r} once this can be done")
+        if saga.pivot_has_landed or saga.pivot_is_open:  # past the pivot the saga only goes forward: the node stays where it is
+            failed.add_note(f"the pivot {saga.pivot!r} cannot be taken back: resume saga {saga.id!r} once this can be done")
             return LeftOpen(failed)
         return LeftOpen(exc) if raised is None and exc.leaves_saga_open else failed
 
     def _request(self) -> Json:
-        """What the journal holds, where that differs in nothing but the ids that a reducer gave to messages."""
+        """The request; the one in the journal, where they differ only in the ids that a reducer gave to messages."""
         state = encode_state(self._state)
         request = state if self._declaration.keeps_state else {"state_hash": hash_of(state)}
         known = self._run.saga.operations.get(self._name)
@@ -138,7 +138,7 @@ class Pass:
     # -- the call of the node's function ---------------------------------------------------------------------------------
 
     def _execute(self) -> Function:
-        """For the coordinator, which calls it in a task or thread of its own: in the context that LangGraph made for the node."""
+        """Executes for the coordinator, in its task or thread but in the context that LangGraph made for the node."""
         context = copy_context()
         runnable, config = self._declaration.runnable, self._config
         if _is_plain(runnable):
@@ -182,7 +182,7 @@ class Pass:
         return output_with(encode(returned), scope.asked) if has_own else encode(returned)
 
     def ended_with(self, exc: BaseException) -> BaseException:
-        """What the coordinator is told in the place of `exc`."""
+        """What the coordinator is told instead of `exc`."""
         if isinstance(exc, GraphBubbleUp) or (isinstance(exc, SagaGraphError) and exc.leaves_saga_open):
             self._raised = exc if isinstance(exc, GraphBubbleUp | SagaClosedError) else LeftOpen(exc)
             return Paused(f"it waits for an answer at {self._name!r}" if isinstance(exc, GraphInterrupt) else str(exc))
@@ -196,7 +196,7 @@ class Pass:
 
 
 def _for_parent(raised: ParentCommand) -> dict[str, object]:
-    """A subgraph's command for a graph further out, by names that hold in every run: LangGraph adds ids of tasks to them."""
+    """A subgraph's command for an outer graph, under names that are equal in every run: LangGraph adds task ids to them."""
     command: Command[Any] = raised.args[0]
     names = (part.partition(":")[0] for part in str(command.graph).split("|"))
     return {_PARENT: replace(command, graph="|".join(name for name in names if not name.isdecimal()))}
@@ -206,7 +206,7 @@ _PARENT = "$parent"
 
 
 class _Ends:
-    """A `with` around the node's function."""
+    """Context around the node's function."""
 
     def __init__(self, passing: Pass) -> None:
         self._passing = passing
@@ -220,7 +220,7 @@ class _Ends:
 
 
 def _is_plain(runnable: Runnable[Any, Any]) -> bool:
-    """A function that is no coroutine: it gets a thread of the coordinator's."""
+    """Whether it is a function and not a coroutine: it gets one of the coordinator's threads."""
     if not isinstance(runnable, RunnableCallable) or runnable.func is None:
         return False
     return runnable.afunc is None or isinstance(runnable.afunc, partial)

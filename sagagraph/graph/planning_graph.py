@@ -1,6 +1,6 @@
-"""Planning graph, prebuilt (door 3): intake → plan → validate → approve → execute → (repair | compensate) → finish.
+"""Planning graph (door 3): intake → plan → validate → approve → execute → (repair | compensate) → finish.
 
-The journal is authoritative: a node first looks there whether its work is done, so the graph may be run again from its start at
+The journal is authoritative: a node first checks there whether its work is done, so the graph may be rerun from its start at
 any time, with or without its checkpoint. Its state holds an id and small references only (DESIGN section 4).
 """
 
@@ -42,10 +42,10 @@ MAX_PROPOSALS = 3
 """How many plans may be judged before the request counts as infeasible."""
 
 LEARNS_FROM = 20
-"""Sagas whose validators' objections are offered to a model that proposes."""
+"""How many earlier sagas a proposing model learns from: it is offered their validators' objections."""
 
 MAX_REPAIRS = 12
-"""How often the plan of one saga may be repaired before it counts as beyond that."""
+"""How often one saga's plan may be repaired before it counts as beyond repair."""
 
 Place = Literal["plan", "repair", "validate", "approve", "execute", "compensate", "finish"]
 
@@ -57,7 +57,7 @@ class PlanningState(TypedDict, total=False):
 
 
 class Approval(TypedDict):
-    """The answer to the graph's one interrupt: bound to a plan by its hash (None: the one that is shown)."""
+    """The answer to the graph's one interrupt, bound to a plan by its hash (None: the one that is shown)."""
 
     approved: bool
     by: str
@@ -80,7 +80,7 @@ NodeRuntime = Runtime[PlanningContext]
 
 
 class PlanningGraph:
-    """Runs sagas of one domain. Each call holds the saga's lease while it runs, and returns where the saga stands then."""
+    """Runs sagas of one domain. Each call holds the saga's lease while it runs, and returns the saga's state at its end."""
 
     def __init__(
         self, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None, model: Model | None = None
@@ -95,25 +95,25 @@ class PlanningGraph:
             engine.register(each)
 
     async def start(self, saga_id: str, request: object, *, approved_by: str | None = None) -> SagaView:
-        """Begin the saga, or go on with it. Raises `ConflictError` for the same id with another request."""
+        """Begins or resumes the saga. Raises `ConflictError` for the same id with another request."""
         begun = SagaBegun(Driver.WORKFLOW, self._domain.name, request, approved_by or "")
         return await self._run(saga_id, begun=begun, approved_by=approved_by)
 
     async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
-        """Go on with the saga, or with what is changing it after its commit."""
+        """Resumes the saga, or the one that amends it after its commit."""
         if (await self._engine.load(saga_id)).amending is not None:
             return await self._amend(saga_id, wait=wait)
         return await self._run(saga_id, wait=wait)
 
     async def decide(self, saga_id: str, *, approved: bool, by: str, plan_hash: str | None = None) -> SagaView:
-        """Approve or reject the plan that is shown, and carry on. Raises `ConflictError` if `plan_hash` is another one's."""
+        """Approves or rejects the plan that is shown, and continues. Raises `ConflictError` if `plan_hash` is another plan's."""
         decision = Approval(approved=approved, by=by, plan_hash=plan_hash)
         if (await self._engine.load(saga_id)).amending is not None:
             return await self._amend(saga_id, decision=decision)
         return await self._run(saga_id, decision=decision)
 
     async def choose(self, saga_id: str, plan_hash: str) -> SagaView:
-        """Ask for approval of one of the alternatives instead. Raises `ConflictError` if it is not among them."""
+        """Asks for approval of one of the alternatives instead. Raises `ConflictError` if it is not among them."""
         saga = await self._engine.load(saga_id)
         shown = self._domain.title(saga.plan.content) if saga.plan.content else ""
         return await self._run(saga_id, wish=c.ChoosePlan(plan_hash, shown))
@@ -121,10 +121,10 @@ class PlanningGraph:
     async def change(
         self, saga_id: str, request: object, *, by: str, approved_by: str | None = None, lost: Collection[str] = ()
     ) -> SagaView:
-        """Go on with other wishes, keeping what stands where it fits them; if they can not be met, with the old ones.
+        """Replans for a changed request, keeping what still fits; if it cannot be met, returns to the old request.
 
-        After the commit by an amendment, a saga of its own (ADR-0011); only then can reservations be `lost`. Raises
-        `NotAllowedError` while the pivot is under way, and where a cancel or another change goes on.
+        After the commit this is an amendment, a saga of its own (ADR-0011); only then can reservations be `lost`. Raises
+        `NotAllowedError` while the pivot is executing, and while a cancellation or another change is in progress.
         """
         saga = await self._engine.load(saga_id)
         if saga.stage in (Stage.COMMITTED, Stage.REVERSING, Stage.AMENDING):
@@ -132,14 +132,14 @@ class PlanningGraph:
             return await self._amend(saga_id)
         if lost:
             raise NotAllowedError(
-                f"saga {saga_id!r} is {status_of(saga).value}: what fails before it has committed is repaired by itself",
+                f"saga {saga_id!r} is {status_of(saga).value}: what fails before it has committed is repaired automatically",
                 saga_id=saga_id,
             )
         wish = c.ChangeRequest(to_json(request), by, approved_by or "")
         return await self._run(saga_id, wish=wish)
 
     async def _amend(self, saga_id: str, *, decision: Approval | None = None, wait: bool = True) -> SagaView:
-        """Run the saga that changes `saga_id` as far as it goes; begun again after a crash it goes on where it was."""
+        """Runs the saga that amends `saga_id` as far as it goes; after a crash it resumes."""
         saga = await self._engine.load(saga_id)
         if (amending := saga.amending) is not None:
             begun = SagaBegun(Driver.WORKFLOW, saga.domain, amending.request, amending.approved_by)
@@ -172,7 +172,7 @@ class PlanningGraph:
         return await self._engine.status(saga_id)
 
     async def _lessons(self) -> Sequence[str]:
-        """Of the latest sagas of this domain. One whose journal can not be read teaches nothing."""
+        """Lessons from the latest sagas of this domain. A journal that cannot be read contributes none."""
         journals = []
         latest = [each.saga_id for each in await self._engine.sagas() if each.domain == self._domain.name]
         for saga_id in latest[:LEARNS_FROM]:
@@ -193,7 +193,7 @@ def planning_graph(
 ) -> PlanningGraph:
     """The planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart.
 
-    `model`: proposes the plans of a domain that lets one choose; its solver does otherwise.
+    `model`: proposes the plans of a domain that allows it; otherwise the domain's solver does.
     """
     return PlanningGraph(domain, engine, checkpointer, model)
 
@@ -220,7 +220,7 @@ def _next_place(state: PlanningState, runtime: NodeRuntime) -> Place:
 
 
 def place_of(saga: Saga) -> Place:
-    """Where the journal says that the work stands."""
+    """The node whose turn it is according to the journal."""
     match saga.stage:
         case Stage.PLANNING if saga.plan.hash is None:
             return "plan"
@@ -250,7 +250,7 @@ async def intake(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
-    """Propose; a proposal that was judged INVALID before is not made again."""
+    """Proposes a plan; a proposal that was judged INVALID before is not made again."""
     context = runtime.context
     saga = context.coordinator.saga
     planner = None if amended_by(saga) else context.planner
@@ -267,7 +267,7 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 async def _proposed(domain: Domain, saga: Saga) -> tuple[Proposal, ...] | Infeasible:
-    """A plan that has been carried out is changed as little as a repair would change it."""
+    """Proposes a plan. One that has been carried out is changed as little as a repair would change it."""
     if amended_by(saga) is None:
         return await domain.propose(saga.request)
     repaired = await domain.repair(saga)
@@ -275,7 +275,7 @@ async def _proposed(domain: Domain, saga: Saga) -> tuple[Proposal, ...] | Infeas
 
 
 async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
-    """Propose what keeps most of what stands; not what has just failed, and nothing that was judged INVALID."""
+    """Proposes what keeps most of the plan; not what has just failed, and nothing that was judged INVALID."""
     context = runtime.context
     saga = context.coordinator.saga
     proposed = await context.domain.repair(saga)
@@ -290,7 +290,7 @@ async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 def _proposing(first: Proposal, *others: Proposal) -> c.ProposePlan:
-    alternatives = tuple(to_json(asdict(each)) for each in others)  # as the journal will read them again
+    alternatives = tuple(to_json(asdict(each)) for each in others)  # as the journal will give them back
     return c.ProposePlan(first.plan_hash, first.plan, asdict(first.cost), alternatives, first.reasons)
 
 
@@ -301,7 +301,7 @@ def _objections(saga: Saga) -> tuple[str, ...]:
 
 
 async def validate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
-    """The domain's validators judge the plan in the journal; they see it and the request, nothing of how it was made."""
+    """Has the domain's validators judge the journalled plan; they see it and the request, nothing of how it was made."""
     context = runtime.context
     saga = context.coordinator.saga
     with context.telemetry.judging_plan(saga, context.domain.name) as judging:
@@ -315,7 +315,7 @@ async def validate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     context = runtime.context
     coordinator = context.coordinator
-    if place_of(coordinator.saga) != "approve":  # the journal has the decision already
+    if place_of(coordinator.saga) != "approve":  # the journal already has the decision
         return _reference(coordinator.saga)
     await _tell(coordinator, coordinator.saga, c.AskApproval())
     saga = coordinator.saga
@@ -331,7 +331,7 @@ async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 def _approver_before(context: PlanningContext) -> str:
-    """Whoever approved this plan in all that matters to people, when it was another one; nobody, if it costs them more."""
+    """Whoever approved the previous plan, if this one is equal in all that people care about; nobody, if it costs them more."""
     saga = context.coordinator.saga
     if _is_first_plan(saga) or context.domain.needs_approval(saga):
         return ""
@@ -339,12 +339,12 @@ def _approver_before(context: PlanningContext) -> str:
 
 
 def _is_first_plan(saga: Saga) -> bool:
-    """Nothing was planned before it, here or in a saga that this one amends."""
+    """Whether nothing was planned before it, here or in a saga that this one amends."""
     return not saga.plan.version and amended_by(saga) is None
 
 
 async def _tell(coordinator: Coordinator, seen: Saga, command: c.Command) -> None:
-    """What follows from `seen`; dropped if the saga is elsewhere by now: who cancels waits for no planner or validator."""
+    """Appends what follows from `seen`, unless the saga has moved on: a cancellation waits for no planner or validator."""
     try:
         await coordinator.tell(command)
     except NotAllowedError:
@@ -362,7 +362,7 @@ def _command_of(decision: Approval) -> c.ApprovePlan | c.RejectPlan:
 
 
 async def execute(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
-    """Mint the operations of a plan once, then let the coordinator run them until nothing moves or the saga turns back."""
+    """Mints a plan's operations once, then lets the coordinator run them until nothing moves or the saga turns back."""
     context = runtime.context
     coordinator = context.coordinator
     if coordinator.saga.stage is Stage.PLANNING:
@@ -380,12 +380,12 @@ def _accepting(domain: Domain, saga: Saga) -> c.AcceptPlan:
 
 
 async def compensate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
-    """The coordinator undoes what committed, dependents first."""
+    """Has the coordinator undo what committed, dependents first."""
     return _reference(await _until(runtime.context.coordinator, Stage.COMPENSATING))
 
 
 async def _until(coordinator: Coordinator, stage: Stage) -> Saga:
-    """Until the saga has left `stage`, or nothing in it moves any more."""
+    """Runs until the saga has left `stage`, or nothing in it moves any more."""
     return await coordinator.until(lambda saga: saga.stage is not stage or coordinator.is_idle)
 
 

@@ -41,7 +41,7 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
 
 RUN = "__sagagraph_run"
-"""Where nodes find the run in LangGraph's `configurable`; what begins so is in no checkpoint."""
+"""Where nodes find the run in LangGraph's `configurable`; keys with this prefix enter no checkpoint."""
 
 
 COMPENSATE = "__compensate__"
@@ -49,7 +49,7 @@ COMPENSATE = "__compensate__"
 
 
 class LeftOpen(GraphBubbleUp):
-    """Carries what leaves the saga open through LangGraph: siblings end, and nothing is recorded as failed."""
+    """Carries an error that leaves the saga open through LangGraph: siblings end, and nothing is recorded as failed."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(str(error))
@@ -58,10 +58,10 @@ class LeftOpen(GraphBubbleUp):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The operation whose code runs; "" is the graph itself. `action` prefixes the names of the actions of what is below.
+    """The operation whose code is running; "" is the graph itself. `action` prefixes the names of the actions below it.
 
-    `asked`: what that code has asked for itself in this pass, beside the nodes of graphs that it runs; `level`: what of all that
-    has finished.
+    `asked`: the operations that this code itself has asked for in this pass, without the nodes of graphs that it runs; `level`:
+    those of them that have finished.
     """
 
     run: GraphRun
@@ -96,9 +96,9 @@ class GraphRun:
         self.asked_interrupts: set[str] = set()
         """Ids of the interrupts that this run has journalled."""
         self.failure: BaseException | None = None
-        """What turned the saga back in this process."""
+        """The failure that turned the saga back in this process."""
         self.compensated_at: float | None = None
-        """The step of the node that waited for the compensation; what comes later is not part of the saga."""
+        """The step of the node that waited for the compensation; later steps are not part of the saga."""
         self._has_routed = False
         self.items = Items(engine, lambda: coordinator.saga)
         coordinator.asked = self.asked
@@ -116,7 +116,7 @@ class GraphRun:
     async def perform(
         self, name: str, action: Action, request: object, after: Iterable[str] | None, step: int | None
     ) -> Operation:
-        """Run `action` as operation `name`, or find it in the journal; its outcome is durable when this returns.
+        """Runs `action` as operation `name`, or finds it in the journal; its outcome is durable when this returns.
 
         A cancellation waits until the outcome of an effect is journalled, for as long as its policy allows.
         """
@@ -155,7 +155,7 @@ class GraphRun:
         return self.levels.at(self.saga, scope.operation).of_nodes(nodes)
 
     async def record(self, name: str, value: object, *, what: str) -> None:
-        """Journal a fact as an operation without effect; one that is there already stands."""
+        """Journals a fact as an operation without effect; one that is already there is kept."""
         known = self.saga.operations.get(name)
         if known is None or not known.succeeded:
             self.asked.add(name)
@@ -173,7 +173,7 @@ class GraphRun:
 
     @property
     def is_stuck(self) -> bool:
-        """The compensation could not be carried through, or not be begun."""
+        """Whether the compensation could not be completed, or not be begun."""
         return self.saga.stage is not Stage.COMPENSATED
 
     @property
@@ -184,14 +184,14 @@ class GraphRun:
         return saga.stage is not Stage.COMMITTED
 
     async def turn_back(self, error: BaseException) -> None:
-        """From here on no intent is accepted; what committed will be compensated."""
+        """Turns the saga back: no further intent is accepted, and what committed will be compensated."""
         if self.failure is None:
             self.failure = error
         if self.saga.stage is Stage.RUNNING and self.saga.body_fault is None:
             await self.coordinator.tell(c.RaiseBody(Fault(type(error).__name__, words_of(error) or type(error).__name__)))
 
     def routes_first(self) -> bool:
-        """Whether nobody in this process has routed to the compensation before."""
+        """Whether nothing in this process has routed to the compensation before."""
         first, self._has_routed = not self._has_routed, True
         return first
 
@@ -200,7 +200,7 @@ class GraphRun:
         return await self.coordinator.until_quiet()
 
     async def completed(self) -> None:
-        """All nodes are through. Raises `OperationHeldError` where something must be settled by a person first."""
+        """Completes the run: all nodes are done. Raises `OperationHeldError` where a person must settle something first."""
         saga = self.saga
         if saga.stage is Stage.COMMITTED:
             return
@@ -212,7 +212,7 @@ class GraphRun:
             raise open_end_of(saga)
 
     def _wanted(self) -> frozenset[str]:
-        """All but what a node did in a pass that it then ran again, and did not ask for any more (ADR-0005)."""
+        """The operations still asked for: not those of an abandoned pass that its rerun left out (ADR-0005)."""
         saga = self.saga
         stale: set[str] = set()
         for operation in saga.in_order():
@@ -233,7 +233,7 @@ class GraphRun:
         return failed
 
     async def settle(self) -> None:
-        """Effects that are out are left to end, within their policies, before the lease is given back."""
+        """Lets running effects end, within their policies, before the lease is given back."""
         with suppress(SagaGraphError, TimeoutError):
             waits_s = max((each.spec.policy.timeout_s for each in self._effects_out()), default=0.0)
             async with asyncio.timeout(waits_s + 1.0):
@@ -243,7 +243,7 @@ class GraphRun:
         return [each for each in self.saga.operations.values() if each.in_flight and each.has_effect]
 
     def held(self) -> SagaGraphError | None:
-        """What waits for a person, if it is no answer to an interrupt."""
+        """What waits for a person, other than an answer to an interrupt."""
         for each in self.saga.in_order():
             if each.status is OperationStatus.HELD and each.has_effect and not waits_for_answer(each):
                 return failure_of(self.saga, each)
@@ -251,7 +251,7 @@ class GraphRun:
 
 
 def _told(performing: asyncio.Future[Operation]) -> None:
-    """Whoever was cancelled does not ask any more how it ended; the journal says it."""
+    """A cancelled caller no longer asks how the operation ended; the journal has it."""
     if not performing.cancelled():
         performing.exception()
 
@@ -279,18 +279,18 @@ def live_branch(saga: Saga) -> str:
 
 
 def abandoned(saga: Saga) -> tuple[str, ...]:
-    """Passes without effects that nobody will finish: of another branch, or of a node that is not come to any more."""
+    """Passes without effects that nothing will finish: of another branch, or of a node that is no longer reached."""
     return tuple(each.id for each in saga.in_order() if not (each.has_effect or is_done_with(each)))
 
 
 async def remove(coordinator: Coordinator, names: Iterable[str]) -> None:
-    """From the plan (PROTOCOL rule 8): what has effects is compensated while the saga goes on."""
+    """Removes operations from the plan (PROTOCOL rule 8): those with effects are compensated while the saga continues."""
     if removed := tuple(names):
         await coordinator.tell(c.AcceptPlan((), removed))
 
 
 async def write_down(coordinator: Coordinator, name: str, value: object, *, what: str) -> None:
-    """`value`, JSON, as the output of an operation without effect; durable when this returns."""
+    """Records `value`, JSON, as the output of an operation without effect; durable when this returns."""
     action = _recording(what, value)
     coordinator.give(name, action)
     await coordinator.tell_until(c.PlanOperation(action.spec(name, None)), partial(is_over, name=name), operation=name)

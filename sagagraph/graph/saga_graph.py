@@ -30,27 +30,27 @@ from sagagraph.workflow.policy import LoopGuards, Policy, Retry
 
 RAISE = "raise"
 READING = Policy(timeout_s=600.0)
-"""Of a node without effects, if none is given: a model may take long."""
+"""The default policy of a node without effects: a model may take long."""
 CONTAINING = Policy(retry=Retry(max_attempts=1), timeout_s=86_400.0, loop_guards=LoopGuards(deadline_s=86_400.0))
-"""Of a node that is a graph: what fails in it has had its own attempts."""
+"""The policy of a node that is a graph: what fails in it has used its own attempts."""
 
 _REPLACED = {
     "retry_policy": "policy=Policy(retry=...)",
     "timeout": "policy=Policy(timeout_s=...)",
     "error_handler": "on_failure= of compile",
 }
-"""What LangGraph offers in the place of a policy, and what to say here."""
+"""What LangGraph offers instead of a policy, and what to use here."""
 
 
 class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
-    """A `StateGraph` whose nodes may say how they are undone and asked about."""
+    """A `StateGraph` whose nodes may declare how they are undone and probed."""
 
     def __init__(self, state_schema: type[StateT], context_schema: type[ContextT] | None = None, **options: Any) -> None:
         super().__init__(state_schema, context_schema, **options)
         self.declarations: dict[str, NodeDeclaration] = {}
 
     def set_node_defaults(self, **defaults: Any) -> Self:
-        """`cache_policy` only, and only for graphs without effects: the policies of nodes decide the rest."""
+        """Accepts `cache_policy` only, and only for graphs without effects: the nodes' policies decide the rest."""
         _check_replaced(defaults)
         return super().set_node_defaults(**defaults)
 
@@ -68,7 +68,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         depends_on: Iterable[str] | None = None,
         **options: Any,
     ) -> Self:
-        """As in LangGraph. Without `kind`, a node with a compensation is compensatable, any other read-only.
+        """Adds a node as in LangGraph. Without `kind`, a node with a compensation is compensatable, any other read-only.
 
         `compensate(state, update, call)`: `update` is what the node returned (None where that was never learnt), without the
         rest of a `Command`. `probe(state, call)` returns a `Probe`. `depends_on`: names of nodes; by default all that had
@@ -123,9 +123,9 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         name: str | None = None,
         **options: Any,
     ) -> CompiledSagaGraph[StateT, ContextT, InputT, OutputT]:
-        """`on_failure`: "raise" the failure after the compensation, or the name of the node that the graph goes on with then.
+        """`on_failure`: "raise" the failure after the compensation, or the name of the node with which the graph then continues.
 
-        Without an `engine` it is a graph for a node of another SagaGraph. Without a `checkpointer` threads are kept
+        Without an `engine` it serves as a node of another SagaGraph. Without a `checkpointer` threads are kept
         in memory; the journal brings them back. Actions are named after `name`: it tells graphs with the same node names apart.
         """
         self._check(on_failure)
@@ -151,9 +151,9 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
                     raise UnknownOperationError(f"node {declaration.name!r} depends on {each!r}, which is no node of this graph")
 
     def _add_compensation(self, on_failure: str) -> None:
-        """Once, however often the graph is compiled; the newest `on_failure` counts."""
+        """Adds the node once, however often the graph is compiled; the newest `on_failure` counts."""
         self.nodes.pop(COMPENSATE, None)
-        self.compiled = False  # LangGraph warns of nodes that are added after a compile, and this one belongs to each
+        self.compiled = False  # LangGraph warns of nodes that are added after a compile, and every compile needs this one
         goto = END if on_failure == RAISE else on_failure
 
         async def compensate(state: Any, config: RunnableConfig) -> Command[Any]:
@@ -168,7 +168,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
 
 
 async def _route_failure(state: Any, error: NodeError, config: RunnableConfig) -> Command[Any]:
-    """A node failed past its policy, or was refused because another one had: no further intent, then the compensation."""
+    """Routes a failed node, or one refused because another failed, to the compensation: no further intent, then undo."""
     run = run_of(config, error.node)
     raised = error.error if isinstance(error.error, BaseException) else RuntimeError(str(error.error))
     if active_scope() is not None:  # in a graph that is a node: the outermost one compensates

@@ -1,4 +1,4 @@
-"""Tools of LangChain as actions: what a model calls is an operation of the saga of the node that runs it."""
+"""Tools of LangChain as actions: a model's call is an operation of the saga of the node that runs it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def saga_tool(
     validators: Iterable[Validator] = (),
     guarantees: Guarantees | None = None,
 ) -> BaseTool:
-    """`tool` for models and for `ToolNode`, each call of it an operation below the node that makes it.
+    """Makes `tool` usable by models and `ToolNode`, with each call an operation below the node that makes it.
 
     `compensate(arguments, output, call)` and `probe(arguments, call)` get the arguments that the model chose. The same arguments
     in another pass of the node are the same operation, whatever id the model gave to its call; the second of two equal calls in
@@ -68,12 +68,12 @@ def saga_tool(
 
 
 def _fields(schema: Any) -> Collection[str]:
-    """The names of a tool's arguments; those that LangGraph injects are in the one schema of it and not in the other."""
+    """The names of a tool's arguments; arguments that LangGraph injects appear in only one of its schemas."""
     return schema["properties"] if isinstance(schema, dict) else get_fields(schema)
 
 
 def _outside(tool: BaseTool) -> Function:
-    """A claim: the effect is made again under its key, only to be undone."""
+    """Executes a claim: the effect is made again under its key, only to be undone."""
 
     async def execute(arguments: Json, _call: Call) -> Any:
         return encode(await tool.ainvoke(arguments))
@@ -122,12 +122,12 @@ class _SagaTool(BaseTool):
         return scope
 
     def _chosen(self, named: dict[str, Any]) -> dict[str, Any]:
-        """What the model decides; what LangGraph injects differs from pass to pass, and identifies nothing."""
+        """The arguments that the model chose; what LangGraph injects differs from pass to pass, and identifies nothing."""
         fields = _fields(self._tool.tool_call_schema)
         return {key: each for key, each in named.items() if key in fields}
 
     def _made_with(self, named: dict[str, Any], config: RunnableConfig, raised: list[BaseException]) -> Action:
-        """For this very call: with what was injected, in the context of the node."""
+        """The call itself: with what was injected, in the context of the node."""
         context = copy_context()
 
         async def execute(_arguments: Json, call: Call) -> Any:
@@ -144,14 +144,14 @@ class _SagaTool(BaseTool):
 
 
 async def _call_tool(tool: BaseTool, named: dict[str, Any], config: RunnableConfig) -> Any:
-    """The tool's own function, with its injected arguments and without another run of its callbacks."""
+    """Calls the tool's own function, with its injected arguments and without running its callbacks again."""
     function = tool._run if type(tool)._arun is BaseTool._arun else tool._arun
     wants_config = "config" in inspect.signature(function).parameters
     return await tool._arun(**named, **({"config": config} if wants_config else {}))
 
 
 def _numbered(scope: Scope, local: str) -> str:
-    """The second of two equal calls in one pass is another operation."""
+    """Numbers equal calls: the second of two in one pass is another operation."""
     count = 1
     while f"{scope.operation}/{local}-{count}" in scope.asked:
         count += 1

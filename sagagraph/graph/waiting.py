@@ -1,4 +1,4 @@
-"""Synchronous calls of a graph that runs on an event loop in another thread."""
+"""Waiting: synchronous calls of a graph whose event loop runs in another thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Waiting:
-    """`loop` None: nobody said where the engine lives."""
+    """`loop` None: the engine's loop is unknown."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None) -> None:
         self._loop = loop
@@ -37,7 +37,7 @@ class Waiting:
         return asyncio.run_coroutine_threadsafe(work, loop).result()
 
     def iterate(self, items: AsyncIterator[T]) -> Iterator[T]:
-        """Whoever stops iterating stops the work."""
+        """Iterates; stopping the iteration stops the work."""
         loop = self._checked()
         arrived: SimpleQueue[tuple[T, None] | tuple[None, BaseException | None]] = SimpleQueue()
 

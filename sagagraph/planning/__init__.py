@@ -1,1 +1,1 @@
-"""What a domain is to the engine: a planner, a validator and a translation of plans into operations."""
+"""Planning: how planners run, and what a domain is to the engine: planner, validator, translation of plans into operations."""

@@ -1,7 +1,8 @@
-"""Where planners think: in threads of this process, or, in a server, in processes of their own (`planning/processes.py`).
+"""Background planning: in threads of this process or, in a server, in separate processes (`planning/processes.py`).
 
-A solver takes what cores it can get. In an event loop's process its threads would crowd out the loop, the store and whatever
-else is served from there; where the system lets a single thread stand back (Linux), these do, and so do those that they start.
+A solver takes every core it can get. In an event loop's process its threads would crowd out the loop, the store and whatever
+else is served from there; where the system can lower the priority of a single thread (Linux), these and those that they start
+run at a lower one.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _THREADS: Final = 64
-"""So many planners at once; nobody waits in line for another's before that."""
+"""How many planners may run at once before others queue."""
 _STANDS_BACK: Final = 10
-"""Niceness, beside that of the process."""
+"""Niceness, on top of that of the process."""
 
 
 class Place(Protocol):
@@ -32,15 +33,15 @@ class Place(Protocol):
 
 
 async def in_background(think: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `think` returns, or raises. A caller who gives up ends a process, and leaves a thread behind.
+    """Returns what `think` returns, or raises what it raises. If the caller gives up, a process is ended, but a thread runs on.
 
-    Raises `PlannerError` where a process came to its end without an answer.
+    Raises `PlannerError` where a process ended without an answer.
     """
     return await PLACE.get().think(partial(think, *args, **kwargs))
 
 
 async def apart(plan: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The same for planning that also asks others: on this event loop, or on one of its own in a process."""
+    """Does the same for planning that also calls others: on this event loop, or on a process's own."""
     return await PLACE.get().plan(partial(plan, *args, **kwargs))
 
 
@@ -58,7 +59,7 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def stand_back(by: int, thread: int | None = None) -> None:
-    """`by`: niceness more than now. `thread`: its native id; this one by default."""
+    """Lowers the priority. `by`: niceness added to the current one. `thread`: its native id; this one by default."""
     if hasattr(os, "setpriority") and hasattr(threading, "get_native_id"):
         whose = thread or threading.get_native_id()
         with suppress(OSError):

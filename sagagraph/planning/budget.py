@@ -1,4 +1,4 @@
-"""How long a planner may think."""
+"""Budget: how long a planner may think."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Until when on `clock` (seconds) a search may go on."""
+    """The time on `clock` (seconds) until which a search may continue."""
 
     deadline: float
     clock: Callable[[], float]
     seed: int = 0
     effort: float | None = None
-    """At most so much for each aim, in CP-SAT's deterministic time; None: until the deadline."""
+    """A bound for each objective, in CP-SAT's deterministic time; None: until the deadline."""
 
     @classmethod
     def of(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Budget:
-        """From now on."""
+        """A budget that starts now."""
         return cls(clock() + seconds, clock)
 
     @property

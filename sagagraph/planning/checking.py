@@ -1,4 +1,4 @@
-"""The judgement of a plan before it can be accepted: by its domain's validators, and by its structure (PRD-102 section 5).
+"""Checking: judges a plan before it can be accepted, by its domain's validators and its structure (PRD-102 section 5).
 
 The same function judges a new plan and one that is replayed.
 """
@@ -18,13 +18,13 @@ from sagagraph.workflow.operation import OperationSpec, references
 from sagagraph.workflow.wellformed import workflow_faults
 
 TIME_LIMIT_S: Final = 60.0
-"""For the validators of one plan."""
+"""Seconds for the validators of one plan."""
 VERSION: Final = 1
-"""Of how plans are judged here; a domain's own rules change with the release."""
+"""The version of these checks; a domain's own rules change with the release."""
 
 
 class Judged(Protocol):
-    """What of a domain judges its plans."""
+    """The parts of a domain that judge its plans."""
 
     @property
     def name(self) -> str: ...
@@ -41,7 +41,7 @@ async def judged_plan(domain: Judged, request: Any, plan: Any, shown: Any) -> Ve
     """The verdict on `plan`, with a certificate that names the plan and all that it was judged by.
 
     Raises:
-        ProviderError: the validators did not answer in time. An outage is no verdict: the plan is judged when the saga goes on.
+        ProviderError: the validators did not answer in time. An outage is no verdict: the plan is judged when the saga resumes.
     """
     try:
         async with asyncio.timeout(TIME_LIMIT_S):
@@ -63,7 +63,7 @@ async def judged_plan(domain: Judged, request: Any, plan: Any, shown: Any) -> Ve
 
 
 def judge_plan_of(domain: Judged) -> Callable[[Any, Any, Any], Any]:
-    """`judged_plan` for one domain, as a replay asks for it."""
+    """`judged_plan` for one domain, in the form that a replay calls."""
 
     async def judge(request: Any, plan: Any, shown: Any) -> Verdict:
         return await judged_plan(domain, request, plan, shown)
@@ -72,7 +72,7 @@ def judge_plan_of(domain: Judged) -> Callable[[Any, Any, Any], Any]:
 
 
 def structural_faults(specs: Sequence[OperationSpec], actions: Sequence[Action]) -> Iterator[Violation]:
-    """A DAG of operations whose inputs and actions exist, with its pivot in the right place; nothing is taken twice."""
+    """Checks for a DAG whose inputs and actions exist, with its pivot in the right place and no resource taken twice."""
     known = {(each.name, each.version): each for each in actions}
     for spec in specs:
         action = known.get((spec.action, spec.action_version))
@@ -93,7 +93,7 @@ def structural_faults(specs: Sequence[OperationSpec], actions: Sequence[Action])
 
 
 def _unfit_inputs(spec: OperationSpec, action: Action) -> Iterator[Violation]:
-    """Of what is known before anything runs."""
+    """Checks inputs against what is known before anything runs."""
     if any(True for _ in references(spec.inputs)):
         return
     try:
@@ -107,7 +107,7 @@ def _at(spec: OperationSpec, code: str, message: str) -> Violation:
 
 
 def over_budget(cost: float, budget: float | None) -> Iterator[Violation]:
-    """The estimated cost of a plan is within its budget. A cost that is no number is not."""
+    """Whether the plan's estimated cost exceeds its budget. A cost that is not a number does."""
     if budget is not None and not cost <= budget:
         message = f"is estimated to cost {cost:g}, and the budget is {budget:g}"
         yield Violation(code="BUDGET", message=message, evidence={"cost": cost, "budget": budget})

@@ -1,4 +1,4 @@
-"""CP-SAT as all planners run it, and how good what it answers is."""
+"""CP-SAT: how all planners run it, and how good its answers are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Status(StrEnum):
 
 
 def solver_with(budget: Budget) -> cp_model.CpSolver:
-    """One worker with a fixed seed: the same question has the same answer, unless the time runs out before the proof."""
+    """One worker with a fixed seed: equal questions get equal answers, unless the time runs out before the proof."""
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = budget.seed

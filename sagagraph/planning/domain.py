@@ -1,4 +1,4 @@
-"""Domains: what one that is opened can do. How one is found and opened is in `entry.py`; how to write one in docs/domains.md."""
+"""Domains: what a domain offers once it is opened. `entry.py` finds and opens one; docs/domains.md shows how to write one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def object_of(value: Json) -> Mapping[str, Json]:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """`plan_hash` names all of it that matters, and approval is bound to it."""
+    """`plan_hash` covers all of the plan that matters; approval is bound to it."""
 
     plan: Json
     plan_hash: str
@@ -38,16 +38,16 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """What it would take to give up one wish of a conflict, all other wishes kept."""
+    """What it would take to relax one wish of a conflict while all other wishes hold."""
 
     wish: str
     sentence: str
     needs: str | None = None
-    """What the wish would have to become, and that is the least; None: to give it up alone does not help."""
+    """The least that the wish would have to become; None: dropping it alone does not help."""
     change: Mapping[str, Json] | None = None
     """The same as fields of the request, in JSON."""
     together: tuple[str, ...] = ()
-    """Where it alone does not help: the fewest wishes, it among them, that have to give way together."""
+    """If relaxing it alone does not help: the fewest wishes, including it, that must be relaxed together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,14 @@ class Infeasible:
 
     reasons: tuple[str, ...]
     conflict: tuple[str, ...] = ()
-    """The fewest wishes that cannot be met together, though all but any one of them can. Empty: nothing can be had at all."""
+    """A minimal set of wishes that cannot be met together. Empty: nothing can be had at all."""
     relaxations: tuple[Relaxation, ...] = ()
-    """One for every wish of the conflict."""
+    """One for each wish of the conflict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What a new plan changes of a saga's operations; see `AcceptPlan`."""
+    """The changes that a new plan makes to a saga's operations; see `AcceptPlan`."""
 
     operations: tuple[OperationSpec, ...]
     removed: tuple[str, ...] = ()
@@ -77,26 +77,26 @@ class Domain(Protocol):
     def actions(self) -> tuple[Action, ...]: ...
 
     async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
-        """Plans for a JSON request, the preferred one first. Raises `ProviderError` when an outside part fails."""
+        """Proposes plans for a JSON request, the preferred one first. Raises `ProviderError` when an outside part fails."""
         ...
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
-        """For a disrupted saga, or an amendment: the plan that keeps most of what stands; `Infeasible` where none is left.
+        """For a disrupted saga or an amendment, the plan that keeps most of what has been done; `Infeasible` where none is left.
 
-        The saga is quiet: what it has done and what failed is in its operations, and its accepted plan beside them.
+        The saga is quiet: its operations say what it has done and what failed, and it holds its accepted plan as well.
         """
         ...
 
     async def evidence(self, saga: Saga) -> Json:
-        """What validators need to know of the world to judge the plan that is proposed: JSON, kept in the journal."""
+        """What validators need to know of the world to judge the proposed plan: JSON, kept in the journal."""
         ...
 
     async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
-        """An independent judgement of `plan`, whoever made it, by what `evidence` has shown."""
+        """Judges `plan` independently, whoever made it, by what `evidence` has shown."""
         ...
 
     def needs_approval(self, saga: Saga) -> bool:
-        """Whether the plan that is proposed asks more of people than the accepted one did: other money, other times."""
+        """Whether the proposed plan asks more of people than the accepted one: other costs, other times."""
         ...
 
     def title(self, plan: Json) -> str:
@@ -108,7 +108,7 @@ class Domain(Protocol):
         ...
 
     def revision(self, saga: Saga) -> Revision:
-        """The way from the operations that there are to the plan that is proposed."""
+        """The steps from the existing operations to the proposed plan."""
         ...
 
     def account(self, saga: Saga) -> Account:

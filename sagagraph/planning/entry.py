@@ -1,4 +1,4 @@
-"""Entries: what a domain gives to the registry, the command line and the app, before anything of it is loaded."""
+"""Entries: what a domain gives to the registry, the command line and the app, before any of it is loaded."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ D = TypeVar("D", bound="Domain")
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a domain is opened on."""
+    """The environment in which a domain is opened."""
 
     settings: Settings
     outbox: Path
-    """Where it keeps what it leaves for people."""
+    """Where it leaves documents for people."""
     model: Callable[[], Model | None]
     """The language model of the settings, if they name one."""
     provider: Callable[[], str]
-    """The address of the reservation service. Where the settings name none, the first call starts one inside this process."""
+    """The address of the reservation service. If the settings name none, the first call starts one inside this process."""
     documents: Documents
-    """Where it keeps what its actions leave, in the database of the journals."""
+    """Where it keeps what its actions produce, in the database of the journals."""
     rows_in: Callable[[Path, str], list[dict[str, Any]]]
-    """Reads the rows of a table in a database file that an earlier release left."""
+    """Reads the rows of a table in a database file left by an earlier release."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What `sagagraph validate` is given."""
+    """The arguments of `sagagraph validate`."""
 
     problem: Path
     plan: Path
@@ -54,16 +54,16 @@ class Case:
     against: Path | None = None
 
     def read_events(self) -> list[Any]:
-        """Of all files; each holds one event or a list of them."""
+        """Reads the events of all files; each file holds one event or a list of them."""
         files = [json_file(each, "--event") for each in self.events]
         return [event for file in files for event in (file if isinstance(file, list) else [file])]
 
     def read_against(self) -> Any:
-        """The old plan; None where there is none."""
+        """Reads the old plan; None where there is none."""
         return None if self.against is None else json_file(self.against, "--against")
 
     def check_told(self) -> None:
-        """A plan that was carried out, and until when, are named together."""
+        """Checks that a plan carried out so far, and the time up to which it was, are named together."""
         if self.executed_until is not None and self.against is None:
             raise InvalidInputError("name the plan that was carried out until then: --against OLDPLAN", field="--executed-until")
         if self.against is not None and self.executed_until is None and not self.read_events():
@@ -73,19 +73,19 @@ class Case:
 class Entry(Generic[D]):
     """A domain as the registry knows it. `domains/NAME/entry.py` has a subclass, and an entry point names its instance.
 
-    Each method imports what it needs of the domain when it is called: an entry by itself costs nothing.
+    Each method imports what it needs of the domain when it is called: an entry alone costs nothing to load.
     """
 
     name: ClassVar[str]
-    """Of the domain, as the journals of its sagas have it."""
+    """The domain's name in the journals of its sagas."""
     runs_sagas: ClassVar[bool] = True
-    """Whether its plans are carried out; `open`, `title` and `account` are for those that are."""
+    """Whether its plans are carried out; `open`, `title` and `account` are for those whose plans are."""
     is_first: ClassVar[bool] = False
     """Whether lists begin with it, and the app with its page."""
     commands: ClassVar[Mapping[str, str]] = {}
-    """The commands that it adds to the command line, each with the line that `--help` shows."""
+    """The commands that it adds to the command line, each with its line in `--help`."""
     workers: ClassVar[tuple[str, ...]] = ()
-    """The modules that processes for planning import before there is anything to plan."""
+    """The modules that planning processes import in advance."""
 
     def title(self, plan: Json) -> str:
         """The plan in words, its parts separated by semicolons; empty where there is nothing to say."""
@@ -98,17 +98,17 @@ class Entry(Generic[D]):
         return Account()
 
     def open(self, around: Surroundings) -> AbstractAsyncContextManager[D]:
-        """The domain, ready to plan. Raises `ProviderError` where an outside part cannot be reached."""
+        """Opens the domain, ready to plan. Raises `ProviderError` where an outside part cannot be reached."""
         raise InvalidInputError(f"{self.name} runs no sagas; there are commands for it", field="DOMAIN")
 
     def page(self, domain: D, model: Model | None) -> Page | None:
-        """How people talk to it and see its plans: for the app, and for sentences on the command line."""
+        """How people talk to it and see its plans, in the app and in sentences on the command line."""
         return None
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
-        """A plan, whoever made it, by the validators of the domain. Raises `InvalidInputError` that names what is unusable."""
+        """Judges a plan, whoever made it, by the domain's validators. Raises `InvalidInputError` that names what is unusable."""
         raise InvalidInputError(f"{self.name} judges no plans in files", field="DOMAIN")
 
     def command(self, name: str) -> typer.Typer:
-        """One of `commands`, with what it is made of."""
+        """One of `commands`, with its implementation."""
         raise NotImplementedError(name)

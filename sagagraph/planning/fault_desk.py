@@ -1,4 +1,4 @@
-"""The fault desk of the sandbox: orders what is to go wrong with a saga's calls, and takes bookings away."""
+"""Fault desk of the sandbox: orders what goes wrong with a saga's calls, and takes bookings away."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ CALLS: Final = ("book", "cancel", "capture", "refund")
 
 
 class FaultDesk:
-    """`url`: of the provider. One that is no sandbox has no such desk: then nothing can be ordered.
+    """`url`: of the provider. A provider that is not a sandbox has no such desk: then nothing can be ordered.
 
-    `kinds`: of what can be booked there, the one to be offered first in front.
+    `kinds`: what can be booked there, the one to offer first in front.
     """
 
     def __init__(self, url: str, kinds: tuple[str, ...]) -> None:
@@ -40,14 +40,17 @@ class FaultDesk:
             return False
 
     async def order(self, saga_id: str, *, kind: str, call: str, fault: str, nth: int, seconds: float | None) -> None:
-        """At the `nth` such call of this saga from now on. Raises `InvalidInputError` for what the sandbox does not know."""
+        """Orders a fault for the `nth` such call of this saga from now on.
+
+        Raises `InvalidInputError` for what the sandbox does not know.
+        """
         order = {"kind": kind, "call": call, "fault": int(fault) if fault.isdigit() else fault, "nth": nth, "saga_id": saga_id}
         answer = await self._ask("POST", "/faults", {**order, **({} if seconds is None else {"seconds": seconds})})
         if answer.status_code != httpx2.codes.CREATED:
             raise InvalidInputError(f"the sandbox does not take this order: {answer.text[:200]}", field="fault")
 
     async def withdraw(self, reservation_id: str) -> None:
-        """The provider itself cancels a reservation, as happens."""
+        """Cancels a reservation on the provider's side, as happens in reality."""
         answer = await self._ask("POST", f"/reservations/{quote(reservation_id, safe='')}/withdraw")
         if answer.status_code != httpx2.codes.OK:
             raise ProviderError(f"reservation {reservation_id!r} cannot be taken away: {answer.text[:200]}")

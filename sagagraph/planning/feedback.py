@@ -1,4 +1,4 @@
-"""The feedback protocol (SagaLLM section 3.3.2): what validators said in earlier runs is offered to later proposals.
+"""Feedback (SagaLLM section 3.3.2): what validators said in earlier runs is offered to later proposals.
 
 Codes, names of actions, counts, and notes of validators only: nothing that a person or a provider wrote gets from one saga's
 journal into another saga's question.
@@ -17,7 +17,7 @@ MOST_LESSONS: Final = 8
 
 
 def lessons_of(journals: Iterable[Sequence[e.Entry]]) -> tuple[str, ...]:
-    """The most frequent first; of equally frequent ones the alphabetically first."""
+    """The most frequent lessons first; equally frequent ones in alphabetical order."""
     counted = Counter(lesson for entries in journals for lesson in set(_lessons_in(entries)))
     ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
     return tuple(f"{lesson} (in {times} earlier {'run' if times == 1 else 'runs'})" for lesson, times in ordered[:MOST_LESSONS])

@@ -1,4 +1,4 @@
-"""Pages: what the app, and the command line where it reads sentences, need of a domain.
+"""Pages: what the app, and the command line where it reads sentences, need from a domain.
 
 A domain's page is a subclass of `Page`. `title`, `opening` and `read` are all that a simple one has to say; whatever else it
 knows, it says by overriding a default.
@@ -18,14 +18,14 @@ from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.saga.core.state import Saga
 
 Known = Any
-"""What a domain knows of a request so far, in a form of its own: whoever gets it only hands it back."""
+"""What a domain knows of a request so far, in its own form: callers only hand it back."""
 Json = Any
-"""A request or a plan, whose form is known to its domain alone."""
+"""A request or a plan, whose form only its domain knows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Something that was said and holds. `text` is a phrase that `Page.read` understands as just this wish."""
+    """Something that was said and holds. `text` is a phrase that `Page.read` understands as exactly this wish."""
 
     key: str
     label: str
@@ -43,22 +43,22 @@ class Draft:
     """What has to be answered before there is a request; the first is asked."""
     not_understood: tuple[str, ...] = ()
     request: Json = None
-    """Once nothing is missing."""
+    """The request, once nothing is missing."""
     remarks: tuple[str, ...] = ()
-    """What there is to say of it: what was taken for granted, what is often forgotten."""
+    """Remarks about the request: what was assumed, what is often forgotten."""
     asides: tuple[str, ...] = ()
-    """What there is to say of this change of it alone."""
+    """Remarks about this change alone."""
     field: str = ""
     """The field that the first question asks for."""
     by: str = ""
-    """The model that put the sentence in plainer words."""
+    """The model that paraphrased the sentence."""
     failed: ModelError | None = None
-    """Why the model could not be asked; the rules alone have read the sentence."""
+    """Why the model could not be asked; then only the rules have read the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One part of a plan, to be compared with the same part of another."""
+    """One part of a plan, for comparison with the same part of another."""
 
     key: str
     what: str
@@ -100,14 +100,14 @@ class Connection:
 class Route:
     connections: tuple[Connection, ...] = ()
     is_map: bool = False
-    """Places are on the globe; connections follow great circles."""
+    """Whether places are on the globe; then connections follow great circles."""
     lights: tuple[tuple[float, float], ...] = ()
-    """Longitude and latitude of what else is known on the globe, to be seen in the background."""
+    """Longitude and latitude of other known places on the globe, for the background."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """A plan to be looked at: in lines, and in pictures where a domain has any."""
+    """A plan for display: in lines, and in pictures where a domain has any."""
 
     lines: tuple[Line, ...] = ()
     bars: tuple[Bar, ...] = ()
@@ -115,7 +115,7 @@ class PlanView:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Of all that is in the pictures: each has a colour of its own, the same in all of them."""
+        """All kinds in the pictures: each has a colour of its own, the same in all of them."""
         kinds = [*(bar.kind for bar in self.bars), *(each.kind for each in self.route.connections)]
         return tuple(dict.fromkeys(kinds))
 
@@ -127,7 +127,7 @@ class Disruption:
     key: str
     words: str
     request: Json = None
-    """What is wished once it has happened; None: the same as before."""
+    """The request once it has happened; None: the same as before."""
     lost: tuple[str, ...] = ()
     """Operations that have fallen through."""
 
@@ -141,57 +141,57 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """The plan that a person prefers among those that there are, if there is a better one, and what to say to that."""
+    """The plan that a person prefers among those on offer, if there is a better one, and the answer to the person."""
 
     plan_hash: str | None = None
     said: str = ""
 
 
 ALONE: Final = "There is no other plan to compare this one with. Change one of your wishes, and I shall plan again."
-"""What is said to a preference where nothing is offered beside the plan that is shown."""
+"""The answer to a preference when no alternative to the shown plan is offered."""
 
 
 def better_offer(saga: Saga, figure: Callable[[Json], float]) -> tuple[str, Json] | None:
-    """Hash and plan of the alternative with the least of `figure`; None where the plan that is shown has no more of it."""
+    """Hash and plan of the alternative with the least `figure`; None if none beats the plan that is shown."""
     offered = [(str(each["plan_hash"]), each["plan"]) for each in saga.plan.alternatives]
     best = min(offered, key=lambda offer: figure(offer[1]))
     return best if figure(best[1]) < figure(saga.plan.content) else None
 
 
 class Reader(Protocol):
-    """What of a page the command line uses to read sentences and requests."""
+    """The part of a page with which the command line reads sentences and requests."""
 
     async def read(self, text: str, known: Known | None) -> Draft:
-        """What was said, on top of what is known. Raises `InvalidInputError` for what cannot be read at all."""
+        """Reads what was said on top of what is known. Raises `InvalidInputError` for what cannot be read at all."""
         ...
 
     async def checked(self, request: Json) -> Json:
-        """A request that somebody else made. Raises `InvalidInputError`, naming the field."""
+        """Checks a request that was made elsewhere. Raises `InvalidInputError`, naming the field."""
         ...
 
     def draft_of(self, request: Json) -> Draft:
-        """Of a request that is complete."""
+        """The draft of a complete request."""
         ...
 
     def on_top(self, request: Json, saga: Saga) -> Json:
-        """The request as a change of the saga's: what is no wish stays."""
+        """The request as a change of the saga's request: whatever is not a wish stays."""
         ...
 
 
 class Page(Reader):
-    """One domain in the app. Everything is pure but `read`, `checked` and `changed`, which may ask a clock or a model."""
+    """One domain in the app. All is pure except `read`, `checked` and `changed`, which may ask a clock or a model."""
 
     title: str
     """What is planned, as in `A trip`."""
     opening: str
-    """What the page asks at first."""
+    """The page's first question."""
     examples: tuple[str, ...] = ()
     outcome: str = "it is done"
-    """What has been done once a saga has committed."""
+    """What has been achieved once a saga has committed."""
     under_way: str = ""
-    """What there is to say while a plan is carried out and nothing moves; empty where that does not happen."""
+    """The message while a plan is carried out and nothing moves; empty where that does not happen."""
     desk: FaultDesk | None = None
-    """Where faults can be ordered; None where the world outside is no sandbox."""
+    """Where faults can be ordered; None where the provider is not a sandbox."""
 
     def __init__(self, domain: Domain, model: Model | None = None) -> None:
         self.domain = domain
@@ -210,14 +210,14 @@ class Page(Reader):
         return Draft(request, tuple(Wish(name, name, f"{name} {value}") for name, value in request.items()), request=request)
 
     async def changed(self, known: Known, key: str, text: str | None) -> Draft:
-        """One wish replaced by what `text` says; None: one wish less."""
+        """The request with one wish replaced by what `text` says; None removes the wish."""
         return await self.read(text or "", {name: value for name, value in known.items() if name != key})
 
     def on_top(self, request: Json, saga: Saga) -> Json:  # noqa: ARG002 - where all of a request is wishes
         return request
 
     def sentence(self, request: Json) -> str:
-        """The request as somebody would say it."""
+        """The request as a person would say it."""
         return f"{self.title} {', '.join(wish.text for wish in self.draft_of(request).wishes)}."
 
     # -- plans -------------------------------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ class Page(Reader):
         return PlanView(tuple(Line(part, part) for part in self.domain.title(plan).split("; ")))
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:  # noqa: ARG002
-        """`make it cheaper`: what is meant among the plans that are offered; None where it means something else."""
+        """Handles `make it cheaper`: the plan meant among those on offer; None where something else is meant."""
         return None
 
     def downloads(self, saga: Saga) -> Sequence[Download]:  # noqa: ARG002
@@ -239,15 +239,18 @@ class Page(Reader):
         return ()
 
     def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
-        """The one that somebody tells of; None where it is about something else. Raises `InvalidInputError` if it is unclear."""
+        """The disruption that a person describes; None where it is about something else.
+
+        Raises `InvalidInputError` if it is unclear.
+        """
         said = text.strip(" .!").casefold()
         return next((each for each in self.disruptions(saga) if each.words.casefold() == said), None)
 
     async def happens(self, saga: Saga, disruption: Disruption) -> None:
-        """Lets it happen in the world outside too, where that is a sandbox."""
+        """Lets it happen at the provider too, where that is a sandbox."""
 
     def happened(self, request: Json) -> tuple[Wish, ...]:  # noqa: ARG002
-        """What has become known since, and holds beside the wishes; nobody can take it back."""
+        """Facts learnt since then, which hold besides the wishes; nobody can withdraw them."""
         return ()
 
 

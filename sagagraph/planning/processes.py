@@ -1,6 +1,6 @@
-"""Planners in processes of their own: what a server needs, which answers many people while it plans.
+"""Planning processes: what a server needs, which answers many people while it plans.
 
-In a thread a planner that is written in Python holds the interpreter's lock against everybody else, and nothing can interrupt a
+In a thread, a planner written in Python holds the interpreter's lock against all other threads, and nothing can interrupt a
 solver: planning that was given up would keep its core, and a server that is told to stop would wait for it. A process is killed.
 Each is made for one thought, as a copy of one that has imported what planners need and does nothing else (a fork server), so it
 begins at once, and nothing of one person's plan is there for the next.
@@ -27,17 +27,17 @@ from sagagraph.planning.background import PLACE, stand_back
 T = TypeVar("T")
 
 AT_ONCE: Final = 24
-"""What bounds the memory that planners take; nobody waits in line for another's before that."""
+"""Bounds the memory that planners take; beyond it planners queue."""
 _STANDS_BACK: Final = 5
 _SHORT_S: Final = 2.0
-"""Whoever thinks for longer stands back twice more: what is quick is not held up by what is not."""
+"""Seconds after which a planner lowers its priority twice more, so that short plans are not held up by long ones."""
 
 
 @contextmanager
 def in_processes(*modules: str, at_once: int = AT_ONCE) -> Iterator[None]:
-    """For all that is begun inside. `modules`: what planners import; it is imported meanwhile, once.
+    """For everything begun inside. `modules`: what planners import, once, in the meantime.
 
-    What planners are given and what they answer is pickled. Where there is no fork server (Windows), they stay in threads.
+    Arguments and answers of planners are pickled. Where there is no fork server (Windows), they stay in threads.
     """
     if "forkserver" not in get_all_start_methods():
         yield
@@ -55,7 +55,7 @@ class _Processes:
         self._context = get_context("forkserver")
         self._context.set_forkserver_preload(["__main__", __name__, *modules])
         resource_tracker.ensure_running()  # unblocks signals that were blocked before
-        # Who is interrupted at the terminal is the server: it ends the others.
+        # An interrupt at the terminal is meant for the server, which ends the others.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             forkserver.ensure_running()
@@ -79,7 +79,7 @@ def _looped(plan: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 class _Thinker:
-    """A process for one thought. `answer` waits for it, in a thread; `give_up` ends it, before or after that."""
+    """A process for one plan. `answer` waits for it, in a thread; `give_up` ends it, before or after that."""
 
     def __init__(self, context: Any, think: Callable[[], object]) -> None:
         self._answers, self._told = context.Pipe(duplex=False)
@@ -125,8 +125,8 @@ class _Thinker:
 
 
 def _think(think: Callable[[], object], answers: Connection) -> None:
-    """What runs in the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # again: a fork server that was started anew may hear it
+    """Runs in the process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # again: a fork server that was restarted may receive the signal
     stand_back(_STANDS_BACK)
     threading.Thread(target=_end_with_parent, args=(threading.get_native_id(),), daemon=True).start()
     PLACE.set(_Here())
@@ -144,11 +144,11 @@ def _pickled(told: tuple[bool, object]) -> bytes:
     try:
         return pickle.dumps(told)
     except Exception as exc:  # noqa: BLE001 - each thing refuses in its own way
-        return pickle.dumps((False, PlannerError(f"the planner's answer can not be passed on: {exc}; {told[1]!r}")))
+        return pickle.dumps((False, PlannerError(f"the planner's answer cannot be passed on: {exc}; {told[1]!r}")))
 
 
 def _end_with_parent(thinker: int) -> None:
-    """However the parent ends: nobody else would end a solver."""
+    """Ends with the parent, however it ends: nobody else would end a solver."""
     parent = parent_process()
     if parent is None:
         return
@@ -159,7 +159,7 @@ def _end_with_parent(thinker: int) -> None:
 
 
 class _Here:
-    """In the process there is nobody to make way for."""
+    """Plans on the spot: inside the process there is nobody to make way for."""
 
     async def think(self, think: Callable[[], T]) -> T:
         return think()

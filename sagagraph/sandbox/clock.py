@@ -1,4 +1,4 @@
-"""The service's own clock: starts on the day that it is told and runs on with real time, restarts included."""
+"""Clock: starts on a given day and runs with real time, restarts included."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 
 YEARS = range(2000, 2100)
-"""The clock stays within them and nothing is on offer outside, which keeps every computed time within what a datetime holds."""
+"""The clock stays within these years and nothing is on offer outside them, so every computed time fits a datetime."""
 _OPENING = time(9, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -17,21 +17,21 @@ def real_now() -> datetime:
 
 
 def as_text(instant: datetime) -> str:
-    """ISO 8601 in UTC and of a fixed width, so that texts sort as the instants do."""
+    """ISO 8601 in UTC, of a fixed width, so that texts sort as the instants do."""
     return instant.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 class Clock:
-    """Keeps only its distance from real time, in the database: every process on one file sees the same time."""
+    """Keeps only its offset from real time, in the database: every process on one file sees the same time."""
 
     def __init__(self, real: Callable[[], datetime]) -> None:
         self.real = real
-        """Real time, which waits and never jumps."""
+        """Real time, which cannot be advanced and never jumps."""
 
     def start(self, tx: sqlite3.Connection, today: date | None, *, moves: bool) -> None:
-        """At 09:00 UTC of `today`, or at the real time; a clock that has been started goes on.
+        """Starts at 09:00 UTC of `today`, or at the real time; a clock that was started keeps its time.
 
-        `moves`: it is set to 09:00 of `today` all the same, where it shows another day.
+        `moves`: it is set to 09:00 of `today` regardless, if it shows another day.
         """
         offset = datetime.combine(today, _OPENING) - self.real() if today else timedelta(0)
         tx.execute("INSERT OR IGNORE INTO clock (only, offset_us) VALUES (1, ?)", (offset // _MICROSECOND,))

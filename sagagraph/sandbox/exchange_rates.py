@@ -1,4 +1,4 @@
-"""Exchange rates: a fixed table, of one day."""
+"""Exchange rates: a fixed table of one day."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def as_amount(cents: Cents) -> float:
 
 
 def cents_of(amount: object) -> Cents:
-    """The cents of an amount as JSON gives it.
+    """An amount in cents, from its JSON value.
 
     Raises:
         ValueError: not a number, not finite, negative, absurdly large, or with more than two decimals.

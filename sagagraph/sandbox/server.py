@@ -1,4 +1,4 @@
-"""Server: runs the service, in the foreground until it is told to stop, or beside other work in this process."""
+"""Server: runs the service in the foreground until it is told to stop, or in this process alongside other work."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["EmbeddedSandbox", "SandboxSettings", "serve"]
 
 _LOOPBACK = "127.0.0.1"
 _GRACE_S = 5
-"""For answers that are being written; calls that hang are woken at once."""
+"""Seconds for answers being written; hanging calls are woken at once."""
 _KEPT_ALIVE_S = 75
-"""Connections without a call. Callers let go of one after five seconds, as a rule: who lets go first must not be the service,
-or it closes the connection on a call that is on its way."""
+"""Connections without a call. Callers usually close one after five seconds; the service must not close first,
+or it may cut off a call that is on its way."""
 
 
 def serve(
@@ -52,7 +52,7 @@ def serve(
 class EmbeddedSandbox:
     """The service in a thread of this process, on loopback and a free port, from `__enter__` to `__exit__`.
 
-    Makes its thread, event loop and connection when it is entered, so that it may be used after a fork.
+    Creates its thread, event loop and connection on entry, so that it may be used after a fork.
     """
 
     url: str
@@ -67,7 +67,7 @@ class EmbeddedSandbox:
             InvalidInputError: the database or the faults file is not usable.
         """
         self._server = _Server(create_app(self._settings, real_now=self._real_now))
-        # Callers need not wait for the thread: what connects from now on is kept until it is up.
+        # Callers need not wait for the thread: connections are queued until it is up.
         listener = listen(_LOOPBACK, 0)
         self.url = url_of(listener)
         self._thread = threading.Thread(
@@ -102,11 +102,11 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Before the server begins to wait for its calls: those that hang would keep it.
+        # Before the server waits for its calls: hanging ones would hold it up.
         self._faults.close()
         await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leaves signals alone: `serve` sees to them, and an embedded service has no claim to them."""
+        """Leaves signals alone: `serve` handles them, and an embedded service has no claim to them."""
         yield

@@ -1,4 +1,4 @@
-"""The service: its database, its clock, the questions that it answers, and its effects."""
+"""Service: its database, its clock, the questions that it answers, and its effects."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from sagagraph.sandbox.world.offers import Offer, OfferKind
 from sagagraph.sandbox.world.questions import Question, find_offer
 
 _PROMISED_DEDUP_S = 86400.0
-"""What is promised where keys are in fact remembered for good."""
+"""What is promised, although keys are in fact remembered for good."""
 
 Json = dict[str, Any]
 
 
 class Service:
-    """Each question is answered from one consistent moment. May be used from any thread."""
+    """Answers each question from one consistent moment. May be used from any thread."""
 
     def __init__(self, settings: SandboxSettings, real_now: Callable[[], datetime]) -> None:
         """
@@ -41,7 +41,7 @@ class Service:
         self.effects = Effects(self._database, self._clock, faults, settings)
 
     def close(self) -> None:
-        """Calls that still hang are given up; late ones land after the next start."""
+        """Abandons hanging calls; late ones land after the next start."""
         self.effects.give_up_calls_under_way()
         self._database.close()
 
@@ -50,7 +50,7 @@ class Service:
             return self._clock.now(tx)
 
     def advance_clock(self, by: timedelta) -> datetime:
-        """Also lands what has become due, so that a caller who has waited need not wait again; returns the new time."""
+        """Advances the clock and lands what has become due, so that no caller needs to wait again; returns the new time."""
         with self._database.transaction() as tx:
             if (self._clock.now(tx) + by).year not in YEARS:
                 raise refusal("invalid", f"seconds: the clock ends with the year {YEARS[-1]}")
@@ -70,7 +70,7 @@ class Service:
         }
 
     def search(self, question: Question, *, prices_rise: bool) -> list[Json]:
-        """What can still be booked in the quantity asked for; `prices_rise`: by a fifth first, and for good."""
+        """What can still be booked in the requested quantity; `prices_rise`: by a fifth first, and for good."""
         with self._database.transaction() if prices_rise else self._database.snapshot() as tx:
             now = self._clock.now(tx)
             if question.first_day < now.date():
@@ -90,7 +90,7 @@ class Service:
         return current.as_json(left=left)
 
     def _as_it_stands(self, tx: Connection, offer: Offer, now: datetime) -> tuple[Offer, int]:
-        """And how much of it is left."""
+        """The offer as it is, and how much of it is left."""
         current = stock.as_it_stands(tx, offer, now, market_moves=self._settings.market_moves)
         return current, stock.left_of(tx, current)
 

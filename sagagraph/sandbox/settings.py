@@ -1,4 +1,4 @@
-"""Settings: how a sandbox is to be run."""
+"""Settings: how a sandbox runs."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _CENTURY_S = 100 * 366 * 86400
 
 @dataclass(frozen=True)
 class SandboxSettings:
-    """Raises `InvalidInputError`, naming the option, for what no sandbox can be run with."""
+    """Raises `InvalidInputError`, naming the option, for settings that no sandbox can run with."""
 
     database: Path
-    """Its SQLite file; made where it does not exist."""
+    """Its SQLite file, which is made where it does not exist."""
     faults: Path | None = None
     today: date | None = None
-    """The day on which the clock of a new database starts, by default now; the clock of an existing one goes on."""
+    """The day on which a new database's clock starts, by default now; an existing clock keeps running."""
     withheld: frozenset[str] = frozenset()
-    """Guarantees that it does not keep to."""
+    """Guarantees that it does not keep."""
     key_retention_s: float | None = None
     """By the service's clock; None: keys are remembered for good."""
     market: str = "static"
     """`moving`: other customers book too, and prices move. `static`: only this service's callers change anything."""
     moves_clock: bool = False
-    """Whether the clock of an existing database is set to `today` as well, if it shows another day."""
+    """Whether an existing database's clock is also set to `today` if it shows another day."""
 
     def __post_init__(self) -> None:
         if unknown := self.withheld - GUARANTEES:

@@ -1,1 +1,1 @@
-"""Tools that break sagas on purpose: point them at your own with `python -m sagagraph.testing`."""
+"""Testing tools that break sagas on purpose: run them on your own with `python -m sagagraph.testing`."""

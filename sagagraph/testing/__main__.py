@@ -1,4 +1,4 @@
-"""Command of the crash sweep: `python -m sagagraph.testing` harms a saga at every boundary and prints what became of it."""
+"""Command of the crash sweep: `python -m sagagraph.testing` harms a saga at every boundary and reports what became of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OpenDatabases = Callable[[str], AbstractContextManager[Databases]]
 
 
 def sweep_command(databases: OpenDatabases = databases_at, default: tuple[Scenario, ...] = ()) -> Callable[..., None]:
-    """The command as a function for typer. `default`: what is swept where no scenario is named."""
+    """The command as a function for typer. `default`: what is swept if no scenario is named."""
 
     def sweep(
         scenario: Annotated[str | None, typer.Argument(metavar="[MODULE:NAME]", help="Your own.")] = None,
@@ -38,7 +38,7 @@ def sweep_command(databases: OpenDatabases = databases_at, default: tuple[Scenar
         jobs: Annotated[int, typer.Option(min=1, help="Cases at once.")] = 2,
         as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
     ) -> None:
-        """Run a saga once for every durable write and every call, harm it there, resume it, and ask the outside world."""
+        """Run a saga once for every durable write and every call, harm it there, resume it, and check the outside world."""
         scenarios = _scenarios(scenario) if scenario is not None else default
         cases: list[Case] = []
         if sample:
@@ -81,7 +81,7 @@ def _scenarios(named: str) -> tuple[Scenario, ...]:
     try:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as exc:
-        raise InvalidInputError(f"{named!r} can not be loaded: {exc}", field="MODULE:NAME") from exc
+        raise InvalidInputError(f"{named!r} cannot be loaded: {exc}", field="MODULE:NAME") from exc
     scenarios = tuple(found) if isinstance(found, list | tuple) else (found,)
     if any(isinstance(each, type) for each in scenarios):
         raise InvalidInputError(f"{named!r} is a class; name an instance of it", field="MODULE:NAME")
@@ -128,7 +128,7 @@ def _counted(cases: list[Case]) -> str:
 
 
 def main(command: Callable[..., None], name: str) -> None:
-    """Runs the command; an error of our family is one line on standard error and its exit code."""
+    """Runs the command; a SagaGraph error is one line on standard error and its exit code."""
     try:
         typer.run(command)
     except SagaGraphError as exc:

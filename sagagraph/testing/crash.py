@@ -1,4 +1,4 @@
-"""Harm at an exact place: right before or after a durable write or a call to the outside."""
+"""Crash points: harm right before or after a durable write or an outside call."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def die() -> None:
 
 
 def freeze() -> None:
-    """Until somebody continues this process."""
+    """Stops until somebody continues this process."""
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
 class CrashPoint:
-    """Counts boundaries, and does `harm` at the `at`-th (0: never). `trace` keeps their names.
+    """Counts boundaries, and does `harm` at the `at`-th (0: never). `trace` records their names.
 
-    `lease_ttl_s` is for the engine of the run: somebody may be waiting for that lease to run out.
+    `lease_ttl_s` is for the engine of the run: another process may be waiting for that lease to expire.
     """
 
     def __init__(self, at: int, trace: Path, harm: Callable[[], None] = die, *, lease_ttl_s: float = LEASE_TTL_S) -> None:
@@ -54,11 +54,11 @@ class CrashPoint:
         self.boundary(f"after the {called}")
 
     def around_store(self, store: Any) -> Any:
-        """The store with a boundary before and after each of its durable writes, but for the renewal of leases."""
+        """The store with a boundary before and after each durable write except lease renewals."""
         return _Fragile(store, _WRITES, self.boundary)
 
     def around_checkpointer(self, saver: Any) -> Any:
-        """The same for a LangGraph checkpointer: its own class, with boundaries in its two writing methods."""
+        """The same for a LangGraph checkpointer: a subclass of its class, with boundaries in its two writing methods."""
         for name in _CHECKPOINT_WRITES:
             setattr(saver, name, _between(getattr(saver, name), f"checkpoint {name}", self.boundary))
         return saver

@@ -1,4 +1,4 @@
-"""Fresh migrated databases for cases that must not see each other."""
+"""Databases: fresh, migrated ones for cases that must not affect each other."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from sagagraph.saga.stores.urls import is_postgres
 
 
 class Proxy(Protocol):
-    """Stands before a database server and loses connections when it is told to."""
+    """Stands in front of a database server and drops connections on command."""
 
     def url(self, database_url: str) -> str:
-        """The same database, behind the proxy."""
+        """The same database, through the proxy."""
         ...
 
     def cut(self) -> None:
@@ -29,22 +29,22 @@ class Proxy(Protocol):
         ...
 
     def cut_after_next_request(self) -> None:
-        """Lets the server carry out the next statement, and loses its acknowledgement."""
+        """Lets the server execute the next statement, and loses its acknowledgement."""
         ...
 
 
 class Databases(ABC):
-    """Makes them of one kind; may be used from forked processes at once."""
+    """Creates databases of one kind; may be used from several forked processes at once."""
 
     locks_whole_file = False
-    """A worker that is stopped within a transaction keeps all others from writing."""
+    """A worker that is stopped within a transaction blocks all writers."""
 
     proxy: Callable[[], AbstractContextManager[Proxy]] | None = None
     """Opens a proxy whose connections can be cut; None where there is none."""
 
     @abstractmethod
     def fresh(self, folder: Path) -> AbstractContextManager[str]:
-        """The URL of an empty store, gone at the end."""
+        """The URL of an empty store, deleted at the end."""
 
 
 class _SqliteDatabases(Databases):
@@ -99,7 +99,7 @@ class PostgresDatabases(Databases):
 
 @contextmanager
 def databases(store: str) -> Iterator[Databases]:
-    """`sqlite`, or the URL of a PostgreSQL server where databases may be made."""
+    """Databases of `sqlite`, or on a PostgreSQL server at a URL where databases may be made."""
     if store == "sqlite":
         with tempfile.TemporaryDirectory(prefix="sagagraph-", dir=memory_folder()) as folder:
             yield _SqliteDatabases(Path(folder) / "template.db")
@@ -114,7 +114,7 @@ def databases(store: str) -> Iterator[Databases]:
 
 
 def memory_folder() -> Path | None:
-    """Where files need not wait for a disk: processes die here, machines do not. None: the usual folder."""
+    """Where files need not reach a disk: processes die here, machines do not. None: the usual folder."""
     memory = Path("/dev/shm")  # noqa: S108 - folders of random names are made in it
     return memory if "TMPDIR" not in os.environ and os.access(memory, os.W_OK) else None
 

@@ -1,4 +1,4 @@
-"""What the sweep needs to know of a saga in order to harm it everywhere."""
+"""Scenarios: what the sweep needs to know of a saga in order to harm it everywhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sagagraph.testing.crash import CrashPoint
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`outcome` in a word; `faults`: what an outside ledger shows that must never be. Empty is good."""
+    """`outcome` in a word; `faults`: forbidden states that an outside ledger shows. Empty is good."""
 
     outcome: str
     faults: tuple[str, ...] = ()
@@ -33,12 +33,12 @@ def store_of(folder: Path) -> str:
 
 
 class Scenario(Protocol):
-    """One way through a saga. Each case has a fresh `folder` and database, and all but `world` run in processes of their own.
+    """One way through a saga. Each case has a fresh `folder` and database, and all but `world` run in separate processes.
 
-    `world` is entered in the sweep's process and stays up while the others die: start what stands outside the saga there, and
-    leave its address in `folder`. The others open the store that `store_of(folder)` names at that moment. `run` opens its engine
+    `world` is entered in the sweep's process and stays up while the others die: start the saga's outside world there, and put
+    its address into `folder`. The others open the store that `store_of(folder)` names at that moment. `run` opens its engine
     with the crash point around its store and calls, and with its `lease_ttl_s`; it may raise errors of this library. `resume`
-    goes on without one, and returns when the saga is quiet. `judge` asks the outside world, not the saga.
+    continues without a crash point, and returns when the saga is quiet. `judge` asks the outside world, not the saga.
     """
 
     @property
@@ -47,7 +47,7 @@ class Scenario(Protocol):
     def world(self, folder: Path) -> AbstractContextManager[None]: ...
 
     async def prepare(self, folder: Path) -> None:
-        """What has happened before the run: nothing, for most."""
+        """What has happened before the run: usually nothing."""
 
     async def run(self, folder: Path, crash: CrashPoint) -> None: ...
 
@@ -63,7 +63,7 @@ class BodyScenario(ABC):
 
     @abstractmethod
     async def body(self, engine: Engine, folder: Path) -> None:
-        """Run the saga, or run it again."""
+        """Runs the saga, or reruns it."""
 
     @abstractmethod
     async def judge(self, folder: Path) -> Judgement: ...
@@ -80,7 +80,7 @@ class BodyScenario(ABC):
         await self._run(Engine(store, around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s), folder)
 
     async def resume(self, folder: Path) -> None:
-        with suppress(SagaGraphError):  # held, or compensated: the judge will see
+        with suppress(SagaGraphError):  # held or compensated: the judge decides
             await self._run(Engine(await open_store(store_of(folder))), folder)
 
     async def _run(self, engine: Engine, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The crash sweep: run a saga once for every boundary, harm it there, resume it, and let the outside world judge.
+"""Crash sweep: runs a saga once for every boundary, harms it there, resumes it, and lets the outside world judge.
 
 Every run is a process forked after the imports and harmed for real: killed, stopped and continued while another one took over, or
 cut off from its database. Nothing is simulated. Sweep from a process without threads.
@@ -32,9 +32,9 @@ from sagagraph.testing.databases import Databases, memory_folder
 from sagagraph.testing.scenario import STORE, Judgement, Scenario, store_of
 
 SHORT_LEASE_S = 1.0
-"""Of a worker that will be stopped: another one waits for it to run out."""
+"""The lease of a worker that will be stopped: another one waits for it to expire."""
 _END_S = 60.0
-"""A run that has not ended by then is killed, and at fault."""
+"""Seconds after which a run is killed, and counts as a fault."""
 BLOCKED = "locked the file while it was stopped"
 _TICK_S = 0.005
 Job = Callable[[], Coroutine[Any, Any, Any]]
@@ -53,9 +53,9 @@ class Harm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`boundary` counts from 1; `place` is its name, empty where the run ended before it came to it.
+    """`boundary` counts from 1; `place` is its name, empty if the run ended before reaching it.
 
-    `ended`: how the harmed run went on, empty if it never did.
+    `ended`: how the harmed run ended, empty if it never did.
     """
 
     scenario: str
@@ -78,19 +78,19 @@ def boundaries_of(scenario: Scenario, databases: Databases) -> int:
 
 
 def check_harm(harm: Harm, databases: Databases) -> None:
-    """Raises `InvalidInputError` where there is no connection that could be cut."""
+    """Raises `InvalidInputError` if there is no connection to cut."""
     if harm in (Harm.CUT, Harm.LOSE) and databases.proxy is None:
         raise InvalidInputError(f"{harm.value} needs a database behind a proxy", field="--harm")
 
 
 def harm_at(scenario: Scenario, boundary: int, harm: Harm, databases: Databases) -> Case:
-    """One case: run and be harmed at `boundary`, resume, judge, and resume again: then nothing may be left to do."""
+    """One case: run with harm at `boundary`, resume, judge, and resume again: then nothing may be left to do."""
     check_harm(harm, databases)
     with _case_folder(scenario, databases) as folder:
         case = _HarmedCase(scenario, boundary, harm, databases, folder)
         try:
             ended, faults = case.stopped() if harm is Harm.STOP else case.killed() if harm is Harm.KILL else case.cut_off()
-        except SagaGraphError as exc:  # what is left behind can not even be read
+        except SagaGraphError as exc:  # what is left behind cannot even be read
             ended, faults = "", [str(exc)]
         trace = _trace(folder)
         place = trace[boundary - 1] if len(trace) >= boundary else ""
@@ -131,7 +131,7 @@ class _HarmedCase:
             await self._scenario.run(self._folder, CrashPoint(self._boundary, self._folder / "trace", harm))
 
     def stopped(self) -> tuple[str, list[str]]:
-        """Another process takes over; then the stopped one goes on, and may append nothing to what was taken from it."""
+        """Another process takes over; then the stopped one continues, and may append nothing to the sagas taken from it."""
         child = self._run(freeze)
         if not child.is_stopped():
             return "", [*self._resume_and_judge(), *self._resume_once_more()]
@@ -153,13 +153,13 @@ class _HarmedCase:
         faults += self._resume_and_judge()
         after = self._heads()
         for each in superseded:
-            took_it_again = left[each].epoch > taken[each].epoch  # rightly: for what it was still to begin
+            took_it_again = left[each].epoch > taken[each].epoch  # rightly so: for work that it had yet to begin
             if taken[each].status.is_final and after[each].status is not taken[each].status and not took_it_again:
                 faults.append(f"{each} was {taken[each].status}, and is {after[each].status} after the stopped worker went on")
         return BLOCKED if blocks else child.ended.what, [*faults, *self._resume_once_more()]
 
     def _harm_blocks_others(self, faults: list[str]) -> bool:
-        """It was stopped within a transaction on a file that has one lock: nobody can take over before it goes on or dies."""
+        """Whether it was stopped in a transaction on a file with one lock: nobody can take over before it continues or dies."""
         return self._databases.locks_whole_file and any("database is locked" in each for each in faults)
 
     # -- steps -------------------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ class _HarmedCase:
         return _Child(lambda: self._scenario.run(self._folder, crash), self._folder)
 
     def _resume_and_judge(self) -> list[str]:
-        """Faults of the resume itself, and of a judgement that another one will follow."""
+        """Faults of the resumption itself, and of a judgement that another one will follow."""
         faults = [*self.last_judgement.faults]
         resuming = _Child(lambda: self._scenario.resume(self._folder), self._folder)
         faults += resuming.wait_a_while()
@@ -192,7 +192,7 @@ class _HarmedCase:
 
 
 class _Head(NamedTuple):
-    """Where a journal stands; the epoch of each of its entries."""
+    """The end of a journal; the epoch of each of its entries."""
 
     status: SagaStatus
     epochs: tuple[int, ...]
@@ -216,7 +216,7 @@ async def _read_heads(store_url: str) -> dict[str, _Head]:
 
 @contextmanager
 def _case_folder(scenario: Scenario, databases: Databases) -> Iterator[Path]:
-    """A fresh folder and database with the scenario's world around them, and what comes before its run done."""
+    """A fresh folder and database with the scenario's world around them, after its preparation."""
     with tempfile.TemporaryDirectory(prefix="sagagraph-sweep-", dir=memory_folder()) as name:
         folder = Path(name)
         with databases.fresh(folder) as store_url:
@@ -235,14 +235,14 @@ def _trace(folder: Path) -> list[str]:
 
 
 class _Ended(NamedTuple):
-    """How a process ended: with an exception, in words, or without one. `is_unexpected`: it was none of this library's."""
+    """How a process ended: with an exception, in words, or without one. `is_unexpected`: not one of this library's."""
 
     what: str = ""
     is_unexpected: bool = False
 
 
 class _Child:
-    """A forked process that does one thing, leaves word of how that ended, and is waited for by us alone."""
+    """A forked process that does one thing, reports how it ended, and is waited for only here."""
 
     def __init__(self, job: Job, folder: Path) -> None:
         self._word = folder / f"ended-{uuid4().hex}"
@@ -261,7 +261,7 @@ class _Child:
         os.waitpid(self._pid, 0)
 
     def wait_a_while(self) -> list[str]:
-        """What is to be said against it, if it had to be killed."""
+        """Returns the fault, if it had to be killed."""
         give_up_at = time.monotonic() + _END_S
         while os.waitpid(self._pid, os.WNOHANG)[0] == 0:
             if time.monotonic() > give_up_at:
@@ -272,7 +272,7 @@ class _Child:
         return []
 
     def is_stopped(self) -> bool:
-        """Waits until it is, or has ended."""
+        """Waits until it is stopped, or has ended."""
         _pid, status = os.waitpid(self._pid, os.WUNTRACED)
         return os.WIFSTOPPED(status)
 
@@ -290,7 +290,7 @@ def _in_words(exc: BaseException) -> str:
 
 
 def _answer(job: Job, folder: Path) -> Any:
-    """What `job` returns, asked in a process of its own: this one stays without threads."""
+    """What `job` returns, called in a separate process: this one stays free of threads."""
     path = folder / f"answer-{uuid4().hex}"
 
     async def answer() -> None:

@@ -1,1 +1,1 @@
-"""The Gradio app and the REST interface beside it: they parse, call and render. Gradio and Plotly are imported nowhere else."""
+"""The app: a Gradio interface and a REST interface, which parse, call and render. Nothing else imports Gradio or Plotly."""

@@ -12,13 +12,13 @@ from sagagraph.errors import SagaGraphError
 from sagagraph.ui.visitors import Visitor, visitor_of
 
 Updates = dict[Any, Any]
-"""Components, and what becomes of them. Gradio has no type for either."""
+"""Components and their new values. Gradio has no type for either."""
 Stream = AsyncIterator[Updates]
 
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """`follow` streams what is to be seen until nothing is under way any more; `refused` says why something was not done."""
+    """`follow` streams the state until nothing is running any more; `refused` says why something was not done."""
 
     outputs: Sequence[Any]
     follow: Callable[..., Stream]
@@ -33,9 +33,9 @@ class Handlers:
         at_once: Updates | None = None,
         often: bool = False,
     ) -> None:
-        """`handle(visitor, *inputs)` returns updates, and that is all; or None, and the page follows what is under way.
+        """Calls `handle(visitor, *inputs)`, which returns updates, or None to let the page follow the running work.
 
-        `at_once`: what is seen before that. `often`: a second use does not wait for the first.
+        `at_once`: what is shown before that. `often`: a second use does not wait for the first.
         """
 
         async def stream(request: gr.Request, *values: Any) -> Stream:

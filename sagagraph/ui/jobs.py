@@ -1,4 +1,4 @@
-"""Jobs: what is under way for sagas, whoever asked for it and whether or not they still wait."""
+"""Jobs: the work in progress for sagas, whoever asked for it and whether or not they still wait."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from sagagraph.saga.core.events import Entry
 from sagagraph.saga.core.state import Saga
 
 _LOOK_AGAIN_S: Final = 1.0
-"""Other workers may move a saga on, and tell us nothing."""
+"""Other workers may advance a saga without notifying this process."""
 _LOOK_CLOSELY_S: Final = 0.05
-"""Until what was asked is on record."""
+"""Used until the request is on record."""
 
 _log = logging.getLogger("sagagraph.ui")
-"""On standard error even where nobody has asked for logs: what comes here is a fault of this program."""
+"""Logs to standard error even where logging is not configured: these are faults of this program."""
 
 IsRecorded = Callable[[], Awaitable[bool]]
 Work = Coroutine[Any, Any, Any]
-"""What it returns is nobody's business here."""
+"""A job's coroutine; its result is ignored."""
 
 
 class Bell:
-    """Wakes whoever waits for a saga to move on. An observer of the engine."""
+    """Wakes whoever waits for a saga to advance. An observer of the engine."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
@@ -44,7 +44,7 @@ class Bell:
             each.set()
 
     async def wait(self, saga_id: str, timeout_s: float = _LOOK_AGAIN_S) -> None:
-        """Returns when the saga may have moved on, or after a while."""
+        """Returns when the saga may have advanced, or after a while."""
         rung = asyncio.Event()
         self._waiting[saga_id].add(rung)
         try:
@@ -58,12 +58,12 @@ class Bell:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`purpose` tells a second click from another wish; the task returns what went wrong."""
+    """`purpose` distinguishes a second click from a different request; the task returns what went wrong."""
 
     purpose: tuple[str, ...]
     task: asyncio.Task[SagaGraphError | None]
     is_recorded: IsRecorded | None = None
-    """Whether what was asked is durable by now: whatever happens to this server, it will be seen to."""
+    """Whether the request is durable by now: it will be carried out whatever happens to this server."""
 
 
 class Jobs:
@@ -76,11 +76,11 @@ class Jobs:
         return any(not job.task.done() for job in self._jobs.get(saga_id, ()))
 
     def problem(self, saga_id: str) -> str:
-        """Why the last thing that was asked of it did not work out; empty otherwise."""
+        """Why the last request for this saga failed; empty otherwise."""
         return self._problems.get(saga_id, "")
 
     def start(self, saga_id: str, purpose: tuple[str, ...], work: Work, is_recorded: IsRecorded | None = None) -> Job:
-        """The same job again, if it is under way already."""
+        """Starts a job, or returns the same one if it is already running."""
         under_way = [job for job in self._jobs[saga_id] if not job.task.done()]
         if same := next((job for job in under_way if job.purpose == purpose), None):
             work.close()
@@ -93,9 +93,9 @@ class Jobs:
         return job
 
     async def take_on(self, saga_id: str, purpose: tuple[str, ...], work: Work, is_recorded: IsRecorded) -> None:
-        """Start it, and return once it is durable that it was asked for: then it outlives this server, and can be promised.
+        """Starts a job, and returns once the request is durable: then it outlives this server, and can be promised.
 
-        Raises what keeps it from that.
+        Raises whatever prevents that.
         """
         job = self.start(saga_id, purpose, work, is_recorded)
         while True:
@@ -110,7 +110,7 @@ class Jobs:
     def _raise_problem(self, saga_id: str, job: Job) -> None:
         self._problems.pop(saga_id, None)
         if job.task.cancelled():
-            raise NotAllowedError(f"saga {saga_id!r}: this was given up for something that came after it", saga_id=saga_id)
+            raise NotAllowedError(f"saga {saga_id!r}: this was abandoned in favour of a later request", saga_id=saga_id)
         if problem := job.task.result():
             raise problem
 
@@ -121,7 +121,7 @@ class Jobs:
             problem = exc
         except Exception:  # noqa: BLE001 - nobody awaits a job: what broke is told on the page and in the log
             _log.exception("saga %s: what was asked of it failed", saga_id)
-            problem = SagaGraphError("something went wrong in this program; its log says what. Try to resume it", saga_id=saga_id)
+            problem = SagaGraphError("something went wrong in this program; see its log. Try to resume it", saga_id=saga_id)
         else:
             return None
         self._problems[saga_id] = str(problem)

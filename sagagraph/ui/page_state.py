@@ -1,4 +1,4 @@
-"""The state that a page keeps for itself, so that its buttons mean the same after the server was started again."""
+"""Page state: kept by the page itself, so that its buttons mean the same after the server restarts."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ import gradio as gr
 
 
 def kept() -> gr.Textbox:
-    """Holds text that nobody sees. It comes back from a browser, which may send anything: whoever reads it checks it.
+    """Holds hidden text. It comes back from a browser, which may send anything, so whoever reads it must check it.
 
-    `gr.State` would live in the server's memory, and be empty after a restart without a word.
+    `gr.State` would live in the server's memory, and would silently be empty after a restart.
     """
     return gr.Textbox(visible="hidden", show_label=False, container=False, elem_classes="sg-kept")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What this page of a browser shows: what its buttons mean, whatever has happened since. The page keeps it as text."""
+    """What this browser page shows, and therefore what its buttons mean, whatever has happened since.
+
+    The page keeps it as text.
+    """
 
     saga_id: str = ""
     plan_hash: str = ""

@@ -1,4 +1,4 @@
-"""Progress: how far a saga has come, and what of it stands."""
+"""Progress: how far a saga has come, and which of its effects are in place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNDONE: Final = frozenset({OperationStatus.COMPENSATED, OperationStatus.VOIDED,
 class Progress:
     done: int
     of: int
-    """0: nobody can say."""
+    """0 where the total is not known."""
     what: str = "done"
 
 
@@ -34,17 +34,17 @@ def progress_of(saga: Saga) -> Progress:
 
 
 def _undone(saga: Saga) -> Progress:
-    """Of all that had or have an effect to undo."""
+    """Counts undone operations among all that had, or have, an effect to undo."""
     touched = [each for each in saga.in_order() if each.has_effect and each.total_attempts]
     return Progress(sum(each.status in _UNDONE for each in touched), len(touched), "undone")
 
 
 def something_stands(saga: Saga) -> bool:
-    """To reject its plan is to undo that; an amendment's leaves everything as it was."""
+    """Whether anything is in place that rejecting the plan would undo; rejecting an amendment leaves everything as it was."""
     undone = _undone(saga)
     return parent_of(saga.id) is None and undone.done < undone.of
 
 
 def waits_for_the_world(saga: Saga) -> bool:
-    """All that could be done is done, and the rest waits for something to happen."""
+    """Whether all that could be done is done, and the rest waits for an outside event."""
     return status_of(saga) is SagaStatus.RUNNING and is_quiet(saga) and saga.amending is None

@@ -1,6 +1,6 @@
 """The service: what can be done with sagas from a page or over REST.
 
-Each function checks whose saga it is; work outlives its callers.
+Each function checks who owns the saga; work outlives its callers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sagagraph.ui.jobs import Bell, IsRecorded, Jobs
 from sagagraph.ui.visitors import Visitor
 
 _AT_ONCE = 16
-"""How many sagas are picked up at the same time."""
+"""How many sagas are resumed at the same time."""
 
 
 class Service:
@@ -55,7 +55,7 @@ class Service:
 
     @property
     def first_page(self) -> Page:
-        """The one that is opened where nobody says which."""
+        """The page that is opened by default."""
         return next(iter(self.pages.values()))
 
     # -- beginning and settling ----------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ class Service:
         return name
 
     async def decide(self, visitor: Visitor, saga_id: str, plan_hash: str, *, approved: bool) -> None:
-        """Approve or reject exactly the plan of this hash, and go on in the background; a second click does nothing.
+        """Approve or reject exactly the plan of this hash, and continue in the background; a second click does nothing.
 
         Raises `ConflictError` if another plan is shown now, `NotAllowedError` where none waits for approval.
         """
@@ -99,7 +99,7 @@ class Service:
         await self._jobs.take_on(saga_id, ("choose", plan_hash), choosing, self._journalling(saga, e.PlanProposed))
 
     async def change(self, visitor: Visitor, saga_id: str, request: Any, lost: tuple[str, ...] = ()) -> None:
-        """Other wishes, or reservations that have fallen through; planning for the old wishes, if under way, is given up."""
+        """Changes the request, or replaces reservations that have fallen through; planning for the old request is abandoned."""
         saga = await self.saga(visitor, saga_id)
         if not saga.plan.version:
             await self._jobs.stop(saga_id)
@@ -108,7 +108,7 @@ class Service:
         await self._jobs.take_on(saga_id, purpose, changing, self._journalling(saga, e.RequestChanged, e.AmendmentBegun))
 
     async def disrupt(self, visitor: Visitor, saga_id: str, disruption: Disruption) -> None:
-        """Let it happen, and have the plan changed as little as that needs."""
+        """Lets the disruption happen, and has the plan changed as little as it requires."""
         saga = await self.saga(visitor, saga_id)
         await self.pages[saga.domain].happens(saga, disruption)
         wanted = saga.request if disruption.request is None else disruption.request
@@ -117,11 +117,11 @@ class Service:
     async def order_fault(
         self, visitor: Visitor, saga_id: str, *, kind: str, call: str, fault: str, nth: int = 1, seconds: float | None = None
     ) -> None:
-        """Of the sandbox, for calls of this saga only: nobody else is struck."""
+        """Orders a fault of the sandbox for calls of this saga only, so that nobody else is affected."""
         saga = await self.shown(await self.saga(visitor, saga_id))
         desk = self.pages[saga.domain].desk
         if desk is None or not await desk.is_open():
-            raise NotAllowedError("faults can be ordered of a sandbox only, and this provider is none", saga_id=saga_id)
+            raise NotAllowedError("faults can be ordered from a sandbox only, and this provider is not one", saga_id=saga_id)
         await desk.order(saga.id, kind=kind, call=call, fault=fault, nth=nth, seconds=seconds)
 
     async def resume(self, visitor: Visitor, saga_id: str) -> None:
@@ -137,7 +137,7 @@ class Service:
         return told
 
     async def cancel(self, visitor: Visitor, saga_id: str) -> None:
-        """Undo it. Planning that is under way is given up first: there is nothing to wait for."""
+        """Undoes the saga. Planning that is running is abandoned first: there is nothing to wait for."""
         saga = await self.saga(visitor, saga_id)
         if not saga.plan.version:
             await self._jobs.stop(saga_id)
@@ -158,10 +158,10 @@ class Service:
         await self._jobs.take_on(saga_id, ("resolve", operation), resolving, self._journalling(saga, e.OperationResolved))
 
     async def pick_up(self) -> tuple[str, ...]:
-        """Go on with every open saga of this store that this program can run; those that wait for a person go on waiting."""
+        """Resumes every open saga of this store that this program can run; those that wait for a person keep waiting."""
         room = asyncio.Semaphore(_AT_ONCE)
         names = [each.saga_id for each in await self._engine.open_sagas() if each.domain in self._graphs]
-        names = [each for each in names if parent_of(each) not in names]  # an amendment goes on with what it changes
+        names = [each for each in names if parent_of(each) not in names]  # an amendment resumes with the saga that it changes
         for name in names:
             self._jobs.start(name, ("resume",), self._picked_up(name, room))
         return tuple(names)
@@ -179,7 +179,7 @@ class Service:
     # -- looking -------------------------------------------------------------------------------------------------------
 
     async def sagas(self, visitor: Visitor) -> tuple[Saga, ...]:
-        """The visitor's own, the latest first; one that cannot be read does not hide the others."""
+        """The visitor's own sagas, the latest first; one that cannot be read does not hide the others."""
         found: list[Saga] = []
         for each in await self._engine.sagas():
             if visitor.owns(each.saga_id):
@@ -192,7 +192,7 @@ class Service:
         return await self._engine.load(saga_id)
 
     async def shown(self, saga: Saga) -> Saga:
-        """The saga whose plan there is to see: the one that changes it after its commit, while there is one."""
+        """The saga whose plan is shown: the one that changes it after its commit, while there is one."""
         if saga.amending is None or await self._engine.store.headline(saga.amending.saga) is None:
             return saga
         return await self._engine.load(saga.amending.saga)
@@ -210,7 +210,7 @@ class Service:
         return await self._engine.project(saga_id)
 
     async def downloads(self, visitor: Visitor, saga_id: str) -> tuple[Download, ...]:
-        """What its domain makes of it, and where it stands and its journal, as JSON."""
+        """The domain's documents, the saga's state and its journal, as JSON."""
         saga = await self.saga(visitor, saga_id)
         page = self.pages.get(saga.domain)
         events = [entry_json(entry) for entry in await self._engine.journal(saga_id)]
@@ -227,7 +227,7 @@ class Service:
         return await self._engine.replay(saga_id, judge_plan=judge_plan_of(page.domain) if page else None)
 
     async def events(self, visitor: Visitor, saga_id: str, after: int = 0) -> AsyncIterator[Entry]:
-        """The journal from there on, as it is written; ends when nothing is under way and nothing new has come."""
+        """The journal from there on, as it is written; ends when nothing is running and nothing new has arrived."""
         visitor.check_owns(saga_id)
         while True:
             under_way = self.is_busy(saga_id)
@@ -240,18 +240,18 @@ class Service:
             await self.moved(saga_id)
 
     async def moved(self, saga_id: str) -> None:
-        """Returns when the saga may have moved on, or after a while."""
+        """Returns when the saga may have advanced, or after a while."""
         await self._bell.wait(saga_id)
 
     def is_busy(self, saga_id: str) -> bool:
         return self._jobs.is_busy(saga_id)
 
     def problem(self, saga_id: str) -> str:
-        """Why the last thing that was asked of it did not work out; empty otherwise."""
+        """Why the last request for the saga failed; empty otherwise."""
         return self._jobs.problem(saga_id)
 
     def _journalling(self, saga: Saga, *kinds: type[e.Event]) -> IsRecorded:
-        """Whether events of these kinds have come after all that `saga` knows of."""
+        """Whether events of these kinds have been appended since `saga` was read."""
 
         async def is_recorded() -> bool:
             entries = await self._engine.store.read(saga.id)
@@ -260,7 +260,7 @@ class Service:
         return is_recorded
 
     async def close(self) -> None:
-        """Let what is under way end and journal it; everything goes on where it was when the next server starts."""
+        """Lets running work end and journals it; everything resumes where it was when the next server starts."""
         await self._engine.drain()
         await self._jobs.stop_all()
 
@@ -277,9 +277,9 @@ def _is_decided(saga: Saga, plan_hash: str, *, approved: bool) -> bool:
 
 @asynccontextmanager
 async def open_service(settings: Settings) -> AsyncIterator[Service]:
-    """On the settings' store and provider, with every domain that there are pages for.
+    """Opens the service on the settings' store and provider, with every domain that has pages.
 
-    Without checkpoints: the journal has all that they hold, and planning that is given up in the middle of writing one would
+    It uses no checkpoints: the journal has all that they hold, and planning that is abandoned in the middle of writing one would
     leave the store's file locked.
     """
     bell, model = Bell(), model_of(settings)

@@ -20,17 +20,17 @@ TOKEN_BYTES = 24
 class Visitor:
     tag: str
     name: str
-    """How their decisions are signed in the journal."""
+    """The name under which the visitor's decisions are signed in the journal."""
 
     def owns(self, saga_id: str) -> bool:
-        """Also the sagas that undo or amend their own."""
+        """Whether the saga is the visitor's, or undoes or amends one that is."""
         return saga_id.startswith(f"{self.tag}-")
 
     def new_id(self, kind: str, unique: str) -> str:
         return f"{self.tag}-{kind}-{unique}"
 
     def check_owns(self, saga_id: str) -> None:
-        """Raises `UnknownSagaError`: what belongs to somebody else does not even exist."""
+        """Raises `UnknownSagaError`: to a visitor, somebody else's sagas do not exist."""
         if not self.owns(saga_id):
             raise UnknownSagaError(f"there is no saga {saga_id!r}", saga_id=saga_id)
 
@@ -54,7 +54,7 @@ class Asked(Protocol):
 
 
 def visitor_of(request: Asked) -> Visitor:
-    """Who `Auth` has found that it is."""
+    """The visitor that `Auth` has identified."""
     visitor: Visitor = request.user
     return visitor
 

@@ -1,1 +1,1 @@
-"""Independent validators: what they are, what they answer, how they are run."""
+"""Validators: what they are, what they answer, how they run."""

@@ -1,4 +1,4 @@
-"""Complaints: what pydantic finds wrong, in the words of whoever wrote the file: one line each, naming the field."""
+"""Complaints: what pydantic finds wrong, in the terms of the file's author: one line each, naming the field."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ SHOWN_OF_A_VALUE: Final = 60
 
 
 def in_words(error: ValidationError) -> tuple[tuple[str, str], ...]:
-    """(field, message) of everything that is wrong, each in one line, in the order of the fields."""
+    """Everything that is wrong as (field, message), one line each, in the order of the fields."""
     found = [each for each in error.errors() if each["type"] != "default_factory_not_called"]
     return tuple((_path(each["loc"]), _message(each)) for each in found)
 
 
 def _path(loc: tuple[int | str, ...]) -> str:
-    """`stops[1].nights`. What pydantic adds of its own, such as which type of a union it tried, is left out."""
+    """A path such as `stops[1].nights`. Pydantic's own additions, such as which type of a union it tried, are left out."""
     named = [part for part in loc if isinstance(part, int) or "[" not in part]
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in named).lstrip(".")
 

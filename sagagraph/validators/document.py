@@ -1,6 +1,6 @@
-"""Plan documents, as the generic validators read them: steps, and what those who planned claim and state. Plain JSON.
+"""Plan documents, as the generic validators read them: steps, and what planners claim and state. Plain JSON.
 
-A planner's messages and thoughts have no place in it: what is not a field is refused.
+A planner's messages and thoughts have no place in it: unknown fields are refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class _Part(BaseModel):
 
 
 class Step(_Part):
-    """One operation: what is done, with what, after what, and what it takes."""
+    """One operation: its action, inputs, prerequisites and resources."""
 
     id: str = Field(min_length=1)
     action: str = Field(min_length=1)
@@ -30,19 +30,19 @@ class Step(_Part):
     begins: AwareDatetime | None = None
     ends: AwareDatetime | None = None
     takes: Mapping[str, float] = Field(default_factory=dict)
-    """Of shared resources, by name, how much while it lasts."""
+    """Its use of shared resources, by name, for as long as it lasts."""
     cost: float = Field(default=0, ge=0)
 
 
 class Term(_Part):
-    """A fact by its name, or a value."""
+    """A fact's name, or a value."""
 
     fact: str | None = None
     value: JsonValue = None
 
 
 class Claim(_Part):
-    """One step of reasoning: the sum of `left` compares with `right`, because of facts and of earlier claims."""
+    """One step of reasoning: the sum of `left` compares with `right`, because of facts and earlier claims."""
 
     id: str
     left: tuple[Term, ...]
@@ -52,7 +52,7 @@ class Claim(_Part):
 
 
 class Statement(_Part):
-    """What one agent holds to be so."""
+    """What one agent holds to be true."""
 
     by: str
     about: str
@@ -76,7 +76,7 @@ PLAN = TypeAdapter(PlanDocument)
 
 
 def document_of(specs: Sequence[OperationSpec], request: Mapping[str, Json] | None = None, *, cost: float = 0) -> dict[str, Json]:
-    """A workflow as such a document, in JSON, without what its planner says of it. The `cost` of all is put on the last step."""
+    """A workflow as such a document, in JSON, without its planner's remarks. The `cost` of all is put on the last step."""
     last = len(specs) - 1
     steps = [
         {
@@ -93,7 +93,7 @@ def document_of(specs: Sequence[OperationSpec], request: Mapping[str, Json] | No
 
 
 def leaves(value: Json, name: str = "") -> Iterator[tuple[str, Json]]:
-    """Every plain value in a JSON value, under the name of the field it stands in."""
+    """Every plain value in a JSON value, under the name of its field."""
     if isinstance(value, Mapping):
         for key, each in value.items():
             yield from leaves(each, str(key))

@@ -1,4 +1,4 @@
-"""Inter-agent validators: of what goes between agents and operations (SagaLLM section 3.3.1). Deterministic."""
+"""Inter-agent validators: of what passes between agents and operations (SagaLLM section 3.3.1). Deterministic."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 class Contract(PlanValidator):
-    """Every step's action exists, and gets what it asks for: each input once, of its type, from outputs that there are.
+    """Every step's action exists and gets its inputs: each once, of its type, from outputs that exist.
 
     `interfaces`: action → {"inputs": {name: type}, "output": {name: type}, "optional": [names]}; types as in JSON schema, or
     "any". An action whose `inputs` or `output` is missing takes, or gives, anything.
@@ -78,7 +78,7 @@ def _unfit_references(step: Step, actions: Mapping[str, str], interfaces: Mappin
 
 
 class DependencySatisfaction(PlanValidator):
-    """Every prerequisite is in the plan (or `settled` as succeeded before it), is declared, and nothing waits for itself."""
+    """Every prerequisite is in the plan (or `settled` as succeeded before it) and declared, and no step waits for itself."""
 
     name = "dependency satisfaction"
     reads = ("settled",)
@@ -105,11 +105,11 @@ _FORMS = (
 
 
 class Consistency(PlanValidator):
-    """What several steps say under one name is said in one form: all days, all coordinates, all numbers, one currency."""
+    """Values that several steps give under one name have one form: all days, all coordinates, all numbers, one currency."""
 
     name = "consistency"
     one_value = frozenset({"currency", "unit", "timezone"})
-    """Names under which one plan says one thing only."""
+    """Names that have a single value throughout a plan."""
 
     def violations(self, plan: PlanDocument, _facts: Mapping[str, Json]) -> Iterator[Violation]:
         forms: defaultdict[str, dict[str, str]] = defaultdict(dict)
@@ -138,7 +138,7 @@ def _form_of(value: Json) -> str:
 
 
 class Temporal(PlanValidator):
-    """No step begins before what it depends on has ended; none ends after its deadline (`deadlines`: step → instant)."""
+    """No step begins before its prerequisites have ended; none ends after its deadline (`deadlines`: step → instant)."""
 
     name = "temporal"
     reads = ("deadlines",)
@@ -157,7 +157,7 @@ class Temporal(PlanValidator):
 
 
 class MutualAgreement(PlanValidator):
-    """All statements about one thing say the same; on each of `agree_on` (thing → agents) every one of these has spoken."""
+    """All statements about one thing agree; on each of `agree_on` (thing → agents) every one of these has spoken."""
 
     name = "mutual agreement"
     reads = ("agree_on",)
@@ -178,9 +178,9 @@ class MutualAgreement(PlanValidator):
 
 
 class TransactionalIntegrity(PlanValidator):
-    """Before the pivot everything can be undone, after it everything can be repeated, and there is one pivot at most.
+    """Before the pivot everything can be undone, after it everything can be repeated, and there is at most one pivot.
 
-    `undoable`: the actions that have a compensation. A step is held to that unless it is read-only, or has a pivot before it.
+    `undoable`: the actions that have a compensation. Each step must have one, unless it is read-only or has a pivot before it.
     """
 
     name = "transactional integrity"

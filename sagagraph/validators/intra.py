@@ -1,6 +1,6 @@
-"""Intra-agent validators: of what one agent puts forward (SagaLLM section 3.3.1). Deterministic; each says what it reads.
+"""Intra-agent validators: of what one agent proposes (SagaLLM section 3.3.1). Deterministic; each declares what it reads.
 
-Except the syntactic one they judge plan documents: of anything else they answer UNKNOWN, and leave the judgement to that one.
+All but the syntactic one judge plan documents: for anything else they answer UNKNOWN, and leave it to the syntactic one.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from sagagraph.workflow.condition import Comparison, compares, value_at
 from sagagraph.workflow.values import Json
 
 MOST_SHOWN = 20
-"""Violations of one kind in one verdict: enough to repair by, little enough to be read."""
+"""Violations of one kind in one verdict: enough to repair by, few enough to read."""
 
 
 class Syntactic:
-    """The artifact has the form of `adapter`: a plan document, unless told otherwise."""
+    """The artifact matches `adapter`: a plan document, unless stated otherwise."""
 
     name = "syntactic"
     version = 1
@@ -96,7 +96,7 @@ def _gaps(times: Sequence[tuple[datetime, datetime]], first: datetime, last: dat
 
 
 class Factual(PlanValidator):
-    """Wherever a step names one of the `facts`, it says what the fact says."""
+    """A step that names one of the `facts` agrees with it."""
 
     name = "factual"
     reads = ("facts",)
@@ -111,7 +111,7 @@ class Factual(PlanValidator):
 
 
 class ConstraintAdherence(PlanValidator):
-    """Every one of the `constraints` (name, path, comparison, value) holds; none of the `capacities` is overdrawn at any time.
+    """All `constraints` (name, path, comparison, value) hold; no capacity in `capacities` is overdrawn at any time.
 
     A path leads into the plan document, or to `total_cost`, `step_count`, `begins` or `ends` of the whole plan.
     """
@@ -142,7 +142,7 @@ def _measures(plan: PlanDocument) -> dict[str, Json]:
 
 
 def _overdrawn(steps: Sequence[Step], resource: str, capacity: float) -> Iterator[Violation]:
-    """Once for each step at whose begin too much is taken. What has no times takes its share all the time."""
+    """Once for each step at whose start too much is taken. A step without times takes its share all the time."""
     takers = [step for step in steps if step.takes.get(resource)]
     for step in takers:
         beside = [other for other in takers if other is step or _is_under_way(other, step.begins)]
@@ -159,7 +159,7 @@ def _is_under_way(step: Step, moment: datetime | None) -> bool:
 
 
 class Reasoning(PlanValidator):
-    """Every claim rests on facts that are given or on earlier claims, uses no others, and follows from them by arithmetic."""
+    """Every claim rests on given facts or earlier claims, uses no others, and follows from them by arithmetic."""
 
     name = "reasoning"
     reads = ("facts",)
@@ -198,7 +198,7 @@ def _sum(values: Sequence[Json]) -> Json:
 
 
 class ContextRetention(PlanValidator):
-    """Each of the `critical` wishes is still among those that the plan says it was made for, unchanged."""
+    """All `critical` wishes are among those that the plan says it was made for, unchanged."""
 
     name = "context retention"
     reads = ("critical",)

@@ -1,7 +1,7 @@
-"""Judge for what no check can be written for: a language model of its own, with a context of its own.
+"""LLM judge for what no check can be written for: a separate language model, with a separate context.
 
-It is asked one question with the artifact and the slice as quoted data. Its answer counts only in exactly the form that is asked
-for, with the nonce of the question in it: whatever text in the data says, it does not know the nonce. Anything else is an outage.
+It is asked one question with the artifact and the slice as quoted data. Its answer counts only in exactly the requested form,
+with the nonce of the question in it: whatever text in the data says, it does not know the nonce. Anything else is an outage.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class _Opinion(BaseModel):
 
 
 class LlmJudge:
-    """`criterion`: what makes an artifact valid, in a sentence or two of ours. `reads`: the facts that it is shown.
+    """`criterion`: what makes an artifact valid, in a sentence or two of our own. `reads`: the facts that it is shown.
 
     `mint` makes nonces that nobody can guess. The same slice gets the same question again, with another nonce; a model that
-    answers differently is found out by a replay.
+    answers differently is detected by a replay.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class LlmJudge:
 
 
 def _verdict(opinion: _Opinion, nonce: str) -> Verdict:
-    """Raises nothing: an opinion that contradicts itself is none."""
+    """Raises nothing: an opinion that contradicts itself is not one."""
     if not secrets.compare_digest(opinion.nonce.encode(), nonce.encode()):
         return Verdict.unknown("the answer was not made for this question")
     violations = [Violation(code=each.code, message=each.message) for each in opinion.findings]

@@ -1,4 +1,4 @@
-"""Registry of validators: which there are, what they are for, and how several judge one artifact, each by its own slice."""
+"""Registry of validators: which exist, what they are for, and how several judge one artifact, each by its own slice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sagagraph.validators.protocol import Validator, judge
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 
 TIME_LIMIT_S: Final = 30.0
-"""For one validator; one that takes longer is out of order, and its verdict UNKNOWN."""
+"""Seconds for one validator; one that takes longer counts as an outage, and its verdict is UNKNOWN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Registered:
 
 
 class ValidatorRegistry:
-    """Validators by name and version; each serves one kind or several."""
+    """Validators by name and version; each serves one or more kinds."""
 
     def __init__(self, entries: Iterable[Registered] = ()) -> None:
         self._entries: dict[tuple[str, int], Registered] = {}
@@ -43,7 +43,7 @@ class ValidatorRegistry:
         return iter(self._entries.values())
 
     def add(self, validator: Validator, *kinds: Kind) -> None:
-        """Raises `InvalidInputError` for one without a kind, and for a second one of the same name and version."""
+        """Raises `InvalidInputError` for a validator without a kind, and for a duplicate name and version."""
         key = validator.name, validator.version
         if not kinds:
             raise InvalidInputError(f"validator {validator.name!r}: say which kind it serves", field="kinds")
@@ -55,7 +55,7 @@ class ValidatorRegistry:
         return tuple(each.validator for each in self if kind in each.kinds)
 
     def find(self, name: str, version: int) -> Validator:
-        """The one that a certificate names. Raises `InvalidInputError` if it is not at hand."""
+        """The validator that a certificate names. Raises `InvalidInputError` if it is not registered."""
         try:
             return self._entries[name, version].validator
         except KeyError:
@@ -63,7 +63,7 @@ class ValidatorRegistry:
 
     @property
     def missing(self) -> frozenset[Kind]:
-        """Kinds that nobody serves."""
+        """Kinds that no validator serves."""
         return frozenset(Kind) - {kind for each in self for kind in each.kinds}
 
 
@@ -90,13 +90,13 @@ def generic_validators() -> ValidatorRegistry:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`verdicts`: one of each validator, in their order."""
+    """`verdicts`: one per validator, in their order."""
 
     verdicts: tuple[Verdict, ...]
 
     @property
     def verdict(self) -> Verdict:
-        """All of them as one: a violation outweighs an outage, and an outage outweighs approval."""
+        """All verdicts as one: a violation outweighs an outage, and an outage outweighs approval."""
         if not self.verdicts:
             return Verdict.unknown("nobody has judged it")
         violations = tuple(violation for each in self.verdicts for violation in each.violations)
@@ -109,7 +109,7 @@ class Judgement:
 def slice_for(validator: Validator, facts: Iterable[Fact], *, budget_tokens: int = DEFAULT_BUDGET_TOKENS) -> ContextSlice:
     """The facts that it declares to read (`reads`), and no others; all that fit, if it declares nothing.
 
-    Raises `ContextBudgetError` if what is critical to it does not fit.
+    Raises `ContextBudgetError` if its critical facts do not fit.
     """
     reads: tuple[str, ...] | None = getattr(validator, "reads", None)
     return select((each for each in facts if reads is None or each.name in reads), budget_tokens=budget_tokens)
@@ -118,7 +118,7 @@ def slice_for(validator: Validator, facts: Iterable[Fact], *, budget_tokens: int
 async def judge_by(
     validators: Iterable[Validator], artifact: object, facts: Iterable[Fact], *, within_s: float = TIME_LIMIT_S
 ) -> Judgement:
-    """Each validator alone with the artifact and its slice. One that can not be shown what is critical answers UNKNOWN."""
+    """Each validator sees only the artifact and its slice. One that cannot be shown its critical facts answers UNKNOWN."""
     given = tuple(facts)
     verdicts: list[Verdict] = []
     for validator in validators:
@@ -132,5 +132,5 @@ async def judge_by(
 
 
 def facts_of(given: Mapping[str, object]) -> tuple[Fact, ...]:
-    """Facts that a judgement can not do without."""
+    """Facts that a judgement cannot do without."""
     return tuple(Fact(name, value, critical=True) for name, value in given.items())

@@ -1,4 +1,4 @@
-"""Responses to a verdict (SagaLLM section 3.3.2): rejection, augmentation, feedback. Pure: who acts on it is elsewhere.
+"""Responses to a verdict (SagaLLM section 3.3.2): rejection, augmentation, feedback. Pure: acting on it happens elsewhere.
 
 Rejection is the coordinator's: an INVALID output is compensated, an INVALID plan is not accepted. Augmentation fills in what an
 artifact lacks. Feedback is in the journal with the verdict, and is offered to later proposals (planning/feedback.py).
@@ -20,7 +20,7 @@ class Response(StrEnum):
 
 
 def responses_to(verdict: Verdict) -> frozenset[Response]:
-    """An outage calls for none of them. What is rejected is not filled in."""
+    """An outage calls for none of them. A rejected artifact is not augmented."""
     match verdict.verdict:
         case VerdictStatus.UNKNOWN:
             return frozenset()
@@ -31,7 +31,7 @@ def responses_to(verdict: Verdict) -> frozenset[Response]:
 
 
 def augmented(artifact: Json, verdicts: Sequence[Verdict]) -> Json:
-    """`artifact` with what its validators add. Unchanged if one of them rejects it; the first to fill a gap has filled it."""
+    """`artifact` with its validators' additions. Unchanged if one of them rejects it; the first to fill a gap wins."""
     if any(Response.REJECTION in responses_to(each) for each in verdicts):
         return artifact
     for each in verdicts:
@@ -41,7 +41,7 @@ def augmented(artifact: Json, verdicts: Sequence[Verdict]) -> Json:
 
 
 def filled_in(artifact: Json, additions: Mapping[str, Json]) -> Json:
-    """A JSON object with what is missing or null in it; a value that is there stays, and lists are never touched."""
+    """A JSON object with missing or null fields filled in; existing values stay, and lists are never touched."""
     if not isinstance(artifact, Mapping):
         return artifact
     filled = dict(artifact)

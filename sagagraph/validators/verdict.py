@@ -1,7 +1,7 @@
 """Verdicts: what a validator answers, with its violations and a certificate that lets the verdict be replayed. Pure.
 
-They are plain dataclasses, so that the core of the saga can read them. Their `model_…` methods are named as those of pydantic
-models, which they were in release 0.2: programs of users call them.
+They are plain dataclasses, so that the core of the saga can read them. Their `model_…` methods are named after those of
+pydantic models, which they were in release 0.2: users' programs call them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sagagraph.context.slice import ContextSlice, content_hash
 from sagagraph.workflow.values import Json
 
 _ADDED_LATER = ("additions", "notes")
-"""Left out where they are empty: verdicts without them are written as before there were such."""
+"""Left out when empty, so that verdicts without them are written as they were before these fields existed."""
 
 
 class VerdictStatus(StrEnum):
@@ -53,10 +53,10 @@ class _Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation(_Part):
-    """One rule broken once, at one place."""
+    """One rule broken once, in one place."""
 
     code: str
-    """What rule, in capitals: `BUDGET_EXCEEDED`."""
+    """The rule, in capitals: `BUDGET_EXCEEDED`."""
     message: str
     scope: dict[str, Json] = field(default_factory=dict)
     """Who, where, which leg or operation."""
@@ -75,7 +75,7 @@ class Certificate(_Part):
     slice_tokens: int
 
     def covers(self, artifact: object, context: ContextSlice) -> bool:
-        """Whether it was made for exactly these: of a changed plan, or a changed slice, it says nothing."""
+        """Whether it was made for exactly these: it says nothing about a changed plan or slice."""
         return (self.artifact_hash, self.slice_hash) == (content_hash(artifact), context.hash)
 
 
@@ -86,13 +86,13 @@ class Verdict(_Part):
     reason: str = ""
     """Why it is UNKNOWN; empty otherwise."""
     additions: dict[str, Json] = field(default_factory=dict)
-    """What the artifact lacks and can be filled in (augmentation); nothing that is there is ever overridden by it."""
+    """What the artifact lacks and may be filled in (augmentation); nothing existing is ever overridden by it."""
     notes: tuple[str, ...] = ()
-    """What whoever made it should know the next time (feedback), also of a VALID artifact."""
+    """What the artifact's author should know next time (feedback), for VALID artifacts too."""
     certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
-        """Lists and plain strings are taken as well."""
+        """Accepts lists and plain strings as well."""
         object.__setattr__(self, "verdict", VerdictStatus(self.verdict))
         object.__setattr__(self, "violations", tuple(self.violations))
         object.__setattr__(self, "notes", tuple(self.notes))
@@ -132,7 +132,7 @@ def _written(value: object, *, omits_defaults: bool) -> Json:
 
 
 def _plain(value: object) -> object:
-    """A pydantic model in somebody's evidence, or a number or text of a class of its own (NumPy's, for example)."""
+    """A pydantic model in a validator's evidence, or a number or text of a special class (NumPy's, for example)."""
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     for kind in (str, int, float):

@@ -1,1 +1,1 @@
-"""The canonical workflow: operations, policies, conditions and well-formedness. Pure."""
+"""Workflows: operations, policies, conditions and well-formedness. Pure."""

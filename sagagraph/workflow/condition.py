@@ -1,8 +1,8 @@
 """Conditions `c_ij` under which an operation depends on others (SagaLLM section 3.2.2, equations 2 and 3).
 
 A condition is a typed expression tree over upstream outcomes. It is data: nothing in it is ever evaluated as text.
-It is asked only when all the operations it names have settled, so it is always true or false. `kind` tells its forms apart in
-JSON.
+It is evaluated only when all the operations it names have settled, so it is always true or false. In JSON, `kind`
+distinguishes its forms.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Succeeded(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="
 
 
 class Failed(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="failed"):
-    """The operation was definitely refused (with one of `codes`, where any are given) and holds nothing."""
+    """The operation was definitely refused (with one of `codes`, where any are given) and has no effect."""
 
     operation: str
     codes: tuple[str, ...] = ()
@@ -140,7 +140,7 @@ def compares(found: Json, comparison: Comparison, value: Json) -> bool:
 
 
 def _are_alike(left: Json, right: Json) -> bool:
-    """Both are numbers, or of one type: true is no number, and what is not a number compares with nothing."""
+    """Whether both are numbers, or of one type: true is not a number, and what is not a number compares with nothing."""
     if left is None or right is None or _is_nan(left) or _is_nan(right):
         return False
     if isinstance(left, bool) or isinstance(right, bool):

@@ -13,4 +13,4 @@ class ActionKind(StrEnum):
     RETRIABLE = "retriable"
     """Comes after the pivot and is repeated until it succeeds."""
     READ_ONLY = "read-only"
-    """Changes nothing outside: may be repeated and forgotten at will."""
+    """Changes nothing outside: may be repeated and discarded freely."""

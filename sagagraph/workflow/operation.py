@@ -1,4 +1,4 @@
-"""Operations as data: one planned use of an action, with all that running and undoing it takes (PROTOCOL rule 7)."""
+"""Operations as data: one planned use of an action, with everything needed to run and undo it (PROTOCOL rule 7)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _REFERENCE = "$from"
 
 
 class GuaranteeTerms(Struct, frozen=True, omit_defaults=True):
-    """What the provider of an action promises about repeated and late calls; by default nothing (PROTOCOL rule 0)."""
+    """What an action's provider promises about repeated and late calls; by default nothing (PROTOCOL rule 0)."""
 
     dedup_s: float | None = None
-    """For how many seconds it remembers a key: a repeated call within that time lands nothing."""
+    """For how many seconds the provider remembers a key: a repeated call within that time lands nothing."""
     void: bool = False
-    """It can cancel by key, leaving a tombstone where nothing had landed."""
+    """The provider can cancel by key, leaving a tombstone where nothing had landed."""
     deadline: bool = False
-    """It refuses calls that arrive after `call.deadline`."""
+    """The provider refuses calls that arrive after `call.deadline`."""
     refusals_final: bool = False
     """A refusal is recorded for the key: no other call with it will land."""
 
@@ -33,10 +33,10 @@ DEFAULT_POLICY = Policy()
 
 
 class OperationSpec(Struct, frozen=True, omit_defaults=True):
-    """`inputs` is a JSON value; `reference()` inside it stands for a value of an earlier operation's output.
+    """`inputs` is a JSON value; a `reference()` inside it stands for a value of an earlier operation's output.
 
-    `condition` is asked once everything in `depends_on` has settled; None means that all of them must have succeeded.
-    What whoever planned it says of it (`reasoning` and below) changes nothing that is done: it is there to be looked at.
+    `condition` is evaluated once everything in `depends_on` has settled; None means that all of them must have succeeded.
+    The planner's remarks (`reasoning` and below) do not affect execution: they are there for readers.
     """
 
     id: str
@@ -50,27 +50,27 @@ class OperationSpec(Struct, frozen=True, omit_defaults=True):
     has_probe: bool = False
     action_version: int = 1
     reasoning: str = ""
-    """How the planner came to it: a model's chain of thought, where there is one."""
+    """How the planner arrived at it: a model's chain of thought, where there is one."""
     justification: str = ""
-    """Why this one."""
+    """Why this operation was chosen."""
     alternatives: tuple[Json, ...] = ()
     """What was considered instead: JSON values."""
     resources: tuple[str, ...] = ()
     """What it takes for itself, by names that other operations and sagas use too: "flight MD1 on 2025-06-10"."""
     open_end: bool = False
-    """Never started: it keeps the saga open (running, and quiet) until a later plan does without it, or a cancel ends it."""
+    """Never started: it keeps the saga open (running, and quiet) until a later plan omits it, or a cancellation ends it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """Executable operations and their edges; the order of `operations` is the planner's and carries no meaning."""
+    """Executable operations and their edges; the order of `operations` is the planner's and has no meaning."""
 
     operations: tuple[OperationSpec, ...]
     meta: Mapping[str, Json] = field(default_factory=dict)
 
 
 def rebind(spec: OperationSpec, replaced: Mapping[str, str]) -> OperationSpec:
-    """`spec` with what stands for an operation in `replaced` in the place of it."""
+    """`spec` with each operation in `replaced` exchanged for its replacement."""
     if not any(each in replaced for each in spec.depends_on):
         return spec
     return structs.replace(spec, depends_on=tuple(dict.fromkeys(replaced.get(each, each) for each in spec.depends_on)))
@@ -82,7 +82,7 @@ def reference(operation: str, *path: str | int) -> dict[str, Json]:
 
 
 def references(inputs: Json) -> Iterator[str]:
-    """The operations whose outputs `inputs` asks for."""
+    """The operations whose outputs `inputs` refers to."""
     return (operation for operation, _path in references_with_paths(inputs))
 
 

@@ -1,4 +1,4 @@
-"""Order along dependencies: what comes before what, and what comes after something."""
+"""Order along dependencies: what comes before an operation, and what comes after it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 
 
 def in_order(needs: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """Everything after what it needs; of what could come next, the first by name. Raises `graphlib.CycleError`."""
+    """Each name after its prerequisites; where several could come next, the first by name. Raises `graphlib.CycleError`."""
     sorter = TopologicalSorter(needs)
     sorter.prepare()
     ready = list(sorter.get_ready())
@@ -23,7 +23,7 @@ def in_order(needs: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
 
 
 def descendants(dependents: Mapping[str, Iterable[str]], *names: str) -> frozenset[str]:
-    """All that depends on any of `names`, directly or not."""
+    """All that depends on any of `names`, directly or indirectly."""
     found: set[str] = set()
     frontier = list(names)
     while frontier:

@@ -1,4 +1,4 @@
-"""Policies: what may be done about an operation that does not answer, or says no (ALAS, appendix A.2)."""
+"""Policies: what may be done about an operation that fails to answer, or is refused (ALAS, appendix A.2)."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class BackoffMode(StrEnum):
 
 
 class KeyFormat(StrEnum):
-    """How an idempotency key is written; what it identifies (saga, operation, generation) is not negotiable."""
+    """How an idempotency key is written; what it identifies (saga, operation, generation) is fixed."""
 
     PATH = "path"
     """Readable: `trip-42/T1/1`."""
     UUID = "uuid"
-    """For providers that limit keys to the form of a UUID: the UUID version 5 of the path."""
+    """For providers that require keys to be UUIDs: the UUID version 5 of the path."""
 
 
 class Retry(Struct, frozen=True, omit_defaults=True):
@@ -65,7 +65,7 @@ class Backoff(Struct, frozen=True, omit_defaults=True):
             raise InvalidInputError("a share between 0 and 1", field="backoff.jitter")
 
     def delay_s(self, attempt: int, draw: float) -> float:
-        """`attempt`: the one that just ended, from 1. `draw`: a random number in [0, 1), given so that this stays pure."""
+        """`attempt`: the one that just ended, from 1. `draw`: a random number in [0, 1), passed in so that this stays pure."""
         growth = 1 if self.mode is BackoffMode.FIXED else 2 ** min(attempt - 1, 30)
         return min(self.base_s * growth, self.cap_s) * (1 - self.jitter * draw)
 
@@ -81,7 +81,7 @@ class Catch(Struct, frozen=True, omit_defaults=True):
 
 
 class CompensationPolicy(Struct, frozen=True, omit_defaults=True):
-    """How a compensation (or a void) is tried. It is repeated only where repeating can not land twice (PROTOCOL rule 4)."""
+    """How a compensation (or a void) is tried. It is repeated only where it cannot land twice (PROTOCOL rule 4)."""
 
     max_attempts: int = 5
     timeout_s: float = 30.0
@@ -93,7 +93,7 @@ class CompensationPolicy(Struct, frozen=True, omit_defaults=True):
 
 
 class LoopGuards(Struct, frozen=True, omit_defaults=True):
-    """Bounds on all tries of one operation: `max_iterations` attempts over all generations, `deadline_s` from the first."""
+    """Bounds on all attempts at one operation: `max_iterations` attempts over all generations, `deadline_s` from the first."""
 
     max_iterations: int = 100
     deadline_s: float = 3600.0
@@ -105,7 +105,7 @@ class LoopGuards(Struct, frozen=True, omit_defaults=True):
 
 
 class Policy(Struct, frozen=True, omit_defaults=True):
-    """One operation's policy. `timeout_s` bounds one attempt; what times out is in doubt, not failed."""
+    """One operation's policy. `timeout_s` bounds one attempt; an operation that times out is in doubt, not failed."""
 
     retry: Retry = Retry()
     backoff: Backoff = Backoff()

@@ -31,14 +31,14 @@ def check_workflow(specs: Sequence[OperationSpec], *, behind_pivot: bool = False
 
 
 def workflow_faults(specs: Sequence[OperationSpec], *, behind_pivot: bool = False) -> list[str]:
-    """Every fault in words, as far as they can be told: in what has no order, no place of a pivot can be."""
+    """Every fault in words, as far as it can be told: without an order, a pivot has no place to check."""
     found = [*naming_faults(specs)] or [*cycle_faults(specs)]
     return found or [*([] if behind_pivot else pivot_faults(specs)), *_handler_faults(specs)]
 
 
 def dependency_digraph(edges: Iterable[tuple[str, tuple[str, ...]]]) -> nx.DiGraph[str]:
-    """A graph with an edge from each operation to those that depend on it: for pictures, and for rows."""
-    import networkx as nx  # it takes longer to import than the rest of the engine, and nothing that runs needs it
+    """A graph with an edge from each operation to its dependents: for pictures, and for rows."""
+    import networkx as nx  # it is slower to import than the rest of the engine, and no execution needs it
 
     graph: nx.DiGraph[str] = nx.DiGraph()
     for operation, prerequisites in edges:
@@ -48,7 +48,7 @@ def dependency_digraph(edges: Iterable[tuple[str, tuple[str, ...]]]) -> nx.DiGra
 
 
 def better_order(specs: Sequence[OperationSpec]) -> tuple[str, ...] | None:
-    """An order that respects all data that flows between the operations, with the one pivot where rule 5 wants it; or None."""
+    """An order that respects all data flow between the operations, with the one pivot where rule 5 wants it; or None."""
     pivots = [spec.id for spec in specs if spec.kind is ActionKind.PIVOT]
     known = {spec.id for spec in specs}
     if len(pivots) != 1 or len(known) != len(specs):

@@ -90,14 +90,14 @@ async def test_a_checkpoint_that_can_not_be_kept_is_a_store_error_in_one_line(
     monkeypatch.setattr(postgres_checkpointer, "RECONNECT_S", 0.3)
     async with open_checkpointer(store_url) as saver:
         proxy.refuse_for(3)
-        with pytest.raises(StoreError, match="checkpoint can not be kept") as raised:
+        with pytest.raises(StoreError, match="checkpoint cannot be kept") as raised:
             await write_checkpoint(saver)
     assert len(str(raised.value).splitlines()) == 1
 
 
 async def test_checkpoints_that_can_not_be_opened_are_a_store_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_checkpointer, "RECONNECT_S", 0.3)
-    with pytest.raises(StoreError, match=r"me@127\.0\.0\.1:1/x can not be used") as raised:
+    with pytest.raises(StoreError, match=r"me@127\.0\.0\.1:1/x cannot be used") as raised:
         async with open_checkpointer("postgresql://me:secret@127.0.0.1:1/x"):
             pass
     assert "secret" not in str(raised.value)

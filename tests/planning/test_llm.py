@@ -75,7 +75,7 @@ OUTAGES = {
     "a question that is not accepted": (Status(400), "not accepted (HTTP 400)"),
     "an outage": (Status(500), "outage"),
     "an overload": (Status(529), "outage"),
-    "a connection that is cut": (Drop(), "can not be reached"),
+    "a connection that is cut": (Drop(), "cannot be reached"),
 }
 UNUSABLE = {
     "a refusal": (Refuse(), "refused to answer"),
@@ -127,7 +127,7 @@ async def test_a_provider_that_hangs_is_left_after_the_time_limit(provider: str,
 async def test_nobody_at_the_address_is_an_outage(provider: str) -> None:
     with ModelServer() as server:
         environment = server.environment(KEY)
-    with pytest.raises(ModelError, match="can not be reached"):
+    with pytest.raises(ModelError, match="cannot be reached"):
         await init_model(f"{provider}:m", environment=environment).answer(QUESTION)
 
 

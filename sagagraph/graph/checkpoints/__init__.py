@@ -1,1 +1,1 @@
-"""Checkpoints of LangGraph: where they are kept, and the fence before them."""
+"""Checkpoints of LangGraph: where they are kept, and the fence in front of them."""

@@ -1,4 +1,4 @@
-"""Where LangGraph keeps its checkpoints: beside the journal, which stays authoritative."""
+"""Checkpointers: where LangGraph keeps its checkpoints, alongside the journal, which stays authoritative."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Saver = BaseCheckpointSaver[str]
 def open_checkpointer(store_url: str) -> AbstractAsyncContextManager[Saver]:
     """A saver for the same place as the store: in memory, in the store's SQLite file, or in its PostgreSQL database.
 
-    Raises `StoreError` for a database that can not be used.
+    Raises `StoreError` for a database that cannot be used.
     """
     if store_url == "memory:":
         return _in_memory()
@@ -47,7 +47,7 @@ async def _in_sqlite(store_url: str) -> AsyncIterator[Saver]:
     try:
         connection = await aiosqlite.connect(path, timeout=BUSY_TIMEOUT_S)
     except aiosqlite.Error as exc:
-        raise StoreError(f"the checkpoints of {path} can not be used: {exc}") from exc
+        raise StoreError(f"the checkpoints of {path} cannot be used: {exc}") from exc
     try:
         yield _SqliteSaver(connection)
     finally:
@@ -60,13 +60,13 @@ def _telling(method: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
         try:
             return await method(*arguments, **options)
         except aiosqlite.Error as exc:
-            raise StoreError(f"the checkpoint can not be kept: {exc}") from exc
+            raise StoreError(f"the checkpoint cannot be kept: {exc}") from exc
 
     return told
 
 
 class _SqliteSaver(AsyncSqliteSaver):
-    """What goes wrong in what a graph asks of it is a `StoreError`."""
+    """Raises every failure of a graph's call as a `StoreError`."""
 
     aget_tuple = _telling(AsyncSqliteSaver.aget_tuple)  # type: ignore[assignment, arg-type]
     aput = _telling(AsyncSqliteSaver.aput)  # type: ignore[assignment, arg-type]

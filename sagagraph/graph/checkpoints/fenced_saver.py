@@ -1,4 +1,4 @@
-"""The user's checkpointer behind the saga's fence: a worker that was superseded moves no thread (PROTOCOL, door 2, point 4)."""
+"""Fenced saver: the user's checkpointer, through which a superseded worker moves no thread (PROTOCOL, door 2, point 4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from sagagraph.saga.engine.coordinator import Coordinator
 
 
 class FencedSaver(BaseCheckpointSaver[Any]):
-    """All of `inner`, but who writes to a thread must hold its saga. A saver without asynchronous methods is lent a thread."""
+    """All of `inner`, but writing to a thread requires holding its saga.
+
+    A saver without asynchronous methods is lent a thread.
+    """
 
     def __init__(self, inner: Any) -> None:
         super().__init__(serde=inner.serde)
@@ -28,7 +31,7 @@ class FencedSaver(BaseCheckpointSaver[Any]):
 
     @contextmanager
     def held_by(self, thread: str, coordinator: Coordinator | None) -> Iterator[None]:
-        """Within, `thread` may be written to for as long as `coordinator` holds its saga; None: there is no saga of it yet."""
+        """While entered, `thread` may be written to for as long as `coordinator` holds its saga; None: it has no saga yet."""
         self._holders[thread] = coordinator
         try:
             yield
@@ -113,6 +116,6 @@ class FencedSaver(BaseCheckpointSaver[Any]):
         if self._is_async:
             try:
                 return await getattr(self.inner, f"a{method}")(*arguments, **options)
-            except NotImplementedError:  # it has the method only to say so
+            except NotImplementedError:  # the saver defines the method only to raise
                 self._is_async = False
         return await asyncio.to_thread(getattr(self.inner, method), *arguments, **options)

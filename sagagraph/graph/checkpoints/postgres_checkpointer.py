@@ -1,4 +1,4 @@
-"""LangGraph's PostgreSQL saver, on a connection that is made again when it was lost."""
+"""PostgreSQL checkpointer: LangGraph's saver, on a connection that is opened again after it was lost."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ T = TypeVar("T")
 Connection = psycopg.AsyncConnection[DictRow]
 
 _LOCK = 0x5A6A_C4EC
-"""Of PostgreSQL's advisory locks, the one for making LangGraph's tables."""
+"""The advisory lock of PostgreSQL under which LangGraph's tables are made."""
 _PAUSE_S = 0.05
 
 
 @asynccontextmanager
 async def open_postgres_checkpointer(store_url: str) -> AsyncIterator[AsyncPostgresSaver]:
-    """Makes LangGraph's tables where they are missing; safe to do in several processes at once."""
+    """Makes LangGraph's tables where they are missing; safe to run in several processes at once."""
     saver: _Saver | None = None
     try:
         try:
             saver = _Saver(store_url, await _connected(store_url))
             await _set_up(saver, store_url)
         except psycopg.Error as exc:
-            raise StoreError(f"the checkpoints of {name_of(store_url)} can not be used: {why(exc)}") from exc
+            raise StoreError(f"the checkpoints of {name_of(store_url)} cannot be used: {why(exc)}") from exc
         yield saver
     finally:
         if saver is not None:
@@ -48,7 +48,7 @@ async def _connected(store_url: str) -> Connection:
 
 
 async def _set_up(saver: _Saver, store_url: str) -> None:
-    """Not under a lock that is waited for: a migration builds indexes, and that waits for whoever waits."""
+    """Polls for the lock instead of waiting for it: a migration builds indexes, which would wait for the waiting connection."""
     while not await _is_set_up(saver.conn):
         async with await _connected(store_url) as locking:
             if await _one(locking, f"SELECT pg_try_advisory_lock({_LOCK}) AS one"):
@@ -69,9 +69,9 @@ async def _one(connection: Connection, statement: str) -> Any:
 
 
 class _Saver(AsyncPostgresSaver):
-    """What goes wrong is a `StoreError`; what only a lost connection spoiled is done again: all of it may be repeated.
+    """Raises failures as `StoreError`, and repeats what only a lost connection spoiled: every statement may be repeated.
 
-    One connection, for LangGraph's saver does one thing at a time whatever it is given.
+    One connection, because LangGraph's saver does one thing at a time whatever it is given.
     """
 
     conn: Connection
@@ -102,7 +102,7 @@ class _Saver(AsyncPostgresSaver):
             except psycopg.Error as exc:
                 give_up_at = give_up_at or time.monotonic() + RECONNECT_S
                 if not self.conn.closed or time.monotonic() >= give_up_at:
-                    raise StoreError(f"the checkpoint can not be kept: {why(exc)}") from exc
+                    raise StoreError(f"the checkpoint cannot be kept: {why(exc)}") from exc
             await asyncio.sleep(_PAUSE_S)
 
     async def _reconnect(self) -> None:

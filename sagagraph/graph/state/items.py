@@ -22,7 +22,7 @@ class Items:
         self._known: dict[tuple[Reference, str], list[Any]] = {}
 
     async def in_place(self, value: Any, key: str = "") -> Any:
-        """`value` with the items of its off-loaded lists where they belong. `key`: under which it stands in the state."""
+        """`value` with the items of its off-loaded lists in place. `key`: its key in the state."""
         if is_offloaded(value):
             return [item for part in parts_of(value) for item in await self._items_of(part, key)]
         if isinstance(value, dict):
@@ -30,7 +30,7 @@ class Items:
         return value
 
     async def in_chunk(self, chunk: Any) -> Any:
-        """The same for what a stream yields: tuples around what the graph's channels hold."""
+        """Does the same for what a stream yields: tuples around what the graph's channels hold."""
         if not isinstance(chunk, tuple):
             return await self.in_place(chunk)
         parts = [await self.in_chunk(each) for each in chunk]

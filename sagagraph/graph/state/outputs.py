@@ -10,12 +10,12 @@ _UPDATE, _ASKED = "$update", "$operations"
 
 
 def output_with(encoded: Json, asked: Iterable[str]) -> Json:
-    """For a node that has operations of its own: those that it did not ask for any more are removed at the end (ADR-0005)."""
+    """For a node that has operations of its own: those that it no longer asked for are removed at the end (ADR-0005)."""
     return {_UPDATE: encoded, _ASKED: sorted(asked)}
 
 
 def output_of(output: Json) -> Json:
-    """What the node returned, encoded; also where a person said what that was."""
+    """What the node returned, encoded; also where a person supplied it."""
     return output[_UPDATE] if isinstance(output, dict) and _UPDATE in output else output
 
 

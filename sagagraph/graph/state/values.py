@@ -41,7 +41,7 @@ def encode(value: object) -> Json:
     try:
         kind_name, data = _SERDE.dumps_typed(value)
     except Exception as exc:
-        raise InvalidInputError(f"a {type(value).__name__} can not be journalled: {exc}", field="state") from exc
+        raise InvalidInputError(f"a {type(value).__name__} cannot be journalled: {exc}", field="state") from exc
     return {"$value": [kind_name, base64.b64encode(data).decode()]}
 
 
@@ -107,7 +107,7 @@ _READ: dict[str, Callable[[Json], Any]] = {
 
 
 def encode_state(state: object) -> Json:
-    """A state that is a model or a dataclass is written by its fields; its schema says what it was."""
+    """Writes a state that is a model or a dataclass by its fields; its schema says what it was."""
     if isinstance(state, BaseModel):
         return {name: encode(getattr(state, name)) for name in type(state).model_fields}
     if is_dataclass(state) and not isinstance(state, type):
@@ -122,7 +122,7 @@ def decode_state(encoded: Json, schema: Any) -> Any:
 
 
 def with_message_ids(value: Any, origin: str) -> Any:
-    """Gives messages that have no id one that is the same in every replay: a reducer would invent another one each time.
+    """Gives messages without an id one that is the same in every replay: a reducer would invent a new one each time.
 
     `origin`: the operation that returns them, with its saga.
     """
@@ -147,7 +147,7 @@ def with_message_ids(value: Any, origin: str) -> Any:
 
 
 def hash_of(encoded: Json) -> str:
-    """Of an encoded value, whatever ids a reducer gave to its messages."""
+    """Hashes an encoded value without the ids that a reducer gave to its messages."""
     return content_hash(without_message_ids(encoded))
 
 

@@ -1,6 +1,6 @@
-"""Goals become plans of registered actions: by a template where the request is of a known type, by a model where it is novel.
+"""Decomposition: goals become plans of registered actions, by a template for known request types, by a model for novel ones.
 
-Every plan is checked by the generic validators before anything of it can be accepted (PRD-102 section 5: HTN-inspired hybrid,
+The generic validators check every plan before any of it can be accepted (PRD-102 section 5: HTN-inspired hybrid,
 "template library, model for novel goals, structural validation for all plans"). A model gets a few rounds, each with the
 objections to its last plan.
 """
@@ -68,11 +68,11 @@ class Decomposer:
         self._mint = mint
 
     async def decompose(self, request: Any, *, budget: float | None = None) -> Decomposed:
-        """A plan for `request`, judged. A verdict that is not VALID says why there is none; nothing is raised for that.
+        """Returns a plan for `request`, judged. A verdict other than VALID says why there is none; that raises nothing.
 
         Raises:
-            InvalidInputError: a request of a known type is not of its form.
-            ModelError: the model can not be asked.
+            InvalidInputError: a request of a known type does not match its form.
+            ModelError: the model cannot be asked.
         """
         known = self._templates.plan_of(request)
         if known is not None:
@@ -122,7 +122,7 @@ class Decomposer:
         return Decomposed(made_by, plan, verdict, self.workflow(plan) if verdict.is_valid else ())
 
     async def judged(self, plan: Any, budget: float | None) -> Verdict:
-        """By the generic validators, and by its structure."""
+        """Judges a plan by the generic validators, and by its structure."""
         actions = tuple(self._actions.values())
         undoable = [each.name for each in actions if each.compensate is not None]
         facts = facts_of({"interfaces": interfaces_of(actions), "undoable": undoable})
@@ -140,7 +140,7 @@ class Decomposer:
 
 
 def interfaces_of(actions: Sequence[Action]) -> dict[str, dict[str, Any]]:
-    """What each action takes and gives, as the contract validator reads it: of types that are objects with known fields."""
+    """What each action takes and returns, as the contract validator reads it: for types that are objects with known fields."""
     found: dict[str, dict[str, Any]] = {}
     for each in actions:
         interface: dict[str, Any] = {"kind": each.kind.value}

@@ -21,7 +21,7 @@ from sagagraph.workflow.operation import OperationSpec
 class Goals:
     """A request is `{"goal": "in words"}`, or `{"type": NAME, …}` of a template; `budget` bounds the estimated cost of either.
 
-    A plan that falls through is undone, not repaired.
+    A plan that fails is undone, not repaired.
     """
 
     def __init__(self, name: str, actions: Sequence[Action], templates: TemplateLibrary, model: Model | None = None) -> None:

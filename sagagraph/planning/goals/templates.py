@@ -13,9 +13,9 @@ from sagagraph.errors import InvalidInputError
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """`build` makes a plan document (validators/document.py) of a request of this form, and asks nobody.
+    """`build` makes a plan document (validators/document.py) of a request of this form, without calling a model.
 
-    It is for requests whose `type` is `name`; what else they hold must be as `form` says.
+    It handles requests whose `type` is `name`; all else in them must match `form`.
     """
 
     name: str
@@ -32,7 +32,7 @@ class TemplateLibrary:
             self._templates[each.name] = each
 
     def plan_of(self, request: Any) -> Mapping[str, Any] | None:
-        """The plan for a request of a known type; None for a novel one.
+        """Returns the plan for a request of a known type; None for a novel one.
 
         Raises:
             InvalidInputError: its type is known, and it is not of that type's form.

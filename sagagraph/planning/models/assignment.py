@@ -1,4 +1,4 @@
-"""What a domain asks a model to choose, and what it makes of the answer. Nothing that a model says counts by itself."""
+"""Assignments: what a domain asks a model to choose, and how it reads the answer. No statement of a model counts unchecked."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sagagraph.validators.verdict import Verdict
 @dataclass(frozen=True, slots=True)
 class Assignment:
     instructions: str
-    """Written by the domain, from nothing that others wrote."""
+    """Written by the domain, with nothing in it that others wrote."""
     facts: tuple[Fact, ...]
     """What others wrote: shown as quoted data, by priority, within a budget."""
     answer: type[BaseModel]
-    """The form of the answer: closed, and strict."""
+    """The schema of the answer: closed and strict."""
     solved: tuple[Proposal, ...]
-    """What the domain's own solver proposes, the preferred one first: for when the model finds nothing."""
+    """What the domain's own solver proposes, the preferred plan first: used when the model finds nothing."""
 
 
 @runtime_checkable
@@ -29,7 +29,7 @@ class Assigning(Protocol):
     """A domain whose plans a model may choose."""
 
     async def assignment(self, request: Json) -> Assignment | Infeasible:
-        """`Infeasible` where the solver knows that no plan meets the request: no model is asked then."""
+        """The assignment; `Infeasible` where the solver knows that no plan meets the request, so that no model is asked."""
         ...
 
     async def chosen(self, request: Json, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:

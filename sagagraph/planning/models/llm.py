@@ -1,6 +1,6 @@
 """Language models through LangChain: OpenAI, Anthropic, and any server that speaks OpenAI's protocol.
 
-The SDKs take seconds to import, so that waits until the first question. Nothing that a provider says about a failure is
+The SDKs take seconds to import, so that waits until the first question. What a provider says about a failure is never
 repeated: it can hold the key that it was sent.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
 TIME_LIMIT_S: Final = 60.0
-"""For one answer, from the question to its last byte."""
+"""Seconds for one answer, from the question to its last byte."""
 _STOPPED_SHORT: Final = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 _REFUSED: Final = frozenset({"content_filter", "refusal"})
 
@@ -46,10 +46,10 @@ class _Provider:
     key: str
     """The environment variable that holds the key."""
     base_url: str
-    """The environment variable that says where the provider is, if not where it usually is."""
+    """The environment variable with the provider's address, if not the usual one."""
     options: Mapping[str, Any]
     method: str
-    """Of structured output."""
+    """The method of structured output."""
 
 
 _PROVIDERS: Final[Mapping[str, _Provider]] = {
@@ -70,7 +70,7 @@ def init_model(
     environment: Mapping[str, str] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Model:
-    """The model called `PROVIDER:NAME`, as in `openai:gpt-5-mini`. Nothing is imported or asked yet.
+    """The model named `PROVIDER:NAME`, as in `openai:gpt-5-mini`. Nothing is imported or called yet.
 
     Its key comes from `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` of the environment, and its address from `OPENAI_BASE_URL` or
     `ANTHROPIC_BASE_URL` where that is set.
@@ -86,7 +86,7 @@ def init_model(
 
 
 class ChatModel:
-    """A LangChain chat model as a `Model`. Made by `init_model`."""
+    """A LangChain chat model as a `Model`. `init_model` makes it."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class ChatModel:
             async with asyncio.timeout(self._time_limit_s):
                 message = await self._asked(chat, question)
         except Exception as exc:  # noqa: BLE001 - whatever breaks in an SDK is an outage of the model
-            # Without its cause: what a provider says of a key that it refuses can hold that key.
+            # The cause is left out: a provider's words about a refused key may contain that key.
             raise self._failure(exc) from None
         usage = self._usage(message, self._clock() - begun)
         try:
@@ -140,7 +140,7 @@ class ChatModel:
                 api_key=key,
                 max_retries=0,
                 timeout=self._time_limit_s,
-                # LangChain shares one pool of connections in the process: one that is kept would outlive the event loop it is of.
+                # LangChain shares one connection pool in the process: a pooled connection would outlive its event loop.
                 default_headers={"Connection": "close"},
                 **address,
                 **provider.options,
@@ -150,7 +150,7 @@ class ChatModel:
     async def _asked(self, chat: BaseChatModel, question: Question) -> AIMessage:
         from langchain_core.messages import HumanMessage, SystemMessage
 
-        # The limit is set on a copy: structured output does not take it as an option everywhere.
+        # The limit is set on a copy: structured output does not accept it as an option everywhere.
         limited = chat.model_copy(update={"max_tokens": question.max_tokens})
         asking = limited.with_structured_output(dict(question.schema), method=self._provider.method, include_raw=True)
         answered: Any = await asking.ainvoke([SystemMessage(question.instructions), HumanMessage(question.data.text)])
@@ -158,7 +158,7 @@ class ChatModel:
         return message
 
     def _content(self, message: AIMessage) -> Any:
-        """What it said, read strictly: LangChain's own parser would complete a truncated answer."""
+        """The model's answer, read strictly: LangChain's own parser would complete a truncated one."""
         reason = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason")
         if reason in _STOPPED_SHORT:
             raise UnusableAnswerError(f"{self.name} stopped in the middle of its answer ({reason})")
@@ -178,7 +178,7 @@ class ChatModel:
         return Usage(self.name, tokens_in, tokens_out, seconds, cost)
 
     def _failure(self, exc: Exception) -> ModelError:
-        """In words of our own."""
+        """Puts a failure into our own words."""
         kind, status = type(exc).__name__, getattr(exc, "status_code", None)
         if isinstance(exc, TimeoutError) or "Timeout" in kind:
             return ModelError(f"{self.name}: no answer within {self._time_limit_s:g} s; try again later")
@@ -189,8 +189,8 @@ class ChatModel:
         if isinstance(status, int):
             return ModelError(f"{self.name}: {self._meaning(status)} (HTTP {status})")
         if "Connection" in kind:
-            return ModelError(f"{self.name}: can not be reached; see {self._provider.base_url}")
-        return UnusableAnswerError(f"{self.name} answered something that can not be read ({kind})")
+            return ModelError(f"{self.name}: cannot be reached; see {self._provider.base_url}")
+        return UnusableAnswerError(f"{self.name} answered something that cannot be read ({kind})")
 
     def _meaning(self, status: int) -> str:
         match status:

@@ -1,4 +1,4 @@
-"""A model proposes, the domain's validators judge, and what they object to goes with the next question: a few rounds, no more.
+"""Model planner: a model proposes, validators judge, and their objections join the next question, for a few rounds.
 
 Every question has a fresh context: the request, what there is to choose from, the last choice and the objections to it. If no
 round brings a plan that holds, the domain's solver plans.
@@ -23,13 +23,13 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 
 ROUNDS: Final = 3
-"""Questions for one plan, over all restarts as far as they led to a proposal."""
+"""Questions for one plan, counted across restarts as far as they led to a proposal."""
 BUDGET_TOKENS: Final = 2000
-"""Of the facts in one question: there is more to choose from than to judge by."""
+"""For the facts in one question: there is more to choose from than to judge by."""
 _MOST_OBJECTIONS: Final = 10
 
 Lessons = Callable[[], Awaitable[Sequence[str]]]
-"""What validators objected to in earlier sagas, in words of ours."""
+"""What validators objected to in earlier sagas, in our own words."""
 
 
 async def no_lessons() -> Sequence[str]:
@@ -38,7 +38,7 @@ async def no_lessons() -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Objection:
-    """To the choice before: what it was, and what was wrong with it. Quoted: it can hold what others wrote."""
+    """The previous choice and what was wrong with it. Quoted: it may hold what others wrote."""
 
     choice: Any
     violations: tuple[str, ...]
@@ -69,11 +69,11 @@ class ModelPlanner:
         self._mint = mint
 
     async def propose(self, saga: Saga) -> tuple[Proposal, ...] | Infeasible:
-        """A plan of the model, and the solver's beside it; the solver's alone once the rounds are over.
+        """Returns the model's plan with the solver's as well; the solver's alone once the rounds are over.
 
         Raises:
-            ModelError: the model can not be asked. The saga stays in planning, and goes on when it is resumed.
-            ProviderError: the domain's provider can not be asked.
+            ModelError: the model cannot be asked. The saga stays in planning, and continues when it is resumed.
+            ProviderError: the domain's provider cannot be asked.
         """
         assignment = await self._domain.assignment(saga.request)
         if isinstance(assignment, Infeasible):
@@ -121,14 +121,14 @@ class ModelPlanner:
             raise
         except ModelError as exc:
             message = f"{exc}; saga {saga.id!r} waits in planning: resume it"
-            raise ModelError(message, saga_id=saga.id) from None  # its cause is not told either
+            raise ModelError(message, saga_id=saga.id) from None  # its cause is not repeated either
 
     @property
     def _given_up(self) -> str:
         return f"{self._model.name} proposed nothing that holds in {ROUNDS} rounds: planned without it"
 
     def _rounds_spent(self, saga: Saga) -> int:
-        """By what the latest proposal tells of them: several may have led to it."""
+        """Counts the rounds that the latest proposal reports: several may have led to it."""
         if self._given_up in saga.plan.reasons:
             return ROUNDS
         return max((each.number for each in rounds_in(saga.plan.reasons)), default=saga.plan.proposals)
@@ -141,7 +141,7 @@ class ModelPlanner:
 
 
 def _standing_objection(saga: Saga) -> _Objection:
-    """What the validators have against the plan that was proposed last; also after a restart, since it is journalled."""
+    """What the validators object to in the latest proposal; journalled, so it survives a restart."""
     verdict = saga.plan.verdict or {}
     if verdict.get("verdict") != VerdictStatus.INVALID.value:
         return _NOTHING

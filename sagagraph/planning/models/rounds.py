@@ -1,4 +1,4 @@
-"""The rounds of a model, as the reasons of a proposal tell of them in the journal: what each cost, and how it ended."""
+"""Rounds of a model, as the reasons of a proposal report them in the journal: what each cost, and how it ended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sagagraph.context.model import Usage
 
 LONGEST_REASONING = 1000
-"""Characters of it that are kept."""
+"""How many characters of it are kept."""
 _REASONING = "the model's reasoning: "
 _LINE = re.compile(
     r"round (?P<number>\d+) of (?P<model>\S+): (?P<tokens_in>\d+) tokens in, (?P<tokens_out>\d+) out, "
@@ -36,7 +36,7 @@ class Round:
 
 
 def rounds_in(reasons: Iterable[str]) -> tuple[Round, ...]:
-    """The rounds that a proposal's reasons tell of."""
+    """The rounds that a proposal's reasons report."""
     found = (_LINE.fullmatch(each) for each in reasons)
     return tuple(
         Round(
@@ -60,5 +60,5 @@ def reasoning_line(reasoning: str) -> str:
 
 
 def reasoning_in(reasons: Iterable[str]) -> str:
-    """What a model said of how it came to a proposal; empty where no model has made it."""
+    """A model's reasoning for a proposal; empty where no model made it."""
     return next((each.removeprefix(_REASONING) for each in reasons if each.startswith(_REASONING)), "")

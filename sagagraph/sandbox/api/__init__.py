@@ -1,1 +1,1 @@
-"""The HTTP interface of the service (docs/sandbox-api.md)."""
+"""HTTP interface of the service (docs/sandbox-api.md)."""

@@ -1,4 +1,4 @@
-"""The application: reads what was asked over HTTP, hands it on, and writes the answer."""
+"""Application: reads a request over HTTP, passes it on, and writes the answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sagagraph.sandbox.settings import SandboxSettings
 def create_app(settings: SandboxSettings, *, real_now: Callable[[], datetime] = clock.real_now) -> FastAPI:
     """The service as an ASGI application; late calls land from lifespan startup to shutdown.
 
-    `real_now`: what the service's clock runs with.
+    `real_now`: the time source of the service's clock.
 
     Raises:
         InvalidInputError: the faults file or the database is not usable.
@@ -52,7 +52,7 @@ def create_app(settings: SandboxSettings, *, real_now: Callable[[], datetime] = 
     return app
 
 
-# Starlette's type of a handler promises it any Exception, though it only ever hands over those it was registered for.
+# Starlette types a handler as taking any Exception, although it only passes on those that it was registered for.
 
 
 async def _show_service_error(_: Request, error: Exception) -> JSONResponse:
@@ -69,7 +69,7 @@ async def _show_invalid_input(request: Request, error: Exception) -> JSONRespons
 
 
 async def _show_http_error(request: Request, error: Exception) -> JSONResponse:
-    """No such path, or not by this method."""
+    """Answers for an unknown path or method."""
     assert isinstance(error, HTTPException)  # noqa: S101 - as above
     code = HTTPStatus(error.status_code).name.lower()
     return await _show_service_error(request, ServiceError(error.status_code, code, error.detail))

@@ -1,4 +1,4 @@
-"""What the body of each call may contain."""
+"""Bodies: what each call's body may contain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Body(BaseModel):
 
 
 class EffectBody(_Body):
-    """Labels that the ledger gives back, and a deadline; every effect may have them."""
+    """Labels that the ledger returns, and a deadline; every effect may have them."""
 
     saga_id: str | None = None
     operation_id: str | None = None

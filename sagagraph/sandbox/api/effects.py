@@ -1,4 +1,4 @@
-"""Effects over HTTP: bookings, payments, what undoes them, and voids."""
+"""Effects over HTTP: bookings, payments, their reversals, and voids."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def cancel(reservation_id: str, body: EffectBody, service: TheService, fau
 
 @router.post("/reservations/{reservation_id}/withdraw")
 def withdraw(reservation_id: str, service: TheService) -> dict[str, Any]:
-    """On the provider's side of the counter, like the clock."""
+    """Withdraws a reservation on the provider's side of the counter, like the clock."""
     return service.effects.withdraw(reservation_id)
 
 

@@ -1,4 +1,4 @@
-"""Fault injection: calls are delayed, turned away or left without their answers, as was ordered."""
+"""Fault injection: calls are delayed, refused or left without an answer, as ordered."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from sagagraph.sandbox.books.faults import Fault, FaultRule
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_PAUSE_S = 0.2
-"""Another process may schedule a late call or advance the clock at any time."""
+"""Another process may schedule a late call or advance the clock at any time, so pauses stay short."""
 _T = TypeVar("_T")
 
 
 class FaultInjection:
-    """Waits without holding a thread, however many calls hang; the work itself is done in threads."""
+    """Waits without holding a thread, however many calls hang; the work itself runs in threads."""
 
     def __init__(self, effects: Effects) -> None:
         self._effects = effects
         self._closing = asyncio.Event()
 
     def close(self) -> None:
-        """Ends the wait of the calls that hang, which are not carried out any more; late ones land after the next start."""
+        """Ends the wait of hanging calls, which are then not carried out; late ones land after the next start."""
         self._closing.set()
 
     async def question(self, kind: Kind, name: CallName, answer: Callable[[bool], _T]) -> _T:
-        """Answers a question, or fails it as ordered; `answer` is told whether prices rise first."""
+        """Answers a question, or fails it as ordered; `answer` learns whether prices rise first."""
         rule = await asyncio.to_thread(self._effects.count, kind, name)
         fault = rule.fault if rule else None
         _turn_away(fault)
@@ -44,7 +44,7 @@ class FaultInjection:
         return await asyncio.to_thread(answer, fault == "price_up")
 
     async def effect(self, call: Call) -> Answer:
-        """Carries the call out, now or when its time has come; the caller may have gone by then."""
+        """Carries out the call, now or when its time has come; the caller may have left by then."""
         arrival = await asyncio.to_thread(self._effects.arrive, call)
         _turn_away(arrival.fault)
         if arrival.fault == "late":
@@ -56,7 +56,7 @@ class FaultInjection:
         return answer
 
     async def land_late_calls(self) -> None:
-        """Carries out calls that are late when they have become due, until the service closes."""
+        """Carries out late calls as they become due, until the service closes."""
         while not self._closing.is_set():
             try:
                 wait = await asyncio.to_thread(self._effects.land_late_call)
@@ -78,7 +78,7 @@ class FaultInjection:
 
 
 def _turn_away(fault: Fault | None) -> None:
-    """Raises for a call that goes wrong before it has had any effect."""
+    """Raises for a call that fails before it has had any effect."""
     match fault:
         case "before":
             raise ServiceError(503, "unavailable", "the service is not available")

@@ -1,4 +1,4 @@
-"""Parameters that the calls have in common: the service behind them, an idempotency key."""
+"""Parameters that calls share: the service behind them, an idempotency key."""
 
 from __future__ import annotations
 

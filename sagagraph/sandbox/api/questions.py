@@ -1,4 +1,4 @@
-"""Questions over HTTP: the clock, what is on offer, what landed; and what is done behind the service's counter."""
+"""Questions over HTTP: the clock, what is on offer, what landed; and operations behind the service's counter."""
 
 from __future__ import annotations
 

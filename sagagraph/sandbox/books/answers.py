@@ -1,4 +1,4 @@
-"""What the service answers: an effect that landed, or why there was none."""
+"""Answers of the service: an effect that landed, or why there was none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ServiceError(Exception):
 
 
 def refusal(code: str, message: str, **details: Any) -> ServiceError:
-    """No effect by this call."""
+    """A refusal: this call had no effect."""
     return ServiceError(422, code, message, details)
 
 

@@ -1,4 +1,4 @@
-"""The calls that may have an effect, as the service understands them."""
+"""Calls that may have an effect, as the service understands them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Labels:
     saga_id: str | None = None
     operation_id: str | None = None
     deadline: datetime | None = None
-    """With an offset; the call is refused when it is carried out later."""
+    """A time with an offset; a call that is carried out later is refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class BookCall:
 class CancelCall:
     labels: Labels
     kind: OfferKind
-    """That of the reservation."""
+    """The kind of the reservation."""
     reservation_id: str
     name: Literal["cancel"] = "cancel"
 
@@ -60,14 +60,14 @@ class RefundCall:
     labels: Labels
     payment_id: str
     amount: Cents | None
-    """None: all of the payment."""
+    """None: the whole payment."""
     kind: Literal["payment"] = "payment"
     name: Literal["refund"] = "refund"
 
 
 @dataclass(frozen=True, kw_only=True)
 class VoidCall:
-    """Carries no key of its own: it is repeatable by nature, since `key` names what it is about."""
+    """Carries no key of its own: voiding is idempotent, since `key` names what it concerns."""
 
     labels: Labels
     kind: Kind
@@ -89,6 +89,6 @@ def from_json(text: str) -> Call:
 
 
 def fingerprint(call: KeyedCall) -> str:
-    """Equal for repetitions of one call; a repetition may have a deadline of its own."""
+    """Equal for repetitions of one call; a repetition may have another deadline."""
     lasting = replace(call, labels=replace(call.labels, deadline=None))
     return sha256(_ADAPTER.dump_json(lasting)).hexdigest()

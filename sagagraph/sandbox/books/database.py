@@ -1,4 +1,4 @@
-"""The service's SQLite file: one connection a service, short transactions, correct with several services."""
+"""Database: the service's SQLite file, one connection per service, short transactions, correct with several services."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS voids (
         kind TEXT NOT NULL, key TEXT NOT NULL, outcome TEXT NOT NULL, fee INTEGER NOT NULL,
         saga_id TEXT, operation_id TEXT, created_at TEXT NOT NULL, PRIMARY KEY (kind, key))""",
-    # The last guard against overselling and against giving back twice: no row can say so.
+    # The last guard against overselling and double refunds: no row can express either.
     """CREATE TABLE IF NOT EXISTS stock (
         unit TEXT PRIMARY KEY, capacity INTEGER NOT NULL, taken INTEGER NOT NULL CHECK (taken BETWEEN 0 AND capacity))""",
     "CREATE TABLE IF NOT EXISTS price_rises (base_id TEXT PRIMARY KEY, times INTEGER NOT NULL)",
@@ -49,7 +49,7 @@ _SCHEMA = (
 
 
 class Database:
-    """Threads take turns at the connection; other processes are kept out by SQLite's own lock."""
+    """Lets threads take turns at the connection; SQLite's own lock keeps other processes out."""
 
     def __init__(self, path: Path) -> None:
         """Opens the file, and makes it and its tables where they are missing.
@@ -79,7 +79,7 @@ class Database:
             try:
                 self._connection.execute("PRAGMA journal_mode = WAL")
             except sqlite3.OperationalError as exc:
-                # SQLite does not wait for a lock here, and another process may be doing the same at this moment.
+                # SQLite does not wait for a lock here, and another process may be switching at the same moment.
                 if exc.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
                     raise
                 time.sleep(0.01)
@@ -88,13 +88,13 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing, and durable when it returns; waits for other writers from the start, so it cannot fail half-way."""
+        """All or nothing, and durable when it returns; takes the write lock at the start, so it cannot fail half-way."""
         with self._begun("BEGIN IMMEDIATE") as tx:
             yield tx
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """Reads that all see the same moment, whoever writes meanwhile."""
+        """Reads that all see the same moment, whoever writes in between."""
         with self._begun("BEGIN") as tx:
             yield tx
 

@@ -1,6 +1,6 @@
-"""Effects: how a call is counted when it arrives, what it has to pass before it lands, and what is remembered of it.
+"""Effects: how a call is counted on arrival, which checks it passes before it lands, and what is remembered of it.
 
-It has to pass, in this order: a void of its key, the memory of its key, a recorded refusal, its deadline. A call with the key of
+The checks are, in this order: a void of its key, the memory of its key, a recorded refusal, its deadline. A call with the key of
 one that landed is thus answered before it can be refused, which is what makes a refusal final: nothing landed under its key.
 """
 
@@ -26,12 +26,12 @@ _FINAL_CODES = frozenset({"refused", "sold_out", "price_changed"})
 
 @dataclass(frozen=True)
 class Arrival:
-    """What became of a call when it arrived."""
+    """What became of a call on arrival."""
 
     rule: FaultRule | None = None
-    """What is to go wrong with it."""
+    """The fault to apply to it."""
     place: int | None = None
-    """Among the calls that are under way; None: it is carried out at once, or has no key that anybody could ask for."""
+    """Its place among the calls in progress; None: it is carried out at once, or has no key that anybody could ask for."""
 
     @property
     def fault(self) -> Fault | None:
@@ -61,7 +61,7 @@ class Effects:
             return self._faults.take(tx, kind, name)
 
     def arrive(self, call: Call) -> Arrival:
-        """Counts the call; one that is to land late is scheduled, one that is to hang is under way from now on."""
+        """Counts the call; a late one is scheduled, and a hanging one is in progress from now on."""
         ordered = self.orders.take(call.kind, call.name, call.labels.saga_id)
         if ordered is None and not self._faults.concerns(call.kind, call.name):
             return Arrival()
@@ -86,16 +86,16 @@ class Effects:
     # -- landing -----------------------------------------------------------------------------------------------------
 
     def carry_out(self, call: Call, arrival: Arrival) -> Answer:
-        """Lands the call, or says why not."""
+        """Lands the call, or says why it cannot."""
         with self._database.transaction() as tx:
             if arrival.place is not None:
                 keys.leave_under_way(tx, arrival.place)
             return self._settle(tx, call, arrival)
 
     def land_late_call(self) -> timedelta | None:
-        """Carries out the late call that has been due for longest, if there is one.
+        """Carries out the late call that has been due the longest, if there is one.
 
-        Returns for how long there is nothing more to do: zero after a landing, None where no call is scheduled.
+        Returns how long nothing will be due: zero after a landing, None where no call is scheduled.
         """
         with self._database.snapshot() as tx:
             due_at, now = late_calls.first_due(tx), self._clock.now(tx)
@@ -110,7 +110,7 @@ class Effects:
         return timedelta(0)
 
     def withdraw(self, reservation_id: str) -> dict[str, object]:
-        """What the provider itself does to a reservation: no call, so no fault concerns it."""
+        """Does what the provider itself does to a reservation: it is no call, so no fault applies to it."""
         with self._database.transaction() as tx:
             return withdraw(tx, reservation_id, self._clock.now(tx))
 
@@ -133,7 +133,7 @@ class Effects:
         return Answer(200, void(tx, call, now))
 
     def _replay(self, tx: sqlite3.Connection, call: KeyedCall, arrival: Arrival, now: datetime) -> Answer | None:
-        """What the service already has to say about the call's key: nothing, the first answer, or a refusal (raised)."""
+        """What the service already has on record for the call's key: nothing, the first answer, or a refusal (raised)."""
         key = call.labels.idempotency_key
         if key is None:
             return None

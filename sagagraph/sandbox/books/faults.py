@@ -1,4 +1,4 @@
-"""Faults: which call of which kind is to go wrong, and how; from a file, or ordered while the service runs."""
+"""Faults: which call of which kind fails, and how; from a file, or ordered while the service runs."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class FaultRule(BaseModel):
 
 
 class FaultOrder(FaultRule):
-    """Ordered while the service runs: `nth` counts from the moment of the order."""
+    """A fault ordered while the service runs: `nth` counts from the moment of the order."""
 
     saga_id: str | None = Field(None, min_length=1)
-    """Only calls with this label; None: anybody's."""
+    """Only calls with this label; None: everybody's."""
 
 
 @dataclass(frozen=True)
 class FaultFile:
-    """The entries of a file, and a hash of it under which the database counts: a restart does not fire a fault again."""
+    """A file's entries, and the hash under which the database counts them, so that a restart does not fire a fault again."""
 
     file_hash: str = ""
     rules: tuple[FaultRule, ...] = ()
@@ -58,7 +58,7 @@ class FaultFile:
         return any(rule.concerns(kind, call) for rule in self.rules)
 
     def take(self, tx: sqlite3.Connection, kind: Kind, call: CallName) -> FaultRule | None:
-        """Counts one call; the first entry whose turn it is."""
+        """Counts one call and returns the first entry whose turn it is."""
         due = [
             rule for entry, rule in enumerate(self.rules) if rule.concerns(kind, call) and self._count_for(tx, entry) == rule.nth
         ]
@@ -81,7 +81,7 @@ class _Waiting:
 
 
 class FaultOrders:
-    """Each fires once. They are kept in memory: a restart forgets them. May be used from any thread."""
+    """Orders that fire once. They are kept in memory: a restart forgets them. May be used from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -97,7 +97,7 @@ class FaultOrders:
             return tuple(each.order for each in self._waiting)
 
     def take(self, kind: Kind, call: CallName, saga_id: str | None) -> FaultOrder | None:
-        """Counts one call; the first order whose turn it is, which is used up then."""
+        """Counts one call and returns the first order whose turn it is, which is then used up."""
         with self._lock:
             meant = [each for each in self._waiting if each.order.concerns(kind, call) and each.order.saga_id in (None, saga_id)]
             for each in meant:

@@ -1,4 +1,4 @@
-"""What the service remembers of an idempotency key: the first answer, a final refusal, a call that is still under way."""
+"""Keys: what the service remembers of an idempotency key: the first answer, a final refusal, a call in progress."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FirstAnswer:
 
 
 def remember_answer(tx: sqlite3.Connection, key: str, fingerprint: str, body: dict[str, Any], now: datetime) -> None:
-    """In place of one that was forgotten, if need be."""
+    """Replaces one that was forgotten, if need be."""
     tx.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", (key, fingerprint, json.dumps(body), as_text(now)))
 
 
@@ -35,7 +35,7 @@ def first_answer(tx: sqlite3.Connection, key: str, *, since: datetime | None) ->
 
 
 def remember_refusal(tx: sqlite3.Connection, key: str, refused: Answer) -> None:
-    """The first one stands."""
+    """Keeps the first refusal."""
     tx.execute("INSERT OR IGNORE INTO refusals VALUES (?, ?, ?)", (key, refused.status, json.dumps(refused.body)))
 
 
@@ -45,7 +45,7 @@ def recorded_refusal(tx: sqlite3.Connection, key: str) -> Answer | None:
 
 
 def enter_under_way(tx: sqlite3.Connection, key: str, owner: str, until: datetime) -> int:
-    """Notes that a call with this key has arrived and takes until then; returns its place in the order of arrival."""
+    """Notes that a call with this key has arrived and runs until then; returns its place in the order of arrival."""
     row = tx.execute(
         "INSERT INTO under_way (key, owner, pid, until) VALUES (?, ?, ?, ?) RETURNING place",
         (key, owner, os.getpid(), as_text(until)),
@@ -63,9 +63,9 @@ def leave_all_under_way(tx: sqlite3.Connection, owner: str) -> None:
 
 
 def is_under_way(tx: sqlite3.Connection, key: str, *, before: int | None, real_now: datetime) -> bool:
-    """Whether a call with this key is under way that arrived earlier than the one with the place `before` (None: than now).
+    """Whether a call with this key that arrived before the place `before` (None: before now) is still in progress.
 
-    What was under way in a process that died has died with it; `until` bounds the harm where its pid was given to another.
+    A call ends with its process; `until` bounds the harm if another process got the same pid.
     """
     rows = tx.execute("SELECT place, pid FROM under_way WHERE key = ? AND until > ?", (key, as_text(real_now))).fetchall()
     return any(psutil.pid_exists(row["pid"]) for row in rows if before is None or row["place"] < before)

@@ -1,6 +1,6 @@
 """Landing: what an effect does. Checks come first, then writes; never half of it.
 
-Every function runs inside the caller's transaction, which is committed whether it returns or refuses: a refusal may have to be
+Every function runs inside the caller's transaction, which is committed whether it returns or refuses: a refusal may need to be
 remembered.
 """
 
@@ -86,7 +86,7 @@ def _cancel(tx: sqlite3.Connection, call: CancelCall, now: datetime) -> Json:
 
 
 def _cancellation_fee(row: sqlite3.Row, now: datetime) -> Cents:
-    """Nothing until `free_until`, but only once: a second cancellation always pays."""
+    """Nothing until `free_until`, but only once: a second cancellation always costs a fee."""
     is_free = row["state"] == "confirmed" and row["free_until"] is not None and as_text(now) <= row["free_until"]
     fee: Cents = row["cancellation_fee"]
     return 0 if is_free else fee
@@ -121,9 +121,9 @@ def _refund(tx: sqlite3.Connection, call: RefundCall, now: datetime) -> Json:
 
 
 def withdraw(tx: sqlite3.Connection, reservation_id: str, now: datetime) -> Json:
-    """The provider cancels it: a train does not run, a hotel is overbooked. Nobody gets it then; repeating changes nothing.
+    """Cancels it on the provider's side: a train does not run, a hotel is overbooked. Its place is not sold again; repeatable.
 
-    It charges nothing, and no customer's key or label stands at it.
+    It charges nothing, and carries no customer's key or label.
     """
     row = ledger.existing(tx, "reservation", reservation_id)
     if row["state"] == "confirmed":
@@ -133,7 +133,7 @@ def withdraw(tx: sqlite3.Connection, reservation_id: str, now: datetime) -> Json
 
 
 def void(tx: sqlite3.Connection, call: VoidCall, now: datetime) -> Json:
-    """Undoes what landed under the key and refuses all that comes later; a repetition gives the first answer again."""
+    """Undoes what landed under the key and refuses all that comes later; a repetition returns the first answer."""
     if row := ledger.void_of(tx, call.kind, call.key):
         return {"key": call.key, "outcome": row["outcome"], "fee": as_amount(row["fee"])}
     landed = ledger.landed_under(tx, call.kind, call.key)
@@ -148,7 +148,7 @@ def void(tx: sqlite3.Connection, call: VoidCall, now: datetime) -> Json:
 
 
 def _void_reservation(tx: sqlite3.Connection, row: sqlite3.Row, entry: Entry) -> Cents:
-    """Returns the fee: none where it was cancelled before."""
+    """Returns the fee: none if it was already cancelled."""
     if row["state"] == "cancelled":
         return 0
     fee = _cancellation_fee(row, entry.at)
@@ -157,7 +157,7 @@ def _void_reservation(tx: sqlite3.Connection, row: sqlite3.Row, entry: Entry) ->
 
 
 def _void_payment(tx: sqlite3.Connection, row: sqlite3.Row, entry: Entry) -> Cents:
-    """Pays back what has not been paid back yet; the bank charges nothing for it."""
+    """Refunds what has not been refunded yet; the bank charges nothing for it."""
     rest = row["amount"] - ledger.refunded_of(tx, row["id"])
     if rest > 0:
         ledger.enter_refund(tx, row["id"], rest, entry)

@@ -1,4 +1,4 @@
-"""Late calls: answered with a time-out, and carried out when their time has come, across restarts."""
+"""Late calls: answered with a time-out, and carried out when they become due, across restarts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def first_due(tx: sqlite3.Connection) -> datetime | None:
 
 
 def take_due(tx: sqlite3.Connection, now: datetime) -> Call | None:
-    """The call that has been due for longest; whoever takes it carries it out in the same transaction."""
+    """Takes the call that has been due the longest; the caller carries it out in the same transaction."""
     row = tx.execute(
         "DELETE FROM late_calls WHERE place = (SELECT place FROM late_calls WHERE due_at <= ? ORDER BY due_at, place LIMIT 1)"
         " RETURNING call",

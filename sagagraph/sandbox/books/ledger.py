@@ -1,4 +1,4 @@
-"""The ledger: one row for every call that landed, never removed."""
+"""Ledger: one row for every call that landed, never removed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COLUMNS_OF_PAYMENTS = ("id", "state", "amount", "created_at", "idempotency_key"
 
 @dataclass(frozen=True)
 class Entry:
-    """Who did it, under which key, and when: what every row says."""
+    """Who did it, under which key, and when: the columns of every row."""
 
     idempotency_key: str | None
     saga_id: str | None
@@ -44,7 +44,7 @@ class Entry:
 
 
 def enter(tx: sqlite3.Connection, book: Book, entry: Entry, **columns: object) -> sqlite3.Row:
-    """Writes a row and returns it, with the id that it was given."""
+    """Writes a row and returns it with its new id."""
     row = {
         "id": _next_id(tx, book),
         **columns,
@@ -60,13 +60,13 @@ def enter(tx: sqlite3.Connection, book: Book, entry: Entry, **columns: object) -
 
 
 def enter_cancellation(tx: sqlite3.Connection, reservation_id: str, fee: Cents, entry: Entry) -> sqlite3.Row:
-    """Marks the reservation as well, and charges the fee to it."""
+    """Marks the reservation as cancelled too, and charges the fee to it."""
     tx.execute("UPDATE reservations SET state = 'cancelled', fee = fee + ? WHERE id = ?", (fee, reservation_id))
     return enter(tx, "cancellations", entry, reservation_id=reservation_id, fee=fee)
 
 
 def enter_refund(tx: sqlite3.Connection, payment_id: str, amount: Cents, entry: Entry) -> sqlite3.Row:
-    """Marks the payment as well."""
+    """Marks the payment as refunded too."""
     tx.execute("UPDATE payments SET state = 'refunded' WHERE id = ?", (payment_id,))
     return enter(tx, "refunds", entry, payment_id=payment_id, amount=amount)
 
@@ -79,7 +79,7 @@ def enter_void(tx: sqlite3.Connection, call: VoidCall, outcome: str, fee: Cents,
 
 
 def existing(tx: sqlite3.Connection, what: Literal["reservation", "payment"], row_id: str) -> sqlite3.Row:
-    """Raises `ServiceError` where there is none of this id."""
+    """Raises `ServiceError` where no row has this id."""
     row: sqlite3.Row | None = tx.execute(f"SELECT * FROM {what}s WHERE id = ?", (row_id,)).fetchone()  # noqa: S608 - our own names
     if row is None:
         raise unknown(what, row_id)
@@ -93,7 +93,7 @@ def refunded_of(tx: sqlite3.Connection, payment_id: str) -> Cents:
 
 
 def landed_under(tx: sqlite3.Connection, kind: Kind, key: str) -> list[sqlite3.Row]:
-    """The reservations of this kind, or the payments, that landed under the key, in the order of landing."""
+    """The reservations of this kind, or the payments, that landed under the key, in order of landing."""
     if kind == "payment":
         return tx.execute("SELECT * FROM payments WHERE idempotency_key = ? ORDER BY rowid", (key,)).fetchall()
     query = "SELECT * FROM reservations WHERE idempotency_key = ? AND kind = ? ORDER BY rowid"
@@ -143,6 +143,6 @@ def _with_money(columns: dict[str, Any]) -> dict[str, Any]:
 
 
 def _next_id(tx: sqlite3.Connection, book: Book) -> str:
-    """Rows are never removed, so the highest row id counts them."""
+    """Counts by the highest row id, since rows are never removed."""
     row = tx.execute(f"SELECT coalesce(max(rowid), 0) + 1 AS next FROM {book}").fetchone()  # noqa: S608 - our own names
     return f"{_PREFIXES[book]}-{row['next']:05}"

@@ -1,6 +1,6 @@
-"""Stock: what has been taken of the seats and rooms on offer, by callers and by others, and which prices have risen.
+"""Stock: how many seats and rooms on offer are taken, by callers and others, and which prices have risen.
 
-In a market that moves, other customers take seats and rooms as the service's clock goes on, and prices move. What they do follows
+In a market that moves, other customers take seats and rooms as the service's clock advances, and prices move. Both follow
 from the world's seed, the thing that is sold and the time alone; it changes at every full hour.
 """
 
@@ -21,12 +21,12 @@ _SWING = 0.12
 
 
 def left_of(tx: sqlite3.Connection, offer: Offer) -> int:
-    """How many travellers or rooms it still has a place for, on its fullest night."""
+    """How many travellers or rooms still fit, on its fullest night."""
     return max(0, min(stock.capacity - stock.sold - _taken(tx, stock.unit) for stock in offer.stock))
 
 
 def take(tx: sqlite3.Connection, offer: Offer) -> None:
-    """The caller has made sure that so much is left."""
+    """Takes stock; the caller has made sure that enough is left."""
     tx.executemany(
         "INSERT INTO stock (unit, capacity, taken) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET taken = taken + excluded.taken",
         [(stock.unit, stock.capacity, offer.quantity) for stock in offer.stock],
@@ -38,12 +38,12 @@ def give_back(tx: sqlite3.Connection, units: Sequence[str], quantity: int) -> No
 
 
 def use_up(tx: sqlite3.Connection, units: Sequence[str]) -> None:
-    """Nobody gets anything of them any more."""
+    """Marks everything as taken."""
     tx.executemany("UPDATE stock SET taken = capacity WHERE unit = ?", [(unit,) for unit in units])
 
 
 def raise_prices(tx: sqlite3.Connection, offers: Iterable[Offer]) -> None:
-    """By a fifth, for good."""
+    """Raises the price by a fifth, for good."""
     tx.executemany(
         "INSERT INTO price_rises (base_id, times) VALUES (?, 1) ON CONFLICT DO UPDATE SET times = times + 1",
         [(offer.priced_as,) for offer in offers],
@@ -51,7 +51,7 @@ def raise_prices(tx: sqlite3.Connection, offers: Iterable[Offer]) -> None:
 
 
 def as_it_stands(tx: sqlite3.Connection, offer: Offer, now: datetime, *, market_moves: bool) -> Offer:
-    """The offer at its current price and, in a market that moves, with what other customers have left."""
+    """The offer at its current price; in a moving market, with what other customers have left."""
     if market_moves:
         offer = as_others_left_it(offer, now)
     row = tx.execute("SELECT times FROM price_rises WHERE base_id = ?", (offer.priced_as,)).fetchone()
@@ -70,20 +70,20 @@ def _taken(tx: sqlite3.Connection, unit: str) -> int:
 
 
 def _sold(stock: Stock, hour: datetime) -> int:
-    """Never less than an hour before. Some sell out, some are never full."""
+    """Never later than an hour before departure. Some sell out, some never fill up."""
     demand = 0.45 + 0.7 * draw("demand", stock.unit)
     return min(stock.capacity, int(stock.capacity * demand * _rush(stock.unit, stock.until, hour)))
 
 
 def _rush(unit: str, until: datetime, hour: datetime) -> float:
-    """How much of the demand has come: next to nothing long before, all of it at the end."""
+    """The share of demand that has come: almost none long before, all of it at the end."""
     half_of_it_days = 4 + 26 * draw("rush", unit)
     days_left = max(0.0, (until - hour) / _DAY)
     return 1 / (1 + days_left / half_of_it_days)
 
 
 def _rate(offer: Offer, hour: datetime) -> int:
-    """Whole dollars: dearer towards the end, and up and down from day to day."""
+    """Whole dollars: dearer towards the end, and fluctuating from day to day."""
     late = _LAST_DAYS_RISE * _rush(offer.priced_as, offer.starts, hour)
     day, part = divmod(hour - _EPOCH, _DAY)
     before, after = (draw("mood", offer.priced_as, day + n) - 0.5 for n in (0, 1))

@@ -1,1 +1,1 @@
-"""The world: its cities, and what is on offer between and in them. The same question always has the same answer."""
+"""World: its cities, and what is on offer between and in them. The same question always has the same answer."""

@@ -17,9 +17,9 @@ class Country:
     """ISO 3166."""
     name: str
     price_level: float | None
-    """What things cost against the United States; None where the source has no figure."""
+    """Prices relative to the United States; None where the source has no figure."""
     neighbours: frozenset[str]
-    """Codes of the countries that it borders on."""
+    """Codes of the bordering countries."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,22 +29,22 @@ class Airport:
     latitude: float
     longitude: float
     is_hub: bool
-    """Whether people change here."""
+    """Whether connections change here."""
     is_worldwide_hub: bool
-    """Whether flights to other continents start here."""
+    """Whether intercontinental flights start here."""
     people: int
-    """How many live in the cities that it serves."""
+    """The population of the cities that it serves."""
     original: Original | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class City:
-    """One object a city, so that they can be told apart by identity."""
+    """One object per city, so that cities can be told apart by identity."""
 
     key: str
-    """What ids of offers call it: the code of its airport if it is the biggest city there, its number at GeoNames otherwise."""
+    """Its name in offers' ids: its airport's code if it is the biggest city there, its GeoNames number otherwise."""
     name: str
-    """No other city has this name: `Portland` is the biggest one, `Portland, Maine` another."""
+    """Unique among cities: `Portland` is the biggest one, `Portland, Maine` another."""
     country: Country
     region: str
     """State or province; empty where it is not known."""
@@ -54,9 +54,9 @@ class City:
     longitude: float
     airport: Airport
     railway: str
-    """The network whose trains call here; empty where none do."""
+    """The network whose trains stop here; empty where none do."""
     original: Original | None
-    """Set for those that the world began with."""
+    """Set for the cities that the world began with."""
 
     @property
     def zone(self) -> ZoneInfo:
@@ -69,7 +69,7 @@ def all_cities() -> tuple[City, ...]:
 
 
 def all_airports() -> dict[str, Airport]:
-    """By code."""
+    """Airports by code."""
     return _world()[1]
 
 
@@ -105,6 +105,6 @@ def _world() -> tuple[tuple[City, ...], dict[str, Airport]]:
 def _city(row: list[str], countries: dict[str, Country], airports: dict[str, Airport]) -> City:
     key, name, country, region, population, timezone, latitude, longitude, code, railway = row
     original, airport = original_cities().get(key), airports[code]
-    # The original cities stand where their airports are, as they always did.
+    # The original cities are placed at their airports, as they always were.
     here = (airport.latitude, airport.longitude) if original else (float(latitude), float(longitude))
     return City(key, name, countries[country], region, int(population), timezone, *here, airport, railway, original)

@@ -1,4 +1,4 @@
-"""City search: by name, by a name that tells namesakes apart, by other names, and by what is nearly a name."""
+"""City search: by name, by a name that distinguishes namesakes, by other names, and by similar names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CLOSE_ENOUGH = 80
 
 
 def name_key(name: str) -> str:
-    """The name as it is compared: no case, accents or punctuation; empty where it is not written in Latin letters."""
+    """The name in comparable form: no case, accents or punctuation; empty where it is not in Latin letters."""
     lower = name.casefold()
     if not lower.isascii():
         folded = unicodedata.normalize("NFKD", lower.translate(_LETTERS))
@@ -28,13 +28,13 @@ def name_key(name: str) -> str:
 
 
 def find_city(name: str) -> City | None:
-    """By its name, a namesake by name and country, state or region (`Valencia, Spain`), or by another name that it has."""
+    """Finds a city by its name; a namesake by name and country, state or region (`Valencia, Spain`); or by another known name."""
     key = name_key(name)
     return _by_name().get(key) or _qualified(name) or cities_by_key().get(_other_names().get(key, ""))
 
 
 def matching_cities(name: str) -> list[City]:
-    """At most ten, the best first: what it names, namesakes, cities whose name begins so, and similar names."""
+    """At most ten cities, the best first: exact matches, namesakes, cities whose name begins so, and similar names."""
     key = name_key(name)
     if not key:
         return []
@@ -56,7 +56,7 @@ def _qualified(name: str) -> City | None:
 
 
 def _similar(key: str) -> list[City]:
-    from rapidfuzz import fuzz, process  # Here, because only who misspells pays for it.
+    from rapidfuzz import fuzz, process  # Imported here: only a misspelt name needs it.
 
     hits = process.extract(key, _by_name().keys(), scorer=fuzz.ratio, score_cutoff=_CLOSE_ENOUGH, limit=_MOST_MATCHES)
     return [_by_name()[hit[0]] for hit in sorted(hits, key=lambda hit: (-hit[1], -_by_name()[hit[0]].population))]
@@ -69,7 +69,7 @@ def _by_name() -> dict[str, City]:
 
 @cache
 def _namesakes() -> dict[str, list[City]]:
-    """By the name without what tells them apart, the biggest first."""
+    """Cities by name without the distinguishing part, the biggest first."""
     found: dict[str, list[City]] = defaultdict(list)
     for city in all_cities():
         found[name_key(city.name.partition(",")[0])].append(city)
@@ -78,5 +78,5 @@ def _namesakes() -> dict[str, list[City]]:
 
 @cache
 def _other_names() -> dict[str, str]:
-    """Names by which a city is also known, and its key."""
+    """The names by which a city is also known, and its key."""
     return {row[0]: row[1] for row in rows("other_names")}

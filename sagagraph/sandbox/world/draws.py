@@ -1,4 +1,4 @@
-"""Draws that always come out the same: from a hash of what they are about, never from the process."""
+"""Draws with fixed results: from a hash of what they concern, never from the process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 
 
 def draw(*about: object) -> float:
-    """A number in [0, 1), always the same one for the same things."""
+    """A number in [0, 1), always the same for the same things."""
     text = "|".join([_SEED, *map(str, about)])
     return int.from_bytes(blake2b(text.encode(), digest_size=6).digest()) / 2**48
 

@@ -29,13 +29,13 @@ _BY_WEEKDAY = (1.0, 0.92, 0.92, 1.0, 1.12, 1.0, 1.12)
 class _Flight(NamedTuple):
     departure: Departure
     full_fare: float
-    """Dollars for one traveller, before season, weekday and chance."""
+    """Dollars per traveller, before season, weekday and chance."""
     share_of_days: float
-    """On how many of all days it flies."""
+    """The share of days on which it flies."""
 
 
 def flights_between(origin: City, destination: City, day: date, travellers: int) -> list[Offer]:
-    """By departure; empty between cities with the same airport."""
+    """In order of departure; empty between cities with the same airport."""
     offers = [
         _offer(flight, origin, destination, day, travellers)
         for flight in _flights(origin.airport, destination.airport)
@@ -69,7 +69,7 @@ def _flights(origin: Airport, destination: Airport) -> tuple[_Flight, ...]:
 
 
 def _flight(origin: Airport, via: Chain, destination: Airport, *, slot: int, turn: int, turns: int) -> _Flight:
-    """`slot` makes the number unique on its pair of airports; `turn` of `turns` spreads its like over the day."""
+    """`slot` makes the number unique on its pair of airports; `turn` of `turns` spreads similar flights over the day."""
     pair = (origin.code, destination.code)
     carrier, code, level = pick(_CARRIERS, "carrier", *pair, slot)
     flown = flown_km(origin, via, destination)

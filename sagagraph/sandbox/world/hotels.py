@@ -31,7 +31,7 @@ _NAMES_AND_STARS = (
 )
 _DOLLARS_BY_STARS = {1: 45, 2: 75, 3: 115, 4: 165, 5: 520}
 _WEEKEND = (4, 5)
-"""The nights from Friday and from Saturday."""
+"""The nights starting on Friday and Saturday."""
 _CHECK_IN, _CHECK_OUT = time(15), time(11)
 _LONGEST_STAY = 90
 

@@ -1,4 +1,4 @@
-"""Journeys: what flights and trains have in common, from the minute of departure to the offer."""
+"""Journeys: what flights and trains share, from the minute of departure to the offer."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Departure:
     leaves: int
     """Minutes after midnight at the origin."""
     minutes: int
-    """How long it takes."""
+    """The duration."""
     via: tuple[str, ...] = ()
 
 
 def departure_minute(slot: int, slots: int, *about: object) -> int:
-    """Minutes after midnight at which the `slot`-th of `slots` departures leaves: they share the day between them."""
+    """Minutes after midnight at which the `slot`-th of `slots` departures leaves: they share the day."""
     width = (_LAST_MINUTE - _FIRST_MINUTE) // slots
     minute = _FIRST_MINUTE + slot * width + draw_between(0, width - 1, "departure", slot, *about)
     return minute // 5 * 5
@@ -41,9 +41,9 @@ def journey_id(kind: str, origin: str, destination: str, day: date, number: str)
 def journey_offer(
     departure: Departure, origin: City, destination: City, day: date, travellers: int, *, unit: str, seats: int, dollars: int
 ) -> Offer:
-    """`unit`: what has the seats; cities may share it. `dollars`: for one traveller."""
+    """`unit`: what has the seats; cities may share it. `dollars`: per traveller."""
     departs = datetime.combine(day, time(departure.leaves // 60, departure.leaves % 60), origin.zone)
-    # Through UTC: adding to a local time would not see the clocks change on the way.
+    # In UTC: adding to a local time would ignore a clock change on the way.
     arrives = (departs.astimezone(UTC) + timedelta(minutes=departure.minutes)).astimezone(destination.zone)
     flies = departure.kind == "flight"
     return Offer(

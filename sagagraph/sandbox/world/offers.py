@@ -1,4 +1,4 @@
-"""Offers: what can be booked, for how much, out of which stock, and on what terms of cancellation."""
+"""Offers: what can be booked, for how much, from which stock, and on what cancellation terms."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Stock:
     unit: str
     capacity: int
     until: datetime
-    """When it leaves, or when its night begins: from then on nobody books it."""
+    """When it leaves, or when its night begins: it cannot be booked from then on."""
     sold: int = 0
-    """What other customers have taken of it."""
+    """How much other customers have taken."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Offer:
     starts: datetime
     """Departure or check-in; it can be booked until then."""
     stock: tuple[Stock, ...]
-    """A booking takes its quantity out of each."""
+    """A booking takes its quantity out of each stock."""
     facts: Mapping[str, Any]
     """What a traveller reads: carrier, times, name, stars."""
 
@@ -49,7 +49,7 @@ class Offer:
 
     @property
     def priced_as(self) -> str:
-        """What a rise of the price holds for: a stay, or a journey for whoever takes it."""
+        """What a price rise applies to: a stay, or a journey for any number of travellers."""
         return self.base_id if self.kind == "hotel" else self.stock[0].unit
 
     @property
@@ -58,7 +58,7 @@ class Offer:
 
     @property
     def free_until(self) -> datetime | None:
-        """Until when a cancellation costs nothing; None: never. Trains: a day before departure. Hotels: two before check-in."""
+        """Until when a cancellation is free; None: never. Trains: a day before departure. Hotels: two before check-in."""
         match self.kind:
             case "flight":
                 return None
@@ -82,7 +82,7 @@ class Offer:
         return replace(self, quantity=quantity)
 
     def raised(self, times: int) -> Offer:
-        """The same offer after its price rose by a fifth so many times."""
+        """The same offer after that many price rises of a fifth."""
         return replace(self, rate=self.rate * 6**times // 5**times)
 
     def as_json(self, *, left: int) -> dict[str, Any]:

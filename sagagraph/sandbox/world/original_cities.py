@@ -1,4 +1,4 @@
-"""Original cities: 26 that the world began with. What they offer one another never changes, because saved trips name it."""
+"""Original cities: the 26 that the world began with. What they offer one another never changes: saved trips name it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 from sagagraph.sandbox.world.tables import rows
 
 HAVE_FLIGHTS_TO_ALL = frozenset({"LHR", "FRA"})
-"""To all other original cities, so that every pair of those has a connection."""
+"""Cities with flights to all other original cities, so that every pair has a connection."""
 LONG_HAUL_WITHOUT_HUB = (frozenset({"SFO", "BER"}), frozenset({"JFK", "BER"}), frozenset({"BOS", "LIS"}))
 
 
 class Original(NamedTuple):
     region: str
     is_hub: bool
-    """Whether flights to other continents start here."""
+    """Whether intercontinental flights start here."""
     hotel_level: float
-    """What a hotel costs here against the average city."""
+    """A hotel's price here against the average city."""
 
 
 @cache

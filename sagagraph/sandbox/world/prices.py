@@ -10,14 +10,14 @@ from sagagraph.sandbox.world.distance import Place
 
 _UNKNOWN_LEVEL = 0.5
 _TROPIC = 23.4
-# By month. It is summer in the south when it is winter in the north.
+# By month. Summer in the south is winter in the north.
 _NORTH = (0.9, 0.9, 0.95, 1.05, 1.1, 1.2, 1.25, 1.25, 1.1, 1.0, 0.9, 1.1)
 _SOUTH = (1.25, 1.2, 1.05, 1.0, 0.9, 0.9, 0.95, 0.9, 0.95, 1.05, 1.1, 1.25)
 _TROPICS = (1.1, 1.05, 1.05, 1.0, 0.92, 0.95, 1.05, 1.05, 0.9, 0.92, 1.0, 1.15)
 
 
 def hotel_level(city: City) -> float:
-    """What a hotel costs here against the average city: rooms differ less than all prices do, and big cities are dearer."""
+    """A hotel's price here against the average city: rooms differ less than prices overall, and big cities are dearer."""
     if city.original:
         return city.original.hotel_level
     size = 0.92 + 0.12 * math.log10(max(city.population, 10_000) / 100_000)

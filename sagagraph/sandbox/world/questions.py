@@ -1,4 +1,4 @@
-"""Questions to the world: what is on offer. The same question always has the same answer; bookings are kept elsewhere."""
+"""Questions to the world: what is on offer. Equal questions have equal answers; bookings are kept elsewhere."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ Question = JourneyQuestion | StayQuestion
 
 
 def find_offer(offer_id: str) -> Offer | None:
-    """The offer of this id, for the quantity that the id names; None where nobody ever offered that."""
+    """The offer of this id, for the quantity that the id names; None where there never was such an offer."""
     question = _question_behind(offer_id)
     if question is None:
         return None
@@ -84,6 +84,6 @@ def _question_behind(offer_id: str) -> Question | None:
             if city := cities_by_key().get(key):
                 days = date.fromisoformat(check_in), date.fromisoformat(check_out)
                 return StayQuestion(city, *days, int(rooms))
-    except ValueError:  # the thirtieth of February
+    except ValueError:  # 30 February
         pass
     return None

@@ -1,4 +1,4 @@
-"""Railways: between which cities trains run, how fast, and how far it is on land. They cross a sea only by tunnel or bridge.
+"""Railways: where trains run, how fast, and how far overland. They cross a sea only by tunnel or bridge.
 
 General knowledge, not checked against statistics. The networks are those of the table of cities.
 """
@@ -21,7 +21,7 @@ class Railway(NamedTuple):
 
 
 class Service(NamedTuple):
-    """What trains of some networks are like."""
+    """How trains of some networks run."""
 
     railways: tuple[Railway, Railway]
     farthest_km: int
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 
 class _Landfall(NamedTuple):
-    """Where a journey from a city comes to the mainland: in the city itself, or where an island's tunnel or bridge ends."""
+    """Where a journey from a city reaches the mainland: in the city itself, or at the end of an island's tunnel or bridge."""
 
     network: str
     country: str
@@ -55,7 +55,7 @@ _SERVICES = {
 }
 """By network; all others are regional."""
 _MEETING = (frozenset({"Europe", "South-eastern Europe"}), frozenset({"Europe", "Baltic"}))
-"""Networks that trains go on into."""
+"""Networks onto which trains continue."""
 _CROSSINGS = {
     "Great Britain": ("FR", Spot(51.1, 1.2)),  # the Channel Tunnel
     "Scandinavia": ("DK", Spot(55.57, 12.85)),  # the Øresund Bridge
@@ -84,7 +84,7 @@ def _service(city: City) -> Service:
 
 
 def _kilometres_on_land(one: City, other: City) -> float | None:
-    """None where there is a sea between them, or trains of one network do not go on into the other."""
+    """None where a sea lies between them, or trains of one network do not continue into the other."""
     crosses = one.railway != other.railway
     start, end = _landfall(one, crosses), _landfall(other, crosses)
     meet = start.network == end.network or {start.network, end.network} in _MEETING
@@ -101,7 +101,7 @@ def _landfall(city: City, crosses: bool) -> _Landfall:
 
 
 def _is_joined(start: _Landfall, end: _Landfall) -> bool:
-    """In one country, in neighbours, or by way of a third one that is no great detour: else there may be a sea between them."""
+    """Whether they share a country, border on each other, or join through a third nearby; otherwise a sea may intervene."""
     if start.country == end.country or end.country in _neighbours(start.country):
         return True
     longest = _DETOUR_BY_A_THIRD_COUNTRY * distance_km(start.spot, end.spot)

@@ -1,4 +1,4 @@
-"""Routes: which airports have direct flights to one another, and where one changes between those that have none."""
+"""Routes: which airports have direct flights, and where passengers change on routes without them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from sagagraph.sandbox.world.draws import draw
 from sagagraph.sandbox.world.original_cities import HAVE_FLIGHTS_TO_ALL, LONG_HAUL_WITHOUT_HUB, Original, original_cities
 
 Chain = tuple[Airport, ...]
-"""Where one changes, in the order of travel."""
+"""Where passengers change, in order of travel."""
 
 LONG_HAUL_KM = 3500
 _SHORTEST_DIRECT_KM, _SHORTEST_LEG_KM = 150, 200
 _CHAINS_TRIED = 3
 _A_CHANGE_KM = 600
-"""What one would rather fly than change once more."""
+"""The longest detour that is preferred to another change."""
 
 
 def has_direct(one: Airport, other: Airport) -> bool:
-    """In both directions or in none."""
+    """Whether there are direct flights: in both directions or in none."""
     if one.original and other.original:
         return _is_original_direct(one, one.original, other, other.original)
     kilometres = distance_km(one, other)
@@ -31,7 +31,7 @@ def has_direct(one: Airport, other: Airport) -> bool:
 
 @lru_cache(maxsize=10_000)
 def chains(origin: Airport, destination: Airport) -> tuple[Chain, ...]:
-    """The best ways to change on the way, at most three: with one change where that is no great detour, or else with more."""
+    """The best ways to change en route, at most three: with one change at no great detour, otherwise with more."""
     if origin.original and destination.original:
         return _original_chains(origin, destination)
     longest = 1.5 * distance_km(origin, destination) + 1200
@@ -52,7 +52,7 @@ def _worth_km(origin: Airport, via: Chain, destination: Airport) -> float:
 
 
 def _longer_chains(origin: Airport, destination: Airport) -> list[Chain]:
-    """With two changes, or with three between the ends of the world."""
+    """Routes with two changes, or with three between the ends of the world."""
     starts, ends = _hubs_with_direct(origin), _hubs_with_direct(destination)
     twice = [(a, b) for a in starts for b in ends if a is not b and b in _hubs_with_direct(a) and a is not destination]
     if twice:
@@ -71,13 +71,13 @@ def _hubs_with_direct(airport: Airport) -> frozenset[Airport]:
 
 
 def _is_gateway(one: Airport, other: Airport) -> bool:
-    """One is where people of the other change: there are always flights, so that every airport can be reached."""
+    """Whether one is where people of the other change: such pairs always have flights, so every airport can be reached."""
     return (one.is_hub and one in _gateways(other)) or (other.is_hub and other in _gateways(one))
 
 
 @cache
 def _gateways(airport: Airport) -> frozenset[Airport]:
-    """The two nearest hubs, and the nearest from which flights go to other continents."""
+    """The two nearest hubs, and the nearest one with intercontinental flights."""
     by_distance = sorted((distance_km(hub, airport), hub.code, hub) for hub in hubs())
     near = [hub for far, _, hub in by_distance if far >= _SHORTEST_LEG_KM]
     return frozenset([*near[:2], *[hub for hub in near if hub.is_worldwide_hub][:1]])

@@ -16,13 +16,13 @@ _TRACK_PER_KM = 1.2
 _AT_STATIONS_MINUTES = 15
 _SHORTEST_MINUTES = 20
 _BETWEEN_ORIGINALS_MINUTES = 60, 480
-"""At least and at most."""
+"""The minimum and the maximum."""
 _MANY_PEOPLE = 300_000
 _BY_WEEKDAY = (1.0, 0.95, 0.95, 1.0, 1.15, 1.0, 1.15)
 
 
 def trains_between(origin: City, destination: City, day: date, travellers: int) -> list[Offer]:
-    """By departure; empty where no line runs."""
+    """In order of departure; empty where no line runs."""
     line = line_between(origin, destination)
     if line is None:
         return []

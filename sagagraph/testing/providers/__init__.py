@@ -1,4 +1,4 @@
-"""What an adapter of `ReservationProvider` must keep to, as checks that run on anybody's adapter (docs/providers.md).
+"""Provider contract: what an adapter of `ReservationProvider` must do, as checks that run on any adapter (docs/providers.md).
 
 `contract.ProviderContract` is the suite for pytest. It alone imports pytest, which SagaGraph itself does not need.
 """

@@ -1,4 +1,4 @@
-"""What somebody who has written an adapter brings along to have it checked."""
+"""Bench: what the author of an adapter supplies so that it can be checked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sagagraph.domains.travel.provider.receipts import Ledger, ReservationKind
 
 @dataclass(frozen=True)
 class Journey:
-    """A question after flights or trains."""
+    """A search for flights or trains."""
 
     origin: str
     destination: str
@@ -30,7 +30,7 @@ class Journey:
 
 @dataclass(frozen=True)
 class Stay:
-    """A question after hotels."""
+    """A search for hotels."""
 
     city: str
     check_in: date
@@ -48,9 +48,9 @@ class Stay:
 
 @dataclass(frozen=True)
 class Bench:
-    """A connected provider, and questions whose offers may be booked, cancelled and paid for as often as a check likes.
+    """A connected provider, and searches whose offers may be booked, cancelled and paid for as often as a check likes.
 
-    At least one of `flight`, `train` and `hotel`: what is checked of bookings is checked of each kind that is given. The rest
+    At least one of `flight`, `train` and `hotel`: bookings of each given kind are checked. The rest
     is optional; what it would show is skipped without it.
     """
 
@@ -59,14 +59,14 @@ class Bench:
     train: Journey | None = None
     hotel: Stay | None = None
     ledger: Callable[[], Awaitable[Ledger]] | None = None
-    """The provider's own books: `provider.ledger`, where it has any. They tell what answers may hide."""
+    """The provider's own books: `provider.ledger`, if it has any. They show what answers may hide."""
     lose_next_answer: Callable[[], Awaitable[None]] | None = None
-    """From its return on, the next booking lands and its answer gets lost."""
+    """Once it has returned, the next booking lands but its answer is lost."""
     unreachable: ReservationProvider | None = None
-    """The same adapter, connected to where nobody answers."""
+    """The same adapter, connected to an address where nothing answers."""
 
     @property
     def questions(self) -> dict[ReservationKind, Journey | Stay]:
-        """Those that are given, by what they ask for."""
+        """The given searches, by what they ask for."""
         every: dict[ReservationKind, Journey | Stay | None] = {"flight": self.flight, "train": self.train, "hotel": self.hotel}
         return {kind: question for kind, question in every.items() if question is not None}

@@ -1,4 +1,4 @@
-"""Bookings: at the price that was expected or not at all, found by their key, and once for each key."""
+"""Bookings: at the expected price or not at all, found by their key, and once for each key."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def a_key_books_once_at_the_same_time(trial: Trial) -> None:
 
 @BOOKINGS.add(promise="dedup")
 async def a_key_is_for_one_booking(trial: Trial) -> None:
-    """A conflict (`ProviderError`) will do as well as a refusal, so long as nothing lands and the first is not given again."""
+    """A conflict (`ProviderError`) is as good as a refusal, so long as nothing lands and the first booking is not returned."""
     offer = await trial.offer()
     first = await trial.book(offer, trial.key())
     try:

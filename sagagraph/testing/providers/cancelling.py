@@ -1,4 +1,4 @@
-"""Cancellations: for the fee that the offer named, seen by who asks, and once for each key."""
+"""Cancellations: for the fee that the offer named, visible to queries, and once for each key."""
 
 from __future__ import annotations
 

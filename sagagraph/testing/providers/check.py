@@ -1,4 +1,4 @@
-"""A check: one sentence that must hold of an adapter, on what it depends, and how it is put to the test."""
+"""Checks: one sentence that must hold of an adapter, what it depends on, and how it is tested."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Run = Callable[[Trial], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Check:
-    """`promise`: asked only of providers that declare it; `aid`: only where the bench has it."""
+    """`promise`: asked only of providers that declare it; `aid`: only if the bench has it."""
 
     run: Run
     promise: Promise | None
@@ -32,7 +32,7 @@ class Check:
 
 
 class Checks:
-    """Collects the checks of a module, in their order."""
+    """Collects the checks of a module, in order."""
 
     def __init__(self) -> None:
         self._checks: list[Check] = []
@@ -49,7 +49,7 @@ class Checks:
 
 
 async def carry_out(check: Check, bench: Bench, name: str) -> str | None:
-    """Returns why it was not asked of this provider; None: it was, and holds. `name`: unlike any that was used before.
+    """Returns why the check was skipped for this provider; None: it ran, and holds. `name`: unlike any used before.
 
     Raises:
         ContractBrokenError: it does not hold; the message says what the provider did.

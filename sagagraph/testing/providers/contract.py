@@ -1,4 +1,4 @@
-"""The contract of a provider as a suite for pytest: the one module of SagaGraph that imports it."""
+"""Contract of a provider as a pytest suite: the only SagaGraph module that imports pytest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHECKS: Final[tuple[Check, ...]] = (*READS, *BOOKINGS, *CANCELLATIONS, *PAYMENTS
 class ProviderContract:
     """Subclass it as `Test…` with a fixture `connect`: a function that opens a `Bench`, called once for each test.
 
-    Needs no plugin: every test runs an event loop of its own, and connects in it. It books for good: point it at a test
+    It needs no plugin: every test runs its own event loop, and connects in it. Its bookings are real: point it at a test
     environment.
     """
 

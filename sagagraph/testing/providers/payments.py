@@ -1,4 +1,4 @@
-"""Payments and refunds: of what was asked for, found by their key, and once for each key."""
+"""Payments and refunds: of the requested amount, found by their key, and once for each key."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def a_key_refunds_once(trial: Trial) -> None:
 
 @PAYMENTS.add(promise="dedup", of_each_kind=False)
 async def a_key_is_for_one_payment(trial: Trial) -> None:
-    """A conflict (`ProviderError`) will do as well as a refusal."""
+    """A conflict (`ProviderError`) is as good as a refusal."""
     booked, first = await _paid(trial)
     try:
         other = await trial.pay(booked.price + 1, booked, trial.key("pay"))

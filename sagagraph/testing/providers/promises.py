@@ -1,4 +1,4 @@
-"""Guarantees beyond remembered keys: voids, deadlines and final refusals, each where it is declared."""
+"""Promises beyond remembered keys: voids, deadlines and final refusals, each where it is declared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One check on one provider: what it may ask for, under keys of its own, and how it says what is wrong."""
+"""Trials: one check on one provider, with keys of its own, and how it reports faults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ A_MINUTE: Final = timedelta(minutes=1)
 
 
 class ContractBrokenError(AssertionError):
-    """The adapter does something else than the port says."""
+    """The adapter does something other than its port says."""
 
 
 def expect(holds: bool, otherwise: str) -> None:
@@ -42,7 +42,7 @@ def expect(holds: bool, otherwise: str) -> None:
 
 
 async def refusal_of(what: str, call: Awaitable[object]) -> Refused:
-    """That `call` is refused, and as a refusal has to look."""
+    """Requires that `call` is refused, with a proper refusal."""
     try:
         answer = await call
     except Refused as refused:
@@ -54,13 +54,13 @@ async def refusal_of(what: str, call: Awaitable[object]) -> Refused:
 
 @dataclass(frozen=True)
 class Trial:
-    """`name`: unlike that of any other trial, as every key begins with it."""
+    """`name`: unlike that of any other trial, since every key begins with it."""
 
     bench: Bench
     promises: ProviderGuarantees
     kind: ReservationKind
     question: Journey | Stay
-    """To which there are offers of this kind."""
+    """A search with offers of this kind."""
     name: str
 
     @property
@@ -68,13 +68,13 @@ class Trial:
         return self.bench.provider
 
     def key(self, operation: str = "T1") -> str:
-        """As sagas make theirs."""
+        """A key in the form that sagas use."""
         return f"{self.name}/{operation}/1"
 
     # -- reads -------------------------------------------------------------------------------------------------------
 
     async def offers(self) -> tuple[Offer, ...]:
-        """At least one: the bench says that there are some."""
+        """At least one offer: the bench says that there are some."""
         question = self.question
         if isinstance(question, Stay):
             found: tuple[Offer, ...] = await self.provider.hotels(
@@ -87,7 +87,7 @@ class Trial:
         return found
 
     async def offer(self) -> Offer:
-        """One that can be booked."""
+        """An offer that can be booked."""
         bookable = [each for each in await self.offers() if each.left >= self.question.quantity]
         expect(bool(bookable), f"no offer for {self.question} has anything left; name a question that has")
         return bookable[0]
@@ -99,14 +99,14 @@ class Trial:
         return await self.provider.find(kind or self.kind, key)
 
     async def past(self) -> datetime:
-        """A deadline that is over."""
+        """A deadline that has passed."""
         return await self.provider.now() - A_MINUTE
 
     async def books(self) -> Ledger | None:
         return None if self.bench.ledger is None else await self.bench.ledger()
 
     def made(self, row: ReservationRow | PaymentRow) -> bool:
-        """Whether the books say that it was made in this trial: a call that lost its key may still have its label."""
+        """Whether the books attribute it to this trial: a call that lost its key may still have its label."""
         return row.saga_id == self.name or (row.idempotency_key or "").startswith(f"{self.name}/")
 
     # -- effects, labelled as a saga's -------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class Trial:
         quantity: int | None = None,
         deadline: datetime | None = None,
     ) -> Reservation:
-        """At the price of the offer, unless another one is given."""
+        """Books at the offer's price, unless another one is given."""
         return await self.provider.book(
             offer.kind,
             offer.offer_id,
@@ -136,7 +136,7 @@ class Trial:
         return await self.provider.cancel(reservation_id, key=key, saga_id=self.name, operation_id="T1", deadline=deadline)
 
     async def capture(self, reservation: Reservation, key: str, *, deadline: datetime | None = None) -> Payment:
-        """Its price."""
+        """Captures its price."""
         return await self.pay(reservation.price, reservation, key, deadline=deadline)
 
     async def pay(self, amount: Decimal, reservation: Reservation, key: str, *, deadline: datetime | None = None) -> Payment:
@@ -145,7 +145,7 @@ class Trial:
         )
 
     async def refund(self, payment_id: str, key: str, *, deadline: datetime | None = None) -> RefundReceipt:
-        """All of it."""
+        """Refunds all of it."""
         return await self.provider.refund(payment_id, key=key, saga_id=self.name, operation_id="pay", deadline=deadline)
 
     async def void(self, key: str, kind: EffectKind | None = None) -> VoidReceipt:
@@ -167,7 +167,7 @@ class Trial:
         expect(not live, f"{why}, and yet {_named(live)} stands under its key")
 
     async def expect_one(self, key: str, landed_id: str, kind: EffectKind | None = None) -> Landed:
-        """Exactly this one landed under the key."""
+        """Requires that exactly this one landed under the key."""
         matches = await self.landed(key, kind)
         ids = [each.id for each in matches]
         expect(ids == [landed_id], f"`find` shows {_named(matches)} under the key, where {landed_id} alone was expected")

@@ -1,4 +1,4 @@
-"""Trouble on the way, and what the books say, for adapters whose bench can show them."""
+"""Trouble: faults on the way, and what the books say, for adapters whose bench provides both."""
 
 from __future__ import annotations
 

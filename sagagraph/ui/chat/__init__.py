@@ -1,1 +1,1 @@
-"""The page on which things are planned: the conversation, the plans, their pictures, and faults on purpose."""
+"""The chat page: the conversation, the plans, their pictures, and faults on purpose."""

@@ -1,4 +1,4 @@
-"""The chat page: a chat, what was wished, the plans to choose from, and pictures of the one that is shown."""
+"""The chat page: a chat, what the visitor asked for, the plans to choose from, and pictures of the one that is shown."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from sagagraph.ui.visitors import Visitor
 _MOST_WISHES: Final = 24
 _MOST_ALTERNATIVES: Final = 3
 _BREATH_S: Final = 0.25
-"""Between two updates of a page: many events at once are shown together."""
+"""Seconds between two updates of a page: a burst of events is shown in one go."""
 
 
 class ChatPage:
-    """Its components, and what happens when they are used."""
+    """The page's components, and what happens when they are used."""
 
     def __init__(self, service: Service, conversations: Conversations) -> None:
         self._service = service
@@ -66,7 +66,7 @@ class ChatPage:
         with gr.Row(elem_classes="sg-tight"):
             self._say = gr.Textbox(
                 show_label=False,
-                placeholder="Say what you wish …",
+                placeholder="Say what you would like …",
                 container=False,
                 scale=6,
                 min_width=200,
@@ -155,7 +155,7 @@ class ChatPage:
         return [*said, *plans, *preview, *self._gallery.outputs, *self._faults.outputs, self._shown]
 
     async def _on_nothing(self, visitor: Visitor) -> None:
-        """To see how things are."""
+        """Shows the current state and does nothing else."""
 
     async def _on_say(self, visitor: Visitor, text: str, shown: str) -> None:
         if text.strip():
@@ -172,7 +172,7 @@ class ChatPage:
             self._conversations.keep(visitor, Conversation(domain))
 
     async def _on_reword(self, visitor: Visitor, shown: str, key: str, text: str | None = None) -> None:
-        """Without a text the wish is dropped. Pages may be older than the conversation."""
+        """Rewords a request; an empty text drops it. The page may be older than the conversation."""
         wishes = (await self._look(visitor)).conversation.draft.wishes
         if any(wish.key == key for wish in wishes):
             await self._talk(visitor, shown, lambda talk: talk.change(key, text))
@@ -181,7 +181,7 @@ class ChatPage:
         await self._decide(visitor, shown, approved=True)
 
     async def _on_reject(self, visitor: Visitor, shown: str) -> Updates | None:
-        """Where that would undo something, what it would undo is shown first."""
+        """Rejects the plan; where that would undo something, first shows what."""
         model = await self._look(visitor)
         if model.shown is not None and something_stands(model.shown):
             return await self._on_cancel(visitor, shown)
@@ -216,7 +216,7 @@ class ChatPage:
 
     async def _talk(self, visitor: Visitor, shown: str, turn: Callable[[Talk], Awaitable[Conversation]]) -> None:
         async with self._conversations.turn(visitor):
-            model = await self._look(visitor)  # after a restart the conversation is taken up from the journal first
+            model = await self._look(visitor)  # after a restart, the conversation is first restored from the journal
             talk = Talk(self._service, visitor, model.conversation, Shown.in_text(shown).plan_hash)
             self._conversations.keep(visitor, await turn(talk))
 
@@ -290,7 +290,7 @@ class ChatPage:
 
 
 def _can_resume(model: PageModel) -> bool:
-    """It is open, nobody is at it here, and it does not just wait for an approval or for the world."""
+    """Whether it is open, nobody is working on it, and it is not merely waiting for an approval or the outside world."""
     if model.saga is None or model.shown is None or model.is_busy or model.saga.stage in FINAL:
         return False
     return status_of(model.shown) is not SagaStatus.AWAITING_APPROVAL and not waits_for_the_world(model.saga)

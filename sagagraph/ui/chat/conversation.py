@@ -1,4 +1,4 @@
-"""Conversations: what was said on a page, and what follows from it. Text only: nothing here is markup."""
+"""Conversations: what was said on a page, and what follows from it. Plain text only, no markup."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Conversation:
     draft: Draft = NOTHING_KNOWN
     saga_id: str | None = None
     unfinished: str = ""
-    """News that left a question open: what is said next may answer it."""
+    """Text that left a question open: the next message may answer it."""
 
     def heard(self, text: str) -> Conversation:
         return self._with(Message("user", text))
@@ -66,7 +66,7 @@ class Conversation:
 
 
 class Conversations:
-    """One for each visitor, as long as the server runs; what matters of them is in the journals."""
+    """One conversation per visitor, for as long as the server runs; what must survive is in the journals."""
 
     def __init__(self, domain: str) -> None:
         self._domain = domain
@@ -77,7 +77,7 @@ class Conversations:
         return self._kept.get(visitor.tag) or Conversation(self._domain)
 
     def turn(self, visitor: Visitor) -> asyncio.Lock:
-        """To be held from `of` to `keep`: what one visitor says is heard one after another, in however many windows."""
+        """Held from `of` to `keep`: what one visitor says is processed in order, in however many windows."""
         return self._turns.setdefault(visitor.tag, asyncio.Lock())
 
     def knows(self, visitor: Visitor) -> bool:
@@ -91,7 +91,7 @@ class Conversations:
 
 
 def about(saga: Saga, page: Page) -> Conversation:
-    """Taken up again from the journal alone."""
+    """Restores a conversation from the journal alone."""
     said = Message("user", page.sentence(saga.request))
     return Conversation(page.name, (said,), page.draft_of(saga.request), saga.id)
 
@@ -100,7 +100,7 @@ class Talk:
     """One visitor's turn: what was said leads to a question, a plan, a change or a decision."""
 
     def __init__(self, service: Service, visitor: Visitor, conversation: Conversation, shown_hash: str | None) -> None:
-        """`shown_hash`: of the plan that the page shows whoever is speaking: a `yes` means that one."""
+        """`shown_hash` names the plan that the speaker's page shows: a `yes` approves that one."""
         self._service = service
         self._visitor = visitor
         self._page = service.pages[conversation.domain]
@@ -115,7 +115,7 @@ class Talk:
         return await self._told_why_not(self._understand(text, saga))
 
     async def change(self, key: str, text: str | None) -> Conversation:
-        """One wish is said in other words; None: it does not hold any more."""
+        """Rewords one request; None withdraws it."""
         return await self._told_why_not(self._change_wish(key, text))
 
     async def _told_why_not(self, turn: Coroutine[None, None, None]) -> Conversation:
@@ -140,7 +140,7 @@ class Talk:
         self.conversation = self.conversation.answered(text)
 
     async def _settled(self, text: str, saga: Saga) -> bool:
-        """Whether it was about the plan that is there, rather than about wishes."""
+        """Whether the text was about the plan on offer, rather than about requests."""
         if self._is_to_undo(text):
             self._answer("Press “Cancel…” to see what that would undo, and what would remain.")
             return True
@@ -159,7 +159,7 @@ class Talk:
             self._answer(f"First, because the plan does not keep all that you have said: {self.conversation.draft.questions[0]}")
             return True
         if _NO.match(text) and something_stands(shown):
-            self._answer("That would undo all that stands: press “Cancel…” to see it, or say what should be different.")
+            self._answer("That would undo everything done so far: press “Cancel…” to see it, or say what should be different.")
             return True
         if _YES.match(text) or _NO.match(text):
             await self._service.decide(self._visitor, saga.id, self._shown_hash or "", approved=bool(_YES.match(text)))
@@ -173,12 +173,12 @@ class Talk:
         return True
 
     def _is_to_undo(self, text: str) -> bool:
-        """All of it, and not a part."""
+        """Whether all of it is to be undone, and not a part."""
         found = _UNDO.match(text)
         return found is not None and (found["what"] or "plan").casefold() in {*_WHOLES, self._page.title.split()[-1].casefold()}
 
     def _news(self, text: str, saga: Saga) -> Disruption | None:
-        """With what it answers; a question that stays open is remembered."""
+        """Reports the plan together with the answer; a question that stays open is remembered."""
         unfinished = self.conversation.unfinished
         self.conversation = replace(self.conversation, unfinished="")
         for answer in (f"{unfinished} {joint} {text}" for joint in _JOINTS if unfinished):
@@ -192,7 +192,7 @@ class Talk:
             raise
 
     def _confirm(self, news: Disruption, saga: Saga) -> None:
-        """What of it was understood: whatever else was said of it was not."""
+        """Says what was understood of it; anything else in the text was not."""
         known = len(self._page.happened(saga.request))
         for each in self._page.happened(news.request)[known:] if news.request is not None else ():
             self._answer(f"{each.text}.")
@@ -218,7 +218,7 @@ class Talk:
             self._answer("That changes nothing.")
 
     async def _change(self, saga: Saga, wanted: Any, before: Draft) -> None:
-        """Wishes that come too late are not kept as if they held."""
+        """Changes what is asked for; requests that come too late are not recorded as if they held."""
         try:
             await self._service.change(self._visitor, saga.id, wanted)
         except SagaGraphError:
@@ -227,17 +227,17 @@ class Talk:
 
 
 def _words_of(exc: SagaGraphError) -> str:
-    """Whoever said it in a chat knows no fields."""
+    """The message in words for somebody in a chat, who knows no field names."""
     return str(exc).removeprefix(f"{exc.field}: ") if isinstance(exc, InvalidInputError) else str(exc)
 
 
 def shown_messages(conversation: Conversation, saga: Saga | None, page: Page) -> tuple[Message, ...]:
-    """With what there is to say of the saga as it stands now; an open question is the last word."""
+    """The messages with the saga's current state added; an open question comes last."""
     if saga is None or (conversation.draft.questions and status_of(saga) is SagaStatus.AWAITING_APPROVAL):
         return conversation.messages
     return (*conversation.messages, Message("assistant", narrate(saga, page)))
 
 
 def as_chat(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    """Gradio's chat puts text into its page as HTML, also where it is told not to render Markdown."""
+    """Escapes the text: Gradio's chat inserts it as HTML even where Markdown is switched off."""
     return [{"role": each.role, "content": escape(each.text, quote=False)} for each in messages]

@@ -1,4 +1,4 @@
-"""The fault panel: what can happen to a plan as buttons, and faults that the sandbox is to make."""
+"""The fault panel: buttons for what can happen to a plan, and faults that the sandbox is asked to produce."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gallery: pictures of the plan that a page shows: timeline, map, steps, and what changed."""
+"""The gallery: pictures of the plan that a page shows (timeline, map, steps), and what changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sagagraph.ui.visitors import Visitor
 
 @dataclass(slots=True)
 class Drawn:
-    """What a stream has sent already, so that it sends figures again only when they change."""
+    """What a stream has already sent, so that it sends figures again only when they change."""
 
     plan: object = None
     steps: object = None
@@ -50,7 +50,7 @@ class Gallery:
             on(tab.select, self._on_tab)
 
     async def _on_tab(self, visitor: Visitor) -> Updates:
-        """What arrived while a tab was hidden is not drawn: it is sent again."""
+        """Sends the pictures again: what arrived while a tab was hidden has not been drawn."""
         return self.of(await self._look(visitor), Drawn())
 
     def of(self, model: PageModel, drawn: Drawn) -> Updates:
@@ -60,7 +60,7 @@ class Gallery:
         updates: Updates = {self._box: gr.update(visible=True)}
         operations = _operations(model, saga)
         if drawn.steps != (steps := tuple((each.id, each.status, each.removed) for each in operations)):
-            from sagagraph.ui.pictures.dependencies import dependency_graph  # Plotly takes its time
+            from sagagraph.ui.pictures.dependencies import dependency_graph  # Plotly is slow
 
             drawn.steps = steps
             updates[self._steps] = dependency_graph(operations)
@@ -85,7 +85,7 @@ class Gallery:
 
 
 def _operations(model: PageModel, saga: Saga) -> tuple[Operation, ...]:
-    """Before a plan is accepted, those that it would become."""
+    """The plan's operations; before a plan is accepted, those that it would become."""
     if len(saga.operations):
         return tuple(saga.in_order())
     specs = model.page.domain.workflow(saga.plan.content)

@@ -1,4 +1,4 @@
-"""Narration: where a saga stands, in a sentence or two, for whoever waits for it."""
+"""Narration: a saga's state in a sentence or two, for whoever waits for it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def narrate(saga: Saga, page: Page) -> str:
         case SagaStatus.COMMITTED:
             return f"{_in_vain(saga)}{_done(saga, page)}\n{_lines(saga, page)}"
         case SagaStatus.COMPENSATING:
-            return "Everything is being undone, what depends on something before that …"
+            return "Everything is being undone, dependents first …"
         case SagaStatus.COMPENSATED:
             return " ".join(filter(None, ["Everything is undone.", _because(saga), _left_over(saga, page)]))
         case SagaStatus.REJECTED:
@@ -39,7 +39,7 @@ def narrate(saga: Saga, page: Page) -> str:
 
 
 def in_retrospect(saga: Saga, page: Page) -> str:
-    """The same once something else was said: a plan that was only proposed is named in a line."""
+    """The same after something else was said: a plan that was only proposed is summarised in one line."""
     if status_of(saga) is not SagaStatus.AWAITING_APPROVAL:
         return narrate(saga, page)
     price = cost_text(saga.plan.cost)
@@ -51,7 +51,7 @@ def _asking(saga: Saga, page: Page) -> str:
     opening = "This is the plan I would take" if is_first else "The plan had to change; this is the new one"
     price = cost_text(saga.plan.cost)
     others = len(saga.plan.alternatives)
-    more = f"\n{others} more {'are' if others > 1 else 'is'} listed beside it." if others else ""
+    more = f"\n{others} more {'are' if others > 1 else 'is'} listed alongside it." if others else ""
     costs = f", for {price}" if price else ""
     return f"{opening}{costs}:\n{_lines(saga, page)}{more}\nShall I go ahead?"
 
@@ -62,7 +62,7 @@ def _lines(saga: Saga, page: Page) -> str:
 
 
 def _in_vain(saga: Saga) -> str:
-    """Why the last change came to nothing, and the plan stayed as it was."""
+    """Why the last change failed and the plan stayed as it was."""
     if saga.amendment_note:
         return f"Nothing was changed: {saga.amendment_note}.\n"
     why = "; ".join(saga.plan.infeasible)
@@ -79,7 +79,7 @@ def _done(saga: Saga, page: Page) -> str:
 
 
 def _left_over(saga: Saga, page: Page) -> str:
-    """What undoing could not bring back."""
+    """What undoing could not reverse."""
     residue = (*saga.residue, *page.domain.account(saga).residue)
     return f"What remains: {'; '.join(residue)}." if residue else ""
 
@@ -91,5 +91,5 @@ def _because(saga: Saga) -> str:
 def _waiting_for_person(saga: Saga) -> str:
     waiting = [f"– {each.id}: {each.hold or 'it cannot be undone'}" for each in saga.in_order() if each.waits_for_person]
     return "\n".join(
-        ["Something needs a person before this can go on (see History, Resolve):", *waiting, saga.reversal_hold]
+        ["Something needs a person before this can continue (see History, Resolve):", *waiting, saga.reversal_hold]
     ).strip()

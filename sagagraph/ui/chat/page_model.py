@@ -1,4 +1,4 @@
-"""The page model: all that one page shows of one visitor's conversation, at one moment."""
+"""The page model: everything that one page shows of one visitor's conversation at one moment."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class PageModel:
     page: Page
     saga: Saga | None = None
     shown: Saga | None = None
-    """The saga whose plan is to be seen: the one that changes `saga` after its commit, while there is one."""
+    """The saga whose plan is shown: the one that changes `saga` after its commit, while there is one."""
     plan_before: Any = None
-    """The plan, as its domain writes it, whose place the one that is shown takes, or has taken."""
+    """The plan, as its domain writes it, that the shown plan replaces or has replaced."""
     is_busy: bool = False
     problem: str = ""
 
@@ -35,13 +35,13 @@ class PageModel:
 
     @property
     def is_asking(self) -> bool:
-        """Whether the plan can be approved. While a question is open it does not keep all that was said."""
+        """Whether a question is open. Until it is answered the plan does not cover all that was said, and cannot be approved."""
         waits = self.shown is not None and status_of(self.shown) is SagaStatus.AWAITING_APPROVAL
         return waits and not self.is_busy and not self.conversation.draft.questions
 
 
 async def page_model(service: Service, conversations: Conversations, visitor: Visitor) -> PageModel:
-    """Who comes back after a restart finds the last saga again: the journal has it."""
+    """Builds the model. A visitor who returns after a restart finds the last saga again: it is in the journal."""
     if not conversations.knows(visitor):
         own = [each for each in await service.sagas(visitor) if stands_alone(each) and each.domain in service.pages]
         if own:
@@ -51,7 +51,7 @@ async def page_model(service: Service, conversations: Conversations, visitor: Vi
     saga_id = conversation.saga_id
     if saga_id is None:
         return PageModel(conversation, page)
-    is_busy = service.is_busy(saga_id)  # before the saga is read: what ends in between is seen in it
+    is_busy = service.is_busy(saga_id)  # read before the saga, so that whatever ends in between shows in it
     saga = await service.saga(visitor, saga_id)
     shown = await service.shown(saga)
     before = saga.plan.content
@@ -61,12 +61,12 @@ async def page_model(service: Service, conversations: Conversations, visitor: Vi
 
 
 def stands_alone(saga: Saga) -> bool:
-    """It neither undoes nor changes another one."""
+    """Whether the saga neither undoes nor changes another one."""
     return saga.driver is Driver.WORKFLOW and parent_of(saga.id) is None
 
 
 def plan_before(saga_id: str, entries: tuple[Entry, ...]) -> Any:
-    """Of the plans that were accepted, and the one that waits for that, the last but one; None where there is one only."""
+    """The last but one of the accepted plans and the one that awaits approval; None where there is only one."""
     saga = begin(saga_id, entries[0])
     plans: list[Any] = []
     for entry in entries[1:]:

@@ -1,1 +1,1 @@
-"""The page of all that was done: a visitor's sagas and everything that is on record of them."""
+"""The history page: a visitor's sagas and everything that is on record about them."""

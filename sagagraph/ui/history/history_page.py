@@ -24,7 +24,7 @@ from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 
 _MOST_SHOWN = 300
-"""Lines of a journal on a page; all of it can be downloaded."""
+"""Journal lines shown on a page; the whole journal can be downloaded."""
 
 
 class HistoryPage:
@@ -172,12 +172,14 @@ class HistoryPage:
 
 
 def _found_out(way: str | None, output: str) -> tuple[Resolution, Any]:
-    """What a person says of an operation; what it returned is not made up for them."""
+    """What a person reports about an operation; its result is never made up for them."""
     if way is None:
         raise InvalidInputError("say what you found out: it landed, or it is absent, or it is compensated", field="way")
     said = Resolution(way)
     if said is Resolution.LANDED and not output.strip():
-        raise InvalidInputError("say what it returned, as JSON: others count on it (null, if it returns nothing)", field="output")
+        raise InvalidInputError(
+            "say what it returned, as JSON: other operations use it (null, if it returns nothing)", field="output"
+        )
     try:
         return said, json.loads(output) if output.strip() else None
     except ValueError as exc:

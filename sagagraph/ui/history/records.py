@@ -34,11 +34,11 @@ STATE_TABLES: Final = (
     ("S_D: dependencies", "dependency_state", ("operation", "depends_on", "kind", "condition", "status", "plan_version")),
     ("S_D: constraints", "constraint_evaluations", ("journal_version", "subject", "rule", "holds", "message", "decided_by")),
 )
-"""Heading, rows of the projection, and the columns that are shown of them."""
+"""Heading, rows of the projection, and the columns that are shown."""
 
 
 def title(saga: Saga, page: Page | None) -> str:
-    """What was wished for, in a few words; of what changes or undoes another saga, its id."""
+    """The request in a few words; for a saga that changes or undoes another, that saga's id."""
     if page is None or not stands_alone(saga):
         return saga.id
     words = page.sentence(saga.request).rstrip(".")
@@ -46,7 +46,7 @@ def title(saga: Saga, page: Page | None) -> str:
 
 
 def saga_list(sagas: Sequence[tuple[Saga, str]]) -> Markup:
-    """With their titles."""
+    """The visitor's sagas with their titles."""
     if not sagas:
         return note("You have no sagas yet: plan something.")
     rows = [
@@ -103,7 +103,7 @@ class Judgement:
     of: str
     verdict: Any
     shown: Any
-    """What the validator judged by, beside the request."""
+    """What the validator judged by, besides the request."""
 
 
 def judgements(entries: Iterable[Entry]) -> tuple[Judgement, ...]:

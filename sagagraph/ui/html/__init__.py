@@ -1,1 +1,1 @@
-"""HTML of both pages: cards, tables and their style. Every text in it is escaped."""
+"""HTML for both pages: cards, tables and their style. Every text in it is escaped."""

@@ -52,7 +52,7 @@ def status_card(saga: Saga | None, *, is_busy: bool, told: str) -> Markup:
 
 
 def plan_card(saga: Saga, page: Page) -> Markup:
-    """The plan that is shown, or was carried out, with its hash: approval is bound to that."""
+    """The plan that is shown, or was carried out, with the hash that an approval is bound to."""
     plan = saga.plan
     verdict = str((plan.verdict or {}).get("verdict", "not judged yet"))
     lines = page.view(plan.content).lines
@@ -62,7 +62,7 @@ def plan_card(saga: Saga, page: Page) -> Markup:
 
 
 def alternative_card(offered: Mapping[str, Any], page: Page) -> Markup:
-    """`offered`: as the journal has it."""
+    """`offered`: the alternative as the journal records it."""
     price, lines = cost_text(offered["cost"]), page.view(offered["plan"]).lines
     return render("plan", price=price, lines=lines, reasons=offered["reasons"], verdict="", plan_hash=str(offered["plan_hash"]))
 
@@ -82,7 +82,7 @@ def _fee(fee: float, currency: str | None) -> str:
 
 
 def changes(before: Sequence[Line], after: Sequence[Line]) -> list[tuple[str, Line | None, Line | None]]:
-    """What is not the same on both sides, in the order of the new plan, what is gone last."""
+    """The differences between two plans, in the order of the new one; what was removed comes last."""
     old, new = {each.key: each for each in before}, {each.key: each for each in after}
     keys = dict.fromkeys([*new, *old])
     return [(key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]

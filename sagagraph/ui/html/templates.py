@@ -1,4 +1,4 @@
-"""Templates and style: every text that is put into a template is escaped, whoever wrote it."""
+"""Templates and style: every value inserted into a template is escaped, whoever wrote it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _templates: Final = Environment(
 
 
 def render(name: str, **values: Any) -> Markup:
-    """`values` are whatever the template of this name writes."""
+    """Renders the template of this name with `values`."""
     return Markup(_templates.get_template(f"{name}.html").render(values))  # noqa: S704 - all that is in it has been escaped
 
 
 def table(header: tuple[str, ...], rows: Any) -> Markup:
-    """`rows` of cells. Narrow screens scroll it by itself."""
+    """Renders `rows` of cells as a table that scrolls on narrow screens."""
     return render("table", header=header, rows=rows)

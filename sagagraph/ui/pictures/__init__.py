@@ -1,1 +1,1 @@
-"""Pictures: pure functions from a plan or a state to Plotly figures. Nothing in them is fetched: maps are drawn on plain axes."""
+"""Pictures: pure functions from a plan or a state to Plotly figures. Nothing is fetched: maps are drawn on plain axes."""

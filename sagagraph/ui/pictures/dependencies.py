@@ -1,4 +1,4 @@
-"""Dependencies: the graph D, a row for each operation below what it waits for, in the colour and shape of its state."""
+"""Dependencies: the graph D, one row per operation below what it waits for, coloured and shaped by its state."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from sagagraph.workflow.wellformed import dependency_digraph
 
 _ROW_PX: Final = 34
 _WIDEST: Final = 9.0
-"""In lanes: a phone has room for so many beside the names; more of them stand closer together."""
+"""In lanes: a phone has room for so many next to the names; further lanes are drawn closer together."""
 _SIDE: Final = 22.0
-"""Of the picture, in lanes."""
+"""The picture's margin, in lanes."""
 _LONGEST_NAME: Final = 34
 
 
@@ -30,7 +30,7 @@ class Node:
 
 
 def dependency_graph(operations: Sequence[Operation]) -> go.Figure:
-    """`operations` in the order in which they were planned."""
+    """Draws the graph; `operations` come in the order in which they were planned."""
     nodes = layout(operations)
     lanes = 1 + max((node.lane for node in nodes.values()), default=0)
     step = min(1.0, _WIDEST / lanes)
@@ -51,12 +51,12 @@ def dependency_graph(operations: Sequence[Operation]) -> go.Figure:
 
 
 def layout(operations: Sequence[Operation]) -> dict[str, Node]:
-    """One row each. Whatever waits for an operation is joined to it along its lane, which nobody else stands on until then."""
+    """Gives each operation a row. Whatever waits for it is joined to it along its lane, which stays free until then."""
     whole = _graph_of(operations)
     graph = nx.transitive_reduction(whole)
     known = {each.id: each for each in operations}
     taken: dict[int, set[str]] = {}
-    """Lanes, and who still has to be joined along them."""
+    """Occupied lanes, and the operations still to be joined along them."""
     nodes: dict[str, Node] = {}
     planned = {each.id: place for place, each in enumerate(operations)}
     for row, name in enumerate(nx.lexicographical_topological_sort(graph, key=planned.__getitem__)):
@@ -87,7 +87,7 @@ def _trace(status: OperationStatus, nodes: Sequence[Node], step: float) -> go.Sc
 
 
 def _names(nodes: Sequence[Node], x: float) -> go.Scatter:
-    """All in one column, where no line crosses them."""
+    """All names in one column that no line crosses."""
     return go.Scatter(
         x=[x] * len(nodes),
         y=[-node.row for node in nodes],
@@ -110,7 +110,7 @@ def _told(operation: Operation, status: str) -> str:
 
 
 def label(operation: Operation) -> str:
-    """Its id, and what it does where the id does not say so."""
+    """The operation's id, and its action where the id does not name it."""
     action = operation.spec.action.replace("_", " ")
     return operation.id if operation.id.startswith(action) else f"{operation.id} · {action}"
 
@@ -120,7 +120,7 @@ def _short(name: str) -> str:
 
 
 def _line(here: Node, there: Node, step: float) -> dict[str, Any]:
-    """Down the lane of what comes first, and into the other one in the last row."""
+    """Runs down the lane of the prerequisite, and crosses into the other lane in the last row."""
     x, to = here.lane * step, there.lane * step
     turn, end = -there.row + 1, -there.row
     path = f"M {x} {-here.row} L {x} {turn} C {x} {turn - 0.6} {to} {end + 0.6} {to} {end}"

@@ -1,4 +1,4 @@
-"""The palette: colours and a layout that read well on a bright and on a dark page, and on a phone."""
+"""The palette: colours and a layout that are legible on light and dark pages, and on a phone."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sagagraph.planning.page import PlanView
 from sagagraph.saga.core.status import OperationStatus
 
 INK: Final = "#7d8590"
-"""For lines, on white and on nearly black. The page's style gives texts its own colour, bright or dark."""
+"""For lines, on white and on nearly black. Texts take their colour from the page's style, light or dark."""
 GRID: Final = "rgba(125, 133, 144, 0.22)"
 FAINT: Final = "rgba(125, 133, 144, 0.45)"
 _BUTTONS: Final = ("zoom", "pan", "select", "lasso", "zoomIn", "zoomOut", "autoScale", "resetScale", "toImage")
-"""Of Plotly's own bar: on a phone they would cover the picture."""
+"""Buttons of Plotly's own toolbar that are removed: on a phone they would cover the picture."""
 
 _COLOURS: Final = ("#4c8dff", "#c08a2e", "#2aa889", "#8c78d8")
 ACCENT: Final = _COLOURS[-1]
@@ -23,7 +23,7 @@ ACCENT: Final = _COLOURS[-1]
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Shapes say the same as colours, for those who do not see these."""
+    """Shapes repeat what colours say, for readers who cannot tell the colours apart."""
 
     name: str
     colour: str
@@ -46,12 +46,12 @@ STATUSES: Final = {
 
 
 def colours_of(plan: PlanView) -> dict[str, str]:
-    """A colour for each kind of thing in a plan; where there are many, some share one."""
+    """Assigns a colour to each kind of thing in a plan; where there are many kinds, some share one."""
     return {kind: _COLOURS[place % len(_COLOURS)] for place, kind in enumerate(plan.kinds)}
 
 
 def figure(traces: list[Any], *, height_px: int, **layout: Any) -> go.Figure:
-    """`layout`: what differs from the usual."""
+    """`layout`: what differs from the usual layout."""
     usual: dict[str, Any] = {
         "height": height_px,
         "autosize": True,
@@ -68,5 +68,5 @@ def figure(traces: list[Any], *, height_px: int, **layout: Any) -> go.Figure:
 
 
 def shown(text: str) -> str:
-    """Plotly reads a few HTML tags in texts: names in plans are not meant to be any."""
+    """Escapes a text: Plotly interprets a few HTML tags, and names in plans are not meant as any."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

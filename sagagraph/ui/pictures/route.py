@@ -17,7 +17,7 @@ _MARGIN: Final = 0.15
 _HEIGHT_PX: Final = 380
 Point = tuple[float, float]
 Drawn = tuple[Connection, list[Point]]
-"""A connection, and the points that it goes through."""
+"""A connection, and the points that it passes through."""
 
 
 def route_map(plan: PlanView) -> go.Figure:
@@ -45,7 +45,7 @@ def _path(connection: Connection, *, is_map: bool) -> list[Point]:
 
 
 def great_circle(here: Place, there: Place) -> list[Point]:
-    """Degrees of longitude and latitude along the shortest way over the globe; longitudes do not jump at 180°."""
+    """Degrees of longitude and latitude along the shortest path over the globe; longitudes do not jump at 180°."""
     start, end = _unit(here), _unit(there)
     angle = math.acos(max(-1.0, min(1.0, sum(a * b for a, b in zip(start, end, strict=True)))))
     if math.sin(angle) < 1e-9:
@@ -83,7 +83,7 @@ def _nearest(longitude: float, to: float) -> float:
 
 
 def _unwrapped(paths: Sequence[list[Point]]) -> list[list[Point]]:
-    """One after the other, each going on where the one before it ended, also over the 180th meridian and around the world."""
+    """Chains the legs so that each continues where the last one ended, even over the 180th meridian and around the world."""
     found: list[list[Point]] = []
     for path in paths:
         near = found[-1][-1][0] if found else path[0][0]
@@ -149,7 +149,7 @@ def _places(drawn: Sequence[Drawn]) -> go.Scatter:
 
 
 def _sides(spots: dict[str, Point], middle: float) -> dict[str, str]:
-    """Names stand towards the middle, and of neighbours one above and one below."""
+    """Places names towards the middle of the picture, alternating above and below between neighbours."""
     order = sorted(spots, key=lambda name: spots[name][0])
     towards = {name: "right" if spots[name][0] < middle else "left" for name in order}
     return {name: f"{('top', 'bottom')[place % 2]} {towards[name]}" for place, name in enumerate(order)}

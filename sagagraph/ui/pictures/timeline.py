@@ -1,4 +1,4 @@
-"""Timelines: a row for each person, vehicle or booking; times as the clocks of the place show them."""
+"""Timelines: one row per person, vehicle or booking; times are local to the place."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sagagraph.planning.page import Bar, PlanView
 from sagagraph.ui.pictures.palette import ACCENT, FAINT, GRID, INK, colours_of, figure, shown
 
 _SHORTEST_SHARE: Final = 0.012
-"""Of the whole time: what takes less is still drawn so wide that it can be seen."""
+"""Share of the whole time: anything shorter is still drawn this wide, so that it can be seen."""
 _AROUND_PX: Final = 90
-"""Legend and dates."""
+"""Space for the legend and dates."""
 _ROW_PX: Final = 52
 _NOT_FILLED: Final = "rgba(0,0,0,0)"
 
@@ -29,7 +29,7 @@ def timeline(plan: PlanView) -> go.Figure:
 
 
 def comparison(before: PlanView, after: PlanView) -> go.Figure:
-    """The same rows before and after: what was planned in outline, what is planned now in colour where it changed."""
+    """The same rows before and after: the earlier plan in outline, the current one in colour where it changed."""
     kept = set(before.bars)
     colours = [FAINT if bar in kept else ACCENT for bar in after.bars]
     outlines = _trace("before", before.bars, {"color": _NOT_FILLED, "line": {"color": INK, "width": 1.6}})
@@ -38,7 +38,7 @@ def comparison(before: PlanView, after: PlanView) -> go.Figure:
 
 
 def _drawn(traces: list[go.Bar], bars: Sequence[Bar], *, bargap: float) -> go.Figure:
-    """One row below the other, the first on top, each with its name above it."""
+    """Draws one row below another, the first on top, each with its name above it."""
     rows = list(dict.fromkeys(bar.row for bar in bars))
     return figure(
         traces,
@@ -80,7 +80,7 @@ def _trace(
 
 
 def _row_name(row: str) -> dict[str, Any]:
-    """Above its bar rather than beside it: a phone has no room for a column of names."""
+    """Placed above its bar: a phone has no room for a column of names."""
     where = {"x": 0, "xref": "paper", "xanchor": "left", "y": row, "yref": "y", "yshift": 19}
     return {**where, "text": shown(row), "showarrow": False, "font": {"size": 12}}
 

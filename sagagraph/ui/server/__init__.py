@@ -1,1 +1,1 @@
-"""The server: the application, its REST interface, who may come in, how it listens and how it stops."""
+"""The server: the application, its REST interface, who may enter, how it listens and how it stops."""

@@ -46,7 +46,7 @@ _STATUS_OF_ERROR: Final[tuple[tuple[type[SagaGraphError], int], ...]] = (
     (ProviderError, 502),
     (StoreError, 503),
 )
-"""The first that fits; any other is a 500 with its words."""
+"""The first class that matches decides; any other error is a 500 with its message."""
 
 Json = dict[str, Any]
 
@@ -57,7 +57,7 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _is_text_throughout(cls, body: Any) -> Any:
-        """JSON can name halves of characters, which no journal and no answer can hold."""
+        """Whether every text is valid Unicode: JSON can carry lone surrogates, which no journal and no answer can hold."""
         try:
             json.dumps(body, ensure_ascii=False, default=str).encode()
         except UnicodeEncodeError:
@@ -66,16 +66,16 @@ class Body(BaseModel):
 
 
 class NewSaga(Body):
-    """`text` or `request`, one of them. A sentence that leaves something open is answered with 422 and what to ask."""
+    """`text` or `request`, but not both. A sentence that leaves something open is answered with 422 and a question."""
 
     domain: str = ""
-    """By default the one that the page opens on."""
+    """By default, the domain that the page opens on."""
     text: str | None = Field(None, max_length=4000)
     request: Json | None = None
 
 
 class ChangedWishes(Body):
-    """`lost`: operations whose reservations have fallen through, after the saga has committed."""
+    """`lost`: operations whose reservations have fallen through since the saga committed."""
 
     text: str | None = Field(None, max_length=4000)
     request: Json | None = None
@@ -83,14 +83,14 @@ class ChangedWishes(Body):
 
 
 class WhatHappened(Body):
-    """One of the disruptions that are offered, or one in plain words."""
+    """One of the disruptions on offer, or one in plain words."""
 
     key: str | None = None
     text: str | None = Field(None, max_length=4000)
 
 
 class OrderedFault(Body):
-    """What the sandbox is to do to the `nth` such call of this saga from now on; `seconds`: how long a hang lasts."""
+    """What the sandbox does to the `nth` such call of this saga from now on; `seconds`: how long a hang lasts."""
 
     kind: str
     call: str
@@ -100,7 +100,7 @@ class OrderedFault(Body):
 
 
 class ThisPlan(Body):
-    """A decision is about exactly this plan; if another is shown by now, it is refused with 409."""
+    """A decision concerns exactly this plan; if another one is shown by now, it is refused with 409."""
 
     plan_hash: str = Field(min_length=1, max_length=200)
 
@@ -113,7 +113,7 @@ class SettledOperation(Body):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, and what there is to ask of."""
+    """The visitor who asks, and the service that is asked."""
 
     service: Service
     visitor: Visitor
@@ -121,7 +121,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Own(Caller):
-    """A saga that is to be the caller's own."""
+    """A saga that must belong to the caller."""
 
     saga_id: str
 
@@ -129,7 +129,7 @@ class Own(Caller):
         return await self.service.saga(self.visitor, self.saga_id)
 
     async def told(self, version: int | None = None) -> Json:
-        """Where it stands."""
+        """The saga's current state."""
         view = plain(await self.service.status(self.visitor, self.saga_id, version))
         return {**view, "is_busy": self.service.is_busy(self.saga_id), "problem": self.service.problem(self.saga_id)}
 
@@ -169,7 +169,7 @@ async def create(body: NewSaga, caller: TheCaller) -> Json:
     return {**await own.told(), "not_understood": unread}
 
 
-@router.get("/sagas/{saga_id}", summary="Where a saga stands, now or at a version of its journal")
+@router.get("/sagas/{saga_id}", summary="A saga's state, now or at a version of its journal")
 async def show(own: OwnSaga, version: Annotated[int | None, Query(ge=1)] = None) -> Json:
     return await own.told(version)
 
@@ -182,7 +182,7 @@ async def plans(own: OwnSaga) -> Json:
     return {"saga_id": own.saga_id, "status": status_of(saga).value, "shown": shown, "alternatives": plan.alternatives}
 
 
-@router.post("/sagas/{saga_id}/approve", status_code=202, summary="Approve exactly this plan; again does nothing")
+@router.post("/sagas/{saga_id}/approve", status_code=202, summary="Approve exactly this plan; a repetition does nothing")
 async def approve(body: ThisPlan, own: OwnSaga) -> Json:
     await own.service.decide(own.visitor, own.saga_id, body.plan_hash, approved=True)
     return await own.told()
@@ -200,7 +200,7 @@ async def choose(body: ThisPlan, own: OwnSaga) -> Json:
     return await own.told()
 
 
-@router.post("/sagas/{saga_id}/change", status_code=202, summary="Wish for something else")
+@router.post("/sagas/{saga_id}/change", status_code=202, summary="Change the request")
 async def change(body: ChangedWishes, own: OwnSaga) -> Json:
     saga = await own.saga()
     wanted: Json = saga.request
@@ -211,28 +211,26 @@ async def change(body: ChangedWishes, own: OwnSaga) -> Json:
     return {**await own.told(), "not_understood": unread}
 
 
-@router.get("/sagas/{saga_id}/disruptions", summary="What can go wrong with it now, at the press of a button")
+@router.get("/sagas/{saga_id}/disruptions", summary="Disruptions that can be triggered now")
 async def disruptions(own: OwnSaga) -> Json:
     saga = await own.saga()
     offered = own.service.page(saga.domain).disruptions(saga)
     return {"saga_id": own.saga_id, "disruptions": [{"key": each.key, "words": each.words} for each in offered]}
 
 
-@router.post("/sagas/{saga_id}/disruptions", status_code=202, summary="Let it happen, and have the plan changed")
+@router.post("/sagas/{saga_id}/disruptions", status_code=202, summary="Trigger a disruption, and have the plan changed")
 async def disrupt(body: WhatHappened, own: OwnSaga) -> Json:
     saga = await own.saga()
     page = own.service.page(saga.domain)
     offered = {each.key: each for each in page.disruptions(saga)}
     happened = offered.get(body.key) if body.key is not None else page.disruption_in(body.text or "", saga)
     if happened is None:
-        raise InvalidInputError(
-            f"nothing of this saga can go wrong like that; there are {', '.join(offered) or 'none'}", field="key"
-        )
+        raise InvalidInputError(f"this saga has no such disruption; it offers {', '.join(offered) or 'none'}", field="key")
     await own.service.disrupt(own.visitor, own.saga_id, happened)
     return await own.told()
 
 
-@router.post("/sagas/{saga_id}/faults", status_code=202, summary="Have the sandbox do something to a call of this saga")
+@router.post("/sagas/{saga_id}/faults", status_code=202, summary="Order a fault of the sandbox for a call of this saga")
 async def order_fault(body: OrderedFault, own: OwnSaga) -> Json:
     await own.service.order_fault(own.visitor, own.saga_id, **body.model_dump())
     return await own.told()
@@ -269,12 +267,12 @@ async def log(own: OwnSaga) -> Json:
 
 @router.get(
     "/sagas/{saga_id}/events",
-    summary="Its journal as a stream of server-sent events, as long as something is under way",
+    summary="Its journal as a stream of server-sent events, while work is running",
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}}},
 )
 async def events(request: Request, own: OwnSaga, after: Annotated[int, Query(ge=0)] = 0) -> StreamingResponse:
-    """`id` is the event's version: a client that lost the connection goes on with `Last-Event-ID`, or `after`."""
+    """`id` is the event's version: a client that lost the connection resumes with `Last-Event-ID`, or `after`."""
     last = request.headers.get("last-event-id", "")
     seen = max(after, int(last) if last.isascii() and last.isdigit() else 0)
     await own.saga()
@@ -300,7 +298,7 @@ async def download(name: str, own: OwnSaga) -> Response:
 
 
 async def _request_of(page: Page, text: str | None, request: Json | None, saga: Saga | None) -> tuple[Json, tuple[str, ...]]:
-    """What is wished, on top of what was wished before, and which words were not understood.
+    """The request, merged with what was asked for before, and the words that were not understood.
 
     Raises `InvalidInputError` with the question for what is missing.
     """
@@ -320,7 +318,7 @@ def _row(saga: Saga) -> Json:
 
 
 async def _reference(request: Request) -> HTMLResponse:
-    """The interface as a page to read: no script, and nothing from elsewhere."""
+    """The interface described as a page to read: no script, and nothing loaded from elsewhere."""
     described = request.app.openapi()
     title = f"{described['info']['title']} {described['info']['version']}: REST interface"
     bodies = described.get("components", {}).get("schemas", {})
@@ -334,9 +332,9 @@ async def _show_error(_request: Request, exc: Exception) -> JSONResponse:
 
 
 async def _show_what_is_wrong(_request: Request, exc: Exception) -> JSONResponse:
-    """Without repeating what was sent, as FastAPI would."""
+    """Reports what is invalid without repeating what was sent, as FastAPI would."""
     if not isinstance(exc, RequestValidationError):
-        raise TypeError("this answers requests that do not fit")
+        raise TypeError("FastAPI registers this handler for requests that do not validate")
     first = exc.errors()[0]
     field = ".".join(str(each) for each in first["loc"] if each != "body")
     return JSONResponse({"error": {"message": str(first["msg"]).removeprefix("Value error, "), "field": field or "body"}}, 422)

@@ -37,11 +37,11 @@ from sagagraph.ui.visitors import TOKEN_BYTES
 _GRACE_S: Final = 3
 _THREADS: Final = 128
 _NOTHING_UPLOADED: Final = 1
-"""Bytes: no component takes files, and the route that would take them is there all the same."""
+"""In bytes: no component takes files, yet the route that would accept them exists."""
 
 
 def create_app(service: Service, options: ServerOptions) -> Auth:
-    """The ASGI application; the service belongs to the loop that runs it."""
+    """Creates the ASGI application; the service belongs to the loop that runs it."""
     api = FastAPI(title="SagaGraph", version=__version__, docs_url=None, redoc_url=None)
     add_api(api, service)
     add_pages(api, service)
@@ -79,11 +79,11 @@ def _page(service: Service) -> gr.Blocks:
 
 
 async def serve(settings: Settings, options: ServerOptions, on_ready: Callable[[str], None]) -> None:
-    """Until SIGINT or SIGTERM. What was open is picked up at once, and what is under way then ends its calls first.
+    """Serves until SIGINT or SIGTERM. Open sagas are resumed at once, and running calls end before it returns.
 
     Raises `InvalidInputError` where it cannot listen.
     """
-    # Waiting for planners and the store's reads take a thread each: by default there are so few that people would wait in line.
+    # Each waiting planner and each read of the store takes a thread; by default there are so few that people would queue.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="sagagraph-work"))
     with listen(options.host, options.port) as listener, in_processes(*(each for entry in entries() for each in entry.workers)):
         async with open_service(settings) as service:
@@ -103,13 +103,13 @@ class _Server(uvicorn.Server):
         self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Before the server begins to wait for its clients: those that follow something would keep it.
+        # Before the server waits for its clients: those that follow a stream would hold it up.
         self._app.begin()
         await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Uvicorn's own raises the signal again once the server has ended: before what is under way could be journalled."""
+        """Uvicorn's own handler raises the signal again once the server has ended, before running calls could be journalled."""
 
         with stopped_by_signals(self._stop):
             yield
@@ -119,7 +119,7 @@ class _Server(uvicorn.Server):
 
 
 def _config(app: Shutdown) -> uvicorn.Config:
-    """No access log: an address can hold what a visitor said."""
+    """Writes no access log: an address can contain what a visitor said."""
     return uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_S, ws="none", server_header=False
     )

@@ -1,4 +1,4 @@
-"""Auth: whose a request is, and whether it may come in. Plain ASGI, so that streams pass unbuffered.
+"""Auth: whose a request is, and whether it is let in. Plain ASGI, so that streams pass unbuffered.
 
 Starlette's own middleware does not fit: its sessions need a secret that survives restarts, and tell whoever holds the cookie what
 is in them; its trusted hosts know nothing of other sites' requests, which are refused in the same place here.
@@ -24,20 +24,20 @@ from sagagraph.ui.visitors import Visitor, guest, user
 COOKIE: Final = "sagagraph_visitor"
 _COOKIE_AGE_S: Final = 365 * 86400
 _TOKEN_LENGTHS: Final = range(20, 101)
-"""Shorter ones were not made here, and could be guessed."""
+"""Shorter tokens were not issued here, and could be guessed."""
 _LONGEST_BODY: Final = 1_000_000
-"""Bytes; the longest request that anything here asks for, with hundreds of people in it, is a fraction of that."""
+"""In bytes; the longest legitimate request, with hundreds of people in it, is a fraction of that."""
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Names and passwords; empty: everybody may come in, and is known by their browser's cookie."""
+    """Names and passwords; if empty, everybody is let in and recognised by their browser's cookie."""
 
     passwords: Mapping[str, str] = field(repr=False)
 
     def name_of(self, authorization: str) -> str | None:
-        """Of HTTP Basic credentials that are right."""
+        """The name, if the HTTP Basic credentials are right."""
         kind, _, encoded = authorization.partition(" ")
         if kind.lower() != "basic":
             return None
@@ -93,7 +93,7 @@ class Auth:
 
 
 def _too_long(asked: HTTPConnection) -> PlainTextResponse | None:
-    """The server itself sees to it that a body is no longer than it says."""
+    """Checks the declared length; the server itself enforces that a body is no longer than declared."""
     if "transfer-encoding" in asked.headers:
         return PlainTextResponse("say how long the request is, with Content-Length", 411)
     length = asked.headers.get("content-length", "")

@@ -1,4 +1,4 @@
-"""Options of the server: where it listens, and who may come in."""
+"""Options of the server: where it listens, and who may log in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """Raises `InvalidInputError` for a host that others can reach, without a password."""
+    """Raises `InvalidInputError` for a host that others can reach when no password is set."""
 
     host: str = "127.0.0.1"
     port: int = 7860

@@ -1,5 +1,5 @@
-"""Shutdown: ends what would go on for as long as somebody listens, once the server is to stop (journals that are followed, open
-pages), and answers whoever it cannot wait for."""
+"""Shutdown: ends streams that would otherwise run for as long as a client listens (followed journals, open pages), and answers
+the requests that the server cannot wait for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class Shutdown:
-    """To the application it is as if every client had gone. Made in the event loop that serves it."""
+    """Makes it look to the application as if every client had left. Made in the event loop that serves it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

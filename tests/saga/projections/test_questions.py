@@ -35,7 +35,7 @@ def test_every_question_of_the_document_is_asked_here() -> None:
 
 
 def test_where_the_sagas_stand(ask: Any) -> None:
-    rows = {row["saga_id"]: row for row in ask("Where do the sagas stand?")}
+    rows = {row["saga_id"]: row for row in ask("What state are the sagas in?")}
     assert {name: row["status"] for name, row in rows.items()} == {
         "trip-refused": "compensated",
         "trip": "committed",
@@ -47,7 +47,7 @@ def test_where_the_sagas_stand(ask: Any) -> None:
 
 
 def test_what_stands_booked(ask: Any, projected: Projected) -> None:
-    (row,) = ask("What stands booked, and what does it cost?")
+    (row,) = ask("What is booked, and what does it cost?")
     assert (row["saga_id"], row["bookings"]) == ("trip", 5)
     (paid,) = projected.ask(
         "SELECT output ->> 'amount' AS amount FROM operation_state WHERE saga_id='trip' AND operation='payment'"
@@ -56,7 +56,7 @@ def test_what_stands_booked(ask: Any, projected: Projected) -> None:
 
 
 def test_what_stood_at_the_commit(ask: Any) -> None:
-    rows = ask("What stood when the trip was committed, before somebody cancelled it?")
+    rows = ask("What was booked when the trip was committed, before somebody cancelled it?")
     stood = {row["entity"]: (row["state"], row["state_now"]) for row in rows}
     assert stood == {
         **dict.fromkeys([*BOOKINGS, "payment"], ("live", "cancelled")),
@@ -66,7 +66,7 @@ def test_what_stood_at_the_commit(ask: Any) -> None:
 
 
 def test_why_this_one(ask: Any, projected: Projected) -> None:
-    rows = ask("Why this one, and what else was there?")
+    rows = ask("Why this one, and what were the alternatives?")
     assert [row["operation"] for row in rows] == BOOKINGS
     for row in rows:
         alternatives = projected.json(row["alternatives"])
@@ -76,7 +76,7 @@ def test_why_this_one(ask: Any, projected: Projected) -> None:
 
 
 def test_what_is_slow_or_lost(ask: Any) -> None:
-    rows = {row["action"]: row for row in ask("Which actions are slow, and which get lost?")}
+    rows = {row["action"]: row for row in ask("Which actions are slow, and which calls get lost?")}
     assert (rows["book_train"]["calls"], rows["book_train"]["lost"]) == (4, 1)
     assert (rows["book_hotel"]["calls"], rows["book_hotel"]["lost"]) == (6, 0)
     assert all(0 < row["mean_call_s"] <= row["slowest_s"] for row in rows.values())
@@ -112,12 +112,12 @@ def test_who_decided(ask: Any, projected: Projected) -> None:
 
 
 def test_what_depends_on_the_first_flight(ask: Any) -> None:
-    rows = ask("What depends on T1, directly or not?")
+    rows = ask("What depends on T1, directly or indirectly?")
     assert [row["operation"] for row in rows] == ["T2", "T3", "T4", "T5", "itinerary", "payment"]
 
 
 def test_which_values_were_handed_over(ask: Any, projected: Projected) -> None:
-    rows = ask("Which values did the payment get from where?")
+    rows = ask("Which values did the payment receive, and from where?")
     assert [(row["depends_on"], row["through"], row["status"]) for row in rows] == [
         (name, "reservation_id", "satisfied") for name in BOOKINGS
     ]
@@ -139,7 +139,7 @@ def test_who_shares_a_resource(ask: Any, projected: Projected) -> None:
 
 
 def test_what_was_checked(ask: Any, projected: Projected) -> None:
-    rows = ask("What was checked before the payment, by what evidence?")
+    rows = ask("What was checked before the payment, on what evidence?")
     assert [(row["kind"], bool(row["holds"])) for row in rows] == [("plan", True), ("approval", True), ("condition", True)]
     plan, approval, condition = rows
     assert (approval["decided_by"], condition["decided_by"]) == ("Ada", "engine")

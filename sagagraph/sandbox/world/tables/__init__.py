@@ -1,4 +1,4 @@
-"""Tables of the world: part of the program, and not made anew when their sources change, because saved trips name what they hold.
+"""Tables of the world: part of the program, and never rebuilt from their sources, because saved trips name their content.
 
 Cities, their other names and borders come from GeoNames (geonames.org, CC BY 4.0), abridged, with some names put into English;
 airports from airportsdata (MIT); price levels of countries from the World Bank (World Development Indicators, PA.NUS.PPPC.RF,
