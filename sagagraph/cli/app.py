@@ -1,4 +1,4 @@
-"""The commands of FORMATS that are no domain's, and how each of them ends.
+"""The commands of docs/formats.md section 2 that are no domain's, and how each of them ends.
 
 Only the names, options and help are here; what a command does is imported when it is called.
 """

@@ -1,4 +1,4 @@
-"""Examples of documents as files: `python -m tests.support.examples README.md --into FOLDER` writes each block of Python that runs."""
+"""Examples of documents as files: `python -m tests.support.examples README.md --into FOLDER` writes each block that runs."""
 
 from __future__ import annotations
 
