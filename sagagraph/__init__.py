@@ -66,4 +66,4 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"

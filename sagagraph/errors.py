@@ -63,7 +63,7 @@ class UnknownActionError(SagaGraphError):
 
 
 class ConflictError(SagaGraphError):
-    """The same id with other content: a second effect is refused (PROTOCOL rule 2)."""
+    """The same id with other content: a second effect is refused (docs/protocol.md rule 2)."""
 
 
 class RetiredError(ConflictError):
@@ -98,7 +98,7 @@ class ContextMismatchError(SagaGraphError):
 
 
 class Refused(SagaGraphError):  # noqa: N818 - the name is part of the public contract; it reads as the answer that it is
-    """Raised by an action: the provider said no, and nothing happened (PROTOCOL rule 3a).
+    """Raised by an action: the provider said no, and nothing happened (docs/protocol.md rule 3a).
 
     `transient=True` says that the same request may be accepted later (a rate limit): the policy may retry it, under the key of
     the next generation.
@@ -135,7 +135,7 @@ class SagaClosedError(SagaGraphError):
 
 
 class SupersededError(SagaGraphError):
-    """Another worker has taken over the saga; this one appends nothing more (PROTOCOL rule 6)."""
+    """Another worker has taken over the saga; this one appends nothing more (docs/protocol.md rule 6)."""
 
     exit_code = 3
 

@@ -6,12 +6,12 @@ It is also the one place that picks concrete parts from settings: the store, the
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Final
 
-from sagagraph.errors import InvalidInputError
+from sagagraph.errors import InvalidInputError, MissingExtraError
 from sagagraph.extras import needing
 from sagagraph.planning.entry import Entry, Surroundings
 
@@ -80,13 +80,17 @@ def account(saga: Saga) -> Account:
     from sagagraph.saga.engine.views.view import Account
 
     entry = entry_of(saga.domain)
-    return Account() if entry is None else entry.account(saga)
+    with suppress(MissingExtraError):  # a saga can be looked at where its domain cannot be opened
+        return Account() if entry is None else entry.account(saga)
+    return Account()
 
 
 def title_of(saga: Saga) -> str:
     """Its plan in words, its parts separated by semicolons; empty where its domain has none."""
     entry = entry_of(saga.domain)
-    return "" if entry is None or not saga.plan.content else entry.title(saga.plan.content)
+    with suppress(MissingExtraError):
+        return "" if entry is None or not saga.plan.content else entry.title(saga.plan.content)
+    return ""
 
 
 def model_of(settings: Settings) -> Model | None:
@@ -137,7 +141,7 @@ async def surroundings(settings: Settings, documents: Documents | None = None) -
         def provider() -> str:
             if settings.provider_url:
                 return settings.provider_url
-            with needing("all"):
+            with needing("sandbox"):
                 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 
             files.sandbox.parent.mkdir(parents=True, exist_ok=True)
@@ -156,14 +160,15 @@ async def open_domain(name: str, settings: Settings, documents: Documents | None
 
 @asynccontextmanager
 async def open_pages(settings: Settings, documents: Documents) -> AsyncIterator[dict[str, Page]]:
-    """The page of every domain that has one and runs sagas, by its name, on the domain opened for it."""
+    """The page of every domain that has one, runs sagas and has its extra installed, by its name, on the domain opened for it."""
     async with AsyncExitStack() as stack:
         around = await stack.enter_async_context(surroundings(settings, documents))
         pages: dict[str, Page] = {}
         for entry in entries():
             if entry.runs_sagas:
-                domain = await stack.enter_async_context(entry.open(around))
-                page = entry.page(domain, around.model())
-                if page is not None:
-                    pages[entry.name] = page
+                with suppress(MissingExtraError):
+                    domain = await stack.enter_async_context(entry.open(around))
+                    page = entry.page(domain, around.model())
+                    if page is not None:
+                        pages[entry.name] = page
         yield pages

@@ -1,4 +1,4 @@
-"""The commands of FORMATS that are no domain's, and how each of them ends.
+"""The commands of docs/formats.md section 2 that are no domain's, and how each of them ends.
 
 Only the names, options and help are here; what a command does is imported when it is called.
 """
@@ -285,7 +285,7 @@ def sandbox(
     """Run the sandbox reservation service."""
     from sagagraph.cli.render import announce
 
-    with needing("all"):
+    with needing("sandbox"):
         from sagagraph.sandbox.server import SandboxSettings, serve
 
     withheld = frozenset(each.strip() for each in without.split(",") if each.strip())

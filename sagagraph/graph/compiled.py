@@ -1,4 +1,4 @@
-"""Compiled `SagaGraph`: each invocation of a thread is a run of that thread's saga (PROTOCOL, door 2, points 1 and 7)."""
+"""Compiled `SagaGraph`: each invocation of a thread is a run of that thread's saga (docs/protocol.md L1 and L7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Current saga: the saga of the running node, for effects that are operations of their own (PROTOCOL, door 2, point 5)."""
+"""Current saga: the saga of the running node, for effects that are operations of their own (docs/protocol.md L5)."""
 
 from __future__ import annotations
 

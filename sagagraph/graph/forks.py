@@ -1,4 +1,4 @@
-"""Forks: a thread that continues from another point, once its effects were decided on (PROTOCOL, door 2, point 2)."""
+"""Forks: a thread that continues from another point, once its effects were decided on (docs/protocol.md L2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frontier: the default prerequisites of a new operation: all that had finished before its step (PROTOCOL, door 2, point 8)."""
+"""Frontier: the default prerequisites of a new operation: all that had finished before its step (docs/protocol.md L8)."""
 
 from __future__ import annotations
 

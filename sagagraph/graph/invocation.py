@@ -1,4 +1,4 @@
-"""Invocation of a thread: which saga it concerns, and what LangGraph is given for it (PROTOCOL, door 2, point 1)."""
+"""Invocation of a thread: which saga it concerns, and what LangGraph is given for it (docs/protocol.md L1)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Planning graph (door 3): intake → plan → validate → approve → execute → (repair | compensate) → finish.
 
 The journal is authoritative: a node first checks there whether its work is done, so the graph may be rerun from its start at
-any time, with or without its checkpoint. Its state holds an id and small references only (DESIGN section 4).
+any time, with or without its checkpoint. Its state holds an id and small references only (docs/protocol.md L10).
 """
 
 from __future__ import annotations

@@ -284,7 +284,7 @@ def abandoned(saga: Saga) -> tuple[str, ...]:
 
 
 async def remove(coordinator: Coordinator, names: Iterable[str]) -> None:
-    """Removes operations from the plan (PROTOCOL rule 8): those with effects are compensated while the saga continues."""
+    """Removes operations from the plan (docs/protocol.md rule 8): those with effects are compensated while the saga continues."""
     if removed := tuple(names):
         await coordinator.tell(c.AcceptPlan((), removed))
 

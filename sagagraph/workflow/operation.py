@@ -1,4 +1,4 @@
-"""Operations as data: one planned use of an action, with everything needed to run and undo it (PROTOCOL rule 7)."""
+"""Operations as data: one planned use of an action, with everything needed to run and undo it (docs/protocol.md rule 7)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REFERENCE = "$from"
 
 
 class GuaranteeTerms(Struct, frozen=True, omit_defaults=True):
-    """What an action's provider promises about repeated and late calls; by default nothing (PROTOCOL rule 0)."""
+    """What an action's provider promises about repeated and late calls; by default nothing (docs/protocol.md rule 0)."""
 
     dedup_s: float | None = None
     """For how many seconds the provider remembers a key: a repeated call within that time lands nothing."""

@@ -81,7 +81,7 @@ class Catch(Struct, frozen=True, omit_defaults=True):
 
 
 class CompensationPolicy(Struct, frozen=True, omit_defaults=True):
-    """How a compensation (or a void) is tried. It is repeated only where it cannot land twice (PROTOCOL rule 4)."""
+    """How a compensation (or a void) is tried. It is repeated only where it cannot land twice (docs/protocol.md rule 4)."""
 
     max_attempts: int = 5
     timeout_s: float = 30.0

@@ -1,4 +1,4 @@
-"""Well-formedness of a workflow, checked before any of it may run (ALAS section 3.2; PROTOCOL rule 5)."""
+"""Well-formedness of a workflow, checked before any of it may run (ALAS section 3.2; docs/protocol.md rule 5)."""
 
 from __future__ import annotations
 

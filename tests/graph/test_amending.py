@@ -1,4 +1,5 @@
-"""Trips that are changed after they were paid, against the real service: its ledger judges (PROTOCOL rules 2 to 5, 8, 9)."""
+"""Trips that are changed after they were paid, against the real service: its ledger judges
+(docs/protocol.md rules 2 to 5, 8, 9)."""
 
 from __future__ import annotations
 

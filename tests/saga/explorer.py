@@ -1,4 +1,4 @@
-"""Explicit-state exploration of the real core against the abstract world (PROTOCOL, moves of the environment).
+"""Explicit-state exploration of the real core against the abstract world (docs/protocol.md, moves of the environment).
 
 Every interleaving is visited, up to these reductions, none of which hides a violation:
 

@@ -1,5 +1,5 @@
-"""The invariants I1 to I8 of PROTOCOL, judged state by state against the truth of the providers. (I9 has tests of its own, and
-I10 is judged over whole explorations.)"""
+"""The invariants I1 to I8 of docs/protocol.md, judged state by state against the truth of the providers. (I9 has tests of its
+own, and I10 is judged over whole explorations.)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changing a committed saga by an amendment: the pure core (PROTOCOL rules 2, 4, 5, 8, 9, 10; ADR-0011)."""
+"""Changing a committed saga by an amendment: the pure core (docs/protocol.md rules 2, 4, 5, 8, 9, 10; ADR-0011)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pure core, explored (PROTOCOL, invariants and moves). How much, and what bounds it, stands with each test.
+"""The pure core, explored (docs/protocol.md, invariants and moves). How much, and what bounds it, stands with each test.
 
 `SAGAGRAPH_EXPLORE=full` explores more providers and larger sagas, for hours. A state limit that was reached is a `cut` in the
 summary at the end of the run.

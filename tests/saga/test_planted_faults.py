@@ -1,4 +1,4 @@
-"""Each repair of the protocol, taken out again: the exploration must see it (PROTOCOL, planted faults).
+"""Each repair of the protocol, taken out again: the exploration must see it (docs/protocol.md, planted faults).
 
 So no repair is there for nothing, and no invariant is a check that can not fail.
 """

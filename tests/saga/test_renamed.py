@@ -1,4 +1,4 @@
-"""Upgrading to a release in which actions have other names: what an earlier one journalled goes on (PROTOCOL rule 10)."""
+"""Upgrading to a release in which actions have other names: what an earlier one journalled goes on (docs/protocol.md rule 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Engine.replay` and `Engine.state_at`: a journal is read once more (PROTOCOL rule 10)."""
+"""`Engine.replay` and `Engine.state_at`: a journal is read once more (docs/protocol.md rule 10)."""
 
 from __future__ import annotations
 

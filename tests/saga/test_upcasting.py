@@ -1,4 +1,5 @@
-"""Events of earlier schemas are lifted, step by step; sagas that an earlier release left open go on (PROTOCOL rule 10)."""
+"""Events of earlier schemas are lifted, step by step; sagas that an earlier release left open go on
+(docs/protocol.md rule 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Every journal that a test makes is folded again (PROTOCOL rule 10): at each version, and against what its writer held then."""
+"""Every journal that a test makes is folded again (docs/protocol.md rule 10): at each version, and against what its writer held
+then."""
 
 from __future__ import annotations
 

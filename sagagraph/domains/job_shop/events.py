@@ -1,4 +1,4 @@
-"""What happens while a schedule is carried out (FORMATS, `jobshop repair`): what becomes known, and when.
+"""What happens while a schedule is carried out (docs/formats.md section 12): what becomes known, and when.
 
 A step under way on a machine that goes down pauses, and goes on where it stopped when the machine is back. (ADR-0019.)
 """

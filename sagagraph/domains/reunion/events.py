@@ -1,4 +1,4 @@
-"""What happens while a plan is carried out (FORMATS, "Events"): what becomes known, and at which moment."""
+"""What happens while a plan is carried out (docs/formats.md section 11): what becomes known, and at which moment."""
 
 from __future__ import annotations
 

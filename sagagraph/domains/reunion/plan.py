@@ -1,4 +1,5 @@
-"""A plan as a file holds it (FORMATS, "Plan"): journeys and tasks with stated times. Whoever is not travelling stays put."""
+"""A plan as a file holds it (docs/formats.md section 9): journeys and tasks with stated times. Whoever is not travelling stays
+put."""
 
 from __future__ import annotations
 

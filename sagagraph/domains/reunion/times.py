@@ -56,7 +56,7 @@ def text_of(moment: int) -> str:
 
 
 def whole_minutes(duration: float) -> int:
-    """Fractions of a minute round up (FORMATS): what takes 19.8 minutes can not be stated as 19."""
+    """Fractions of a minute round up (docs/formats.md section 10): what takes 19.8 minutes can not be stated as 19."""
     return math.ceil(duration - 1e-9)
 
 

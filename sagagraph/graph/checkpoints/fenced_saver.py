@@ -1,4 +1,4 @@
-"""Fenced saver: the user's checkpointer, through which a superseded worker moves no thread (PROTOCOL, door 2, point 4)."""
+"""Fenced saver: the user's checkpointer, through which a superseded worker moves no thread (docs/protocol.md L4)."""
 
 from __future__ import annotations
 

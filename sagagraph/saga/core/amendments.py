@@ -1,4 +1,4 @@
-"""Amendments: sagas that change another one after its commit (ADR-0011; PROTOCOL rules 5 and 8). Pure.
+"""Amendments: sagas that change another one after its commit (ADR-0011; docs/protocol.md rules 5 and 8). Pure.
 
 An amendment knows what it changes from its request alone: what stands of its parent, under which keys, and the plan that it
 books. So it can be planned, repaired, compensated and carried on without its parent's journal (rule 7).

@@ -1,4 +1,4 @@
-"""Codec: events as they stand in a journal: a type, a schema version, and JSON (PROTOCOL rule 10)."""
+"""Codec: events as they stand in a journal: a type, a schema version, and JSON (docs/protocol.md rule 10)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Commands: what the shell tells the core: answers of calls, requests of people, and what the driver wants next.
 
-`draw` is a random number in [0, 1) for the jitter of a backoff: randomness comes in as an argument (PROTOCOL rule 10).
+`draw` is a random number in [0, 1) for the jitter of a backoff: randomness comes in as an argument (docs/protocol.md rule 10).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Dependencies: who depends on whom, over all plan versions (PROTOCOL rule 4; SagaLLM section 3.2.2). Pure."""
+"""Dependencies: who depends on whom, over all plan versions (docs/protocol.md rule 4; SagaLLM section 3.2.2). Pure."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def condition_holds(saga: Saga, operation: Operation) -> bool:
 
 
 def is_past_pivot_gate(saga: Saga) -> bool:
-    """Everything that does not come after the pivot has committed, or holds nothing (PROTOCOL rule 5)."""
+    """Everything that does not come after the pivot has committed, or holds nothing (docs/protocol.md rule 5)."""
     return saga.index.unfinished_before_pivot == 0
 
 

@@ -1,7 +1,7 @@
 """Events: what can have happened to a saga, in the past tense: the journal's vocabulary.
 
 Events are facts. They carry plain JSON values and workflow types only, so that any journal can be folded by any later release
-(PROTOCOL rules 8 and 10). Instants are seconds since the epoch, UTC.
+(docs/protocol.md rules 8 and 10). Instants are seconds since the epoch, UTC.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Via(StrEnum):
     REPLY = "reply"
     PROBE = "probe"
     EVIDENCE = "evidence"
-    """A superseded worker wrote down the answer that it still received (PROTOCOL rule 6)."""
+    """A superseded worker wrote down the answer that it still received (docs/protocol.md rule 6)."""
     PERSON = "person"
 
 
@@ -115,7 +115,8 @@ class PlanRejected(Struct, frozen=True, omit_defaults=True):
 
 
 class PlanAccepted(Struct, frozen=True, omit_defaults=True):
-    """The identities of these operations are minted here (PROTOCOL rule 2). `removed` ones are compensated, dependents first."""
+    """The identities of these operations are minted here (docs/protocol.md rule 2). `removed` ones are compensated, dependents
+    first."""
 
     plan_version: int
     operations: tuple[OperationSpec, ...]
@@ -158,7 +159,7 @@ class OperationPlanned(Struct, frozen=True, omit_defaults=True):
 
 
 class AttemptStarted(Struct, frozen=True, omit_defaults=True):
-    """The intent: durable before the call goes out (PROTOCOL rule 1)."""
+    """The intent: durable before the call goes out (docs/protocol.md rule 1)."""
 
     operation: str
     generation: int
@@ -166,7 +167,7 @@ class AttemptStarted(Struct, frozen=True, omit_defaults=True):
     key: str
     deadline: float
     claim: bool = False
-    """Called again under the same key only to be undone (PROTOCOL rule 3b)."""
+    """Called again under the same key only to be undone (docs/protocol.md rule 3b)."""
 
 
 class OperationSucceeded(Struct, frozen=True, omit_defaults=True):
@@ -225,7 +226,7 @@ class OperationProbed(Struct, frozen=True, omit_defaults=True):
 
 
 class OperationGivenUp(Struct, frozen=True, omit_defaults=True):
-    """No further attempt will be made; since it is in doubt it must be sealed (PROTOCOL rule 3b)."""
+    """No further attempt will be made; since it is in doubt it must be sealed (docs/protocol.md rule 3b)."""
 
     operation: str
     reason: str
@@ -301,7 +302,7 @@ class CompensationFailed(Struct, frozen=True, omit_defaults=True):
 class CancelRequested(Struct, frozen=True, omit_defaults=True):
     by: str
     request: int | None = None
-    """The number of the request row that this consumes (PROTOCOL rule 6)."""
+    """The number of the request row that this consumes (docs/protocol.md rule 6)."""
 
 
 class OperationResolved(Struct, frozen=True, omit_defaults=True):
@@ -347,7 +348,7 @@ class SagaCompensated(Struct, frozen=True, omit_defaults=True):
 
 
 class ReversalBegun(Struct, frozen=True, omit_defaults=True):
-    """A person's cancel after the pivot: `saga` undoes this one (PROTOCOL rule 5)."""
+    """A person's cancel after the pivot: `saga` undoes this one (docs/protocol.md rule 5)."""
 
     saga: str
 

@@ -1,4 +1,4 @@
-"""In doubt: what may be done about an operation whose outcome nobody knows (PROTOCOL rules 3a, 3b and 4). Pure.
+"""In doubt: what may be done about an operation whose outcome nobody knows (docs/protocol.md rules 3a, 3b and 4). Pure.
 
 `settle` goes on with it, `seal` gives it up so that no call of it can land later, `resettle` finishes an undo that was not
 acknowledged. Each returns the one next step, or None where only a person or a later epoch can help (the caller holds it then).

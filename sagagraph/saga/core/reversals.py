@@ -1,4 +1,4 @@
-"""Reversals: the sagas that undo another one, whose pivot has landed (PROTOCOL rule 5). Pure."""
+"""Reversals: the sagas that undo another one, whose pivot has landed (docs/protocol.md rule 5). Pure."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ class Index(Struct, frozen=True):
     unfinished: int = 0
     """Something is still to be done about them, going forward."""
     unfinished_before_pivot: int = 0
-    """Of these, the ones that the pivot waits for (PROTOCOL rule 5)."""
+    """Of these, the ones that the pivot waits for (docs/protocol.md rule 5)."""
     unclosed: int = 0
     """Something of them is live outside, or can become it."""
     fatal: Map[str, int] = Map()
@@ -288,7 +288,7 @@ class Saga(Struct, frozen=True):
 
     @property
     def pivot_is_open(self) -> bool:
-        """It may be, or become, landed: no compensation starts meanwhile (PROTOCOL rule 5)."""
+        """It may be, or become, landed: no compensation starts meanwhile (docs/protocol.md rule 5)."""
         pivot = self.pivot_operation
         return pivot is not None and pivot.status in _OPEN_PIVOT
 
@@ -305,7 +305,7 @@ _OPEN_PIVOT = frozenset(
 
 
 def operation_key(saga_id: str, operation: Operation, generation: int | None = None) -> str:
-    """The identity of an operation's effect: the same for every ambiguous repetition of it (PROTOCOL rule 2)."""
+    """The identity of an operation's effect: the same for every ambiguous repetition of it (docs/protocol.md rule 2)."""
     return _written(operation, operation.owner or saga_id, operation.id, generation or operation.generation)
 
 

@@ -1,4 +1,4 @@
-"""Statuses of sagas and operations, as people and programs see them (FORMATS), each with its meaning."""
+"""Statuses of sagas and operations, as people and programs see them (docs/formats.md), each with its meaning."""
 
 from __future__ import annotations
 

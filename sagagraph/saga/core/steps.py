@@ -37,7 +37,7 @@ class CallCompensation:
 
 @dataclass(frozen=True, slots=True)
 class Verify:
-    """Probe these once more before the end is declared (PROTOCOL rule 9); `committing` says which end."""
+    """Probe these once more before the end is declared (docs/protocol.md rule 9); `committing` says which end."""
 
     operations: tuple[str, ...]
     unverified: tuple[str, ...]

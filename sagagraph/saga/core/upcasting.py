@@ -1,4 +1,4 @@
-"""Upcasting: events of earlier schemas, read step by step from one schema version to the next (PROTOCOL rule 10).
+"""Upcasting: events of earlier schemas, read step by step from one schema version to the next (docs/protocol.md rule 10).
 
 Journals are never rewritten; an event is lifted each time that it is read. To change what is stored:
 

@@ -34,7 +34,7 @@ Find = Callable[[str, int], "Action"]
 
 @dataclass(frozen=True, slots=True)
 class Guarantees:
-    """What the provider promises (PROTOCOL rule 0). Declare only what it really keeps to.
+    """What the provider promises (docs/protocol.md rule 0). Declare only what it really keeps to.
 
     `void(request, call)` cancels by `call.idempotency_key` and leaves a tombstone where nothing had landed.
     """

@@ -1,6 +1,6 @@
 """Calls: run an action, probe, void or compensation, and tell the core how it ended.
 
-Whatever a call does, it ends as a command: a reply, a refusal, or lost. Nothing is retried in here (PROTOCOL rule 3a).
+Whatever a call does, it ends as a command: a reply, a refusal, or lost. Nothing is retried in here (docs/protocol.md rule 3a).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Coordinator: the effectful loop around the pure core, for one saga, under one lease, as its one writer.
 
 A turn of the loop takes all commands that have arrived, decides, adds what is due, appends everything in one commit, and only
-then starts effects (PROTOCOL rule 1). So parallel outcomes share commits, and an outcome shares one with the intent of what it
-makes ready; nothing that is ready waits for that. Where a body says what comes next, an outcome whose loss would settle itself
-is shown to it first, and written with what the body asks for then, or as soon as the loop is idle (ADR-0007).
+then starts effects (docs/protocol.md rule 1). So parallel outcomes share commits, and an outcome shares one with the intent of
+what it makes ready; nothing that is ready waits for that. Where a body says what comes next, an outcome whose loss would settle
+itself is shown to it first, and written with what the body asks for then, or as soon as the loop is idle (ADR-0007).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Observer(Protocol):
 
 
 class Coordinator:
-    """`reverse` undoes the saga by another one and returns when that has ended (PROTOCOL rule 5)."""
+    """`reverse` undoes the saga by another one and returns when that has ended (docs/protocol.md rule 5)."""
 
     def __init__(
         self,
@@ -388,7 +388,7 @@ class Coordinator:
         self._waiters.fail(self.saga, self._failure)
 
     async def _keep_evidence(self, commands: list[c.Command]) -> None:
-        """Acknowledgements that can not be journalled any more are left for the new holder (PROTOCOL rule 6)."""
+        """Acknowledgements that can not be journalled any more are left for the new holder (docs/protocol.md rule 6)."""
         for command in commands:
             note = _note_of(self.saga, command)
             if note is not None:

@@ -223,7 +223,7 @@ class SagaHolder:
     # -- reversal ----------------------------------------------------------------------------------------------------
 
     async def _reverse(self, saga: Saga) -> c.Command:
-        """Run the saga that undoes `saga`; begun again after a crash it goes on where it was (PROTOCOL rule 5)."""
+        """Run the saga that undoes `saga`; begun again after a crash it goes on where it was (docs/protocol.md rule 5)."""
         if why := why_not_cancelled(saga):
             return c.BeginReversal(None, why)
         plan = plan_reversal(saga, self.find)

@@ -1,4 +1,5 @@
-"""Reversal: the operations that undo those of another saga, from the actions' `reverse` and `compensate` (PROTOCOL rule 5)."""
+"""Reversal: the operations that undo those of another saga, from the actions' `reverse` and `compensate`
+(docs/protocol.md rule 5)."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Fenced:
         raise NotImplementedError
 
     def has_landed(self, execute: Execute) -> bool:  # noqa: ARG002 - for those that can tell
-        """Whether it is in the database after all, although its acknowledgement was lost (PROTOCOL rule 1)."""
+        """Whether it is in the database after all, although its acknowledgement was lost (docs/protocol.md rule 1)."""
         return False
 
     def told(self, held: bool) -> Any:

@@ -39,7 +39,7 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Evidence: an acknowledgement that a superseded worker received (PROTOCOL rule 6)."""
+    """Evidence: an acknowledgement that a superseded worker received (docs/protocol.md rule 6)."""
 
     operation: str
     call: CallKind

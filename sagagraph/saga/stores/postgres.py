@@ -2,7 +2,8 @@
 
 Every write of a running saga is one statement that commits by itself: one round trip, and a worker that freezes between two
 statements holds no lock. The appends of many sagas share such a statement. A connection that is lost is made again; reads and
-what may be repeated are repeated, and what a fence guards is looked up when its acknowledgement was lost (PROTOCOL rule 1).
+what may be repeated are repeated, and what a fence guards is looked up when its acknowledgement was lost
+(docs/protocol.md rule 1).
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class SqliteSagaStore(SqlSagaStore):
             return exc
 
     def _after_failure(self, work: Work, failure: StoreError) -> Any:
-        """The commit failed, or its acknowledgement was lost: what is there was committed (PROTOCOL rule 1)."""
+        """The commit failed, or its acknowledgement was lost: what is there was committed (docs/protocol.md rule 1)."""
         try:
             if isinstance(work, Fenced) and work.has_landed(self._execute):
                 return work.told(True)

@@ -66,7 +66,7 @@ EVIDENCE = Table(
     Column("output", Text, nullable=False),
     Index("evidence_by_saga", "saga_id"),
 )
-"""Acknowledgements that superseded workers received: unfenced (PROTOCOL rule 6)."""
+"""Acknowledgements that superseded workers received: unfenced (docs/protocol.md rule 6)."""
 REQUESTS = Table(
     "requests",
     METADATA,

@@ -131,7 +131,7 @@ class SagaSpans:
         self._saga.end()
 
     def _parent_of(self, operation: Operation) -> Span:
-        """A last check of what is settled (PROTOCOL rule 9) belongs to the saga."""
+        """A last check of what is settled (docs/protocol.md rule 9) belongs to the saga."""
         return self._opened(operation) if _is_under_way(operation) else self._saga
 
     def _opened(self, operation: Operation) -> Span:

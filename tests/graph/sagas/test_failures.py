@@ -1,4 +1,4 @@
-"""What happens when a node fails past its policy (PROTOCOL, door 2, points 6, 7 and 8)."""
+"""What happens when a node fails past its policy (docs/protocol.md L6, L7 and L8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker that was superseded moves no thread (PROTOCOL, door 2, point 4)."""
+"""A worker that was superseded moves no thread (docs/protocol.md L4)."""
 
 from __future__ import annotations
 

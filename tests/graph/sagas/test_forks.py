@@ -1,4 +1,4 @@
-"""A thread that goes on from another point: effects are decided on first, and one branch is live (PROTOCOL, door 2, point 2)."""
+"""A thread that goes on from another point: effects are decided on first, and one branch is live (docs/protocol.md L2)."""
 
 from __future__ import annotations
 

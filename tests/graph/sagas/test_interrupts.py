@@ -1,4 +1,4 @@
-"""Interrupts: what was asked and answered is journalled; no effect before one happens twice (PROTOCOL, door 2, points 3, 5)."""
+"""Interrupts: what was asked and answered is journalled; no effect before one happens twice (docs/protocol.md L3, L5)."""
 
 from __future__ import annotations
 

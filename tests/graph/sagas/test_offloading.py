@@ -1,4 +1,4 @@
-"""Lists whose items stay in the journal (PROTOCOL, door 2, point 10)."""
+"""Lists whose items stay in the journal (docs/protocol.md L10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invocations of a thread: what resumes, what conflicts, what begins another saga (PROTOCOL, door 2, points 1, 3 and 9)."""
+"""Invocations of a thread: what resumes, what conflicts, what begins another saga (docs/protocol.md L1, L3 and L9)."""
 
 from __future__ import annotations
 

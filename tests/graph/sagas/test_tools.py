@@ -1,4 +1,5 @@
-"""Tools of models as operations: told apart by what they do, not by the ids that a model gives to its calls (PROTOCOL rule 2)."""
+"""Tools of models as operations: told apart by what they do, not by the ids that a model gives to its calls
+(docs/protocol.md rule 2)."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def judge(journals: Sequence[Journal], books: Books) -> list[Fault]:
 
 
 def _without_intent(journals: Sequence[Journal], books: Books) -> Iterator[Fault]:
-    """Every call has an intent of its own in a journal, and every landing a call's key (PROTOCOL rules 1 and 6)."""
+    """Every call has an intent of its own in a journal, and every landing a call's key (docs/protocol.md rules 1 and 6)."""
     intents: Counter[tuple[Purpose, str]] = Counter()
     homes: dict[str, tuple[str, str]] = {}
     for journal in journals:

@@ -1,7 +1,7 @@
 """Somebody else's system that misbehaves: a file that real processes call, and that remembers what they did.
 
 It loses answers before and after they land, refuses, hangs, and lets calls land long after their sender gave up or died. It keeps
-every promise that it gave (PROTOCOL rule 0), and forgives nothing that it did not promise: a repeated call lands again.
+every promise that it gave (docs/protocol.md rule 0), and forgives nothing that it did not promise: a repeated call lands again.
 """
 
 from __future__ import annotations

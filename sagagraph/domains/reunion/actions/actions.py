@@ -1,6 +1,7 @@
 """What a saga of a reunion does: it gives people their parts of the day, takes them back, and at last closes the day (the pivot).
 
-The outbox keeps to what is declared here: keys are remembered for good, and a voided key is refused for good (PROTOCOL rule 0).
+The outbox keeps to what is declared here: keys are remembered for good, and a voided key is refused for good
+(docs/protocol.md rule 0).
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def _minutes_at(minutes: int, here: str, there: str, start: int, events: tuple[E
 
 
 def _slowed(action: Journey, to: str, needed: int, events: tuple[Event, ...], *, after: int) -> int:
-    """T_new = T_elapsed + factor · (T_total − T_elapsed) for each event in turn, FORMATS "Events"."""
+    """T_new = T_elapsed + factor · (T_total − T_elapsed) for each event in turn, docs/formats.md section 11."""
     for event in events:
         if not isinstance(event, TravelFactor) or event.place not in (action.from_, to) or action.vehicle in event.passed:
             continue

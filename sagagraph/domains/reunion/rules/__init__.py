@@ -1,1 +1,1 @@
-"""The rules of FORMATS, "How a plan is judged", one function each. They share nothing with what makes plans."""
+"""The rules of docs/formats.md section 10, one function each. They share nothing with what makes plans."""

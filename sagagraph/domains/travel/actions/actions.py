@@ -1,6 +1,7 @@
 """T1 to T5 and C1 to C5 of SagaLLM section 4.3.2, the payment (the pivot) and the itinerary (retriable), over one provider.
 
-Every effect carries the operation's key; every probe and void asks by it, never by a business key (PROTOCOL rules 3 and 4).
+Every effect carries the operation's key; every probe and void asks by it, never by a business key
+(docs/protocol.md rules 3 and 4).
 """
 
 from __future__ import annotations

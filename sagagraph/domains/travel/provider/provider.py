@@ -1,6 +1,6 @@
 """The port to the reservation service, and its adapter for HTTP.
 
-Nothing is retried here: whether a call may be made again is for the saga to say, which knows its key (PROTOCOL 3a).
+Nothing is retried here: whether a call may be made again is for the saga to say, which knows its key (docs/protocol.md rule 3a).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bodies: what a body asks for, one operation at a time, and how it ends (PROTOCOL rules 2, 5 and 8). Pure."""
+"""Bodies: what a body asks for, one operation at a time, and how it ends (docs/protocol.md rules 2, 5 and 8). Pure."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _judged(saga: Saga, operation: Operation, output: Json, verdicts: tuple[Verd
 
 
 def action_refused(saga: Saga, command: c.ActionRefused, now: float) -> Events:
-    """A refusal is definite only if no earlier call of this generation can still land (PROTOCOL rule 3a).
+    """A refusal is definite only if no earlier call of this generation can still land (docs/protocol.md rule 3a).
 
     One that is only for now ("too many requests") is recorded by nobody: it says nothing about an earlier call.
     """

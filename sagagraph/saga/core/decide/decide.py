@@ -1,6 +1,6 @@
 """Decide: `decide(saga, command, now)` is the events that a command causes, or an error that says why it cannot be. Pure.
 
-`intent` is its sibling for effects: the event that must be durable before a call goes out (PROTOCOL rule 1).
+`intent` is its sibling for effects: the event that must be durable before a call goes out (docs/protocol.md rule 1).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""People: what they ask of a saga, and the sagas that follow from it: reversals and amendments (PROTOCOL rules 5 and 6). Pure."""
+"""People: what they ask of a saga, and the sagas that follow from it: reversals and amendments (docs/protocol.md rules 5 and 6).
+Pure."""
 
 from __future__ import annotations
 

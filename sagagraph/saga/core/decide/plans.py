@@ -1,4 +1,4 @@
-"""Plans: proposed, chosen, judged, approved, accepted, repaired, given up (PROTOCOL rules 2, 5 and 8). Pure."""
+"""Plans: proposed, chosen, judged, approved, accepted, repaired, given up (docs/protocol.md rules 2, 5 and 8). Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Replay: does a journal still say what it said, and would the validators still judge as they did?
 
 `refold` is pure: every prefix of the journal, the keys that its intents were given, the codec, the head. `rejudge` shows the
-validators what they were shown. Neither writes anything (PROTOCOL rule 10).
+validators what they were shown. Neither writes anything (docs/protocol.md rule 10).
 """
 
 from __future__ import annotations

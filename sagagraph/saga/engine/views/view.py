@@ -1,4 +1,4 @@
-"""View of a saga, as people and programs see it (FORMATS): derived from the journal, written nowhere."""
+"""View of a saga, as people and programs see it (docs/formats.md section 5): derived from the journal, written nowhere."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SagaView:
     reason: str = ""
     """Why it compensated, is held or stuck as a whole, is infeasible, or is being repaired."""
     reversal: str | None = None
-    """The saga that undoes this one, or has undone it (PROTOCOL rule 5)."""
+    """The saga that undoes this one, or has undone it (docs/protocol.md rule 5)."""
     amendment: str | None = None
     """The saga that is changing this one after its commit (ADR-0011)."""
     amendments: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class SagaView:
     redacted: tuple[str, ...] = ()
     """Names under which its payloads were made unreadable."""
     unverified: tuple[str, ...] = ()
-    """Operations that no probe could confirm at the end (PROTOCOL rule 9)."""
+    """Operations that no probe could confirm at the end (docs/protocol.md rule 9)."""
 
 
 def view_of(saga: Saga, account: Account | None = None) -> SagaView:

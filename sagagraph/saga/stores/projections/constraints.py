@@ -25,7 +25,7 @@ class ConstraintKind(StrEnum):
     """`c_ij`, asked before a call."""
     APPROVAL = "approval"
     FINAL_CHECK = "final_check"
-    """The probes before a saga ended (PROTOCOL rule 9)."""
+    """The probes before a saga ended (docs/protocol.md rule 9)."""
 
 
 @dataclass(frozen=True, slots=True)
