@@ -351,7 +351,7 @@ async def test_only_what_stands_can_be_lost(open_worker: OpenWorker, service: Se
 async def test_before_the_payment_nothing_needs_to_be_called_lost(open_worker: OpenWorker) -> None:
     async with open_worker() as worker:
         await worker.graph.start("trip", REQUEST)
-        with pytest.raises(NotAllowedError, match="repaired by itself"):
+        with pytest.raises(NotAllowedError, match="repaired automatically"):
             await changed(worker, "T3")
 
 
