@@ -275,7 +275,9 @@ def _types_of(function: Function, names: dict[str, object]) -> tuple[Any, Any]:
 
 
 class ActionRegistry:
-    """Actions by name and version. A later definition replaces an earlier one with the same name and version (a reloaded module)."""
+    """Actions by name and version. A later definition replaces an earlier one of the same name and version (a reloaded
+    module).
+    """
 
     def __init__(self, actions: Iterable[Action] = ()) -> None:
         self._actions: dict[tuple[str, int], dict[str, Action]] = {}

@@ -248,7 +248,9 @@ class Coordinator:
         return wake_at
 
     def _may_wait(self, batch: _Batch) -> bool:
-        """Apply rule 1: wait only where a body will say what comes next, and where doubt about the outcome would settle itself."""
+        """Apply rule 1: wait only where a body will say what comes next, and where doubt about the outcome would settle
+        itself later.
+        """
         if batch.saga.driver is not e.Driver.BODY or batch.saga.body_completed or batch.saga.stage is not Stage.RUNNING:
             return False
         first = self._unwritten[0].at if self._unwritten else batch.now

@@ -80,7 +80,9 @@ class Engine(SagaHolder):
         return dataclasses.replace(view, status=status, plan_hash=plan_hash)
 
     async def state_at(self, saga_id: str, version: int) -> SagaView:
-        """Return the saga's state when its journal had `version` events. Raises `InvalidInputError` for a version it never had."""
+        """Return the saga's state when its journal had `version` events. Raises `InvalidInputError` if it never had that
+        version.
+        """
         entries = await self.store.read(saga_id)
         if not 1 <= version <= len(entries):
             raise InvalidInputError(

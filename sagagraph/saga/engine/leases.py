@@ -14,7 +14,7 @@ LISTEN_EVERY_S = 0.5
 
 
 class LeaseKeeper:
-    """Renews leases with two statements each time, however many sagas there are. `held` is the engine's own mapping, by saga id."""
+    """Renews leases with two statements each time, however many sagas there are. `held` is the engine's mapping, by saga id."""
 
     def __init__(
         self, store: SagaStore, held: Mapping[str, Coordinator], *, clock: Callable[[], float], lease_ttl_s: float

@@ -56,7 +56,7 @@ class SagaSource:
 
 
 def source_at(saga_id: str, entries: Sequence[Entry]) -> SourceAt:
-    """Json version of a saga, folded from its journal."""
+    """Return a function from a version to the saga at that version, folded from its journal."""
 
     def at(version: int) -> ContextSource:
         return SagaSource(fold(saga_id, entries[:version]))
