@@ -59,9 +59,7 @@ def action_refused(saga: Saga, command: c.ActionRefused, now: float) -> Events:
     sealed = operation.lost == 0 or is_final or not operation.has_effect
     if not sealed and command.transient:
         return action_lost(saga, c.ActionLost(operation.id, command.fault, command.draw), now)
-    if not sealed and comes_after_pivot(
-        saga, operation.id
-    ):  # nothing is given up after the pivot: it is probed, or held (rule 5)
+    if not sealed and comes_after_pivot(saga, operation.id):  # nothing is given up there: it is probed, or held (rule 5)
         return action_lost(saga, c.ActionLost(operation.id, command.fault, command.draw), now)
     if not sealed:
         reason = f"refused ({command.fault.code}), but an earlier call of it may still land"
