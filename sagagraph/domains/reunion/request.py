@@ -1,4 +1,4 @@
-"""A logistics problem as a file holds it (docs/formats.md section 8): typed, checked, and with every name known."""
+"""Problem of logistics as in files (docs/formats.md section 8): typed, checked, and with every name known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan costs those who carry it out, whatever its problem asks to be made best: figures to compare plans by."""
+"""Trade-offs: what a plan costs those who carry it out, whatever its problem optimises: figures to compare plans by."""
 
 from __future__ import annotations
 

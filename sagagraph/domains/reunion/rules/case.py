@@ -1,4 +1,4 @@
-"""What the checks look at: a plan, its problem, what became known, and what had been done by then."""
+"""Case: what the checks look at: a plan, its problem, what became known, and what had been done by then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What had been done when the plan was changed, and how the new plan tells it."""
+"""History: what had been done when the plan was changed, and how the new plan tells it."""
 
 from __future__ import annotations
 

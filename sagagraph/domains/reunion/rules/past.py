@@ -1,4 +1,4 @@
-"""What was done stands as it was done."""
+"""Past: what was done stands as it was done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where everybody is at every moment, by the stated times of a plan, and which of its actions they can not take part in."""
+"""Simulation: where everybody is at every moment, by a plan's stated times, and which of its actions they cannot join."""
 
 from __future__ import annotations
 

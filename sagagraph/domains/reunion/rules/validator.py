@@ -1,4 +1,4 @@
-"""Judges a plan without knowing how it was made, by its stated times (docs/formats.md section 10)."""
+"""Validator: judges a plan by its stated times, without knowing how it was made (docs/formats.md section 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where everybody is at a moment of a plan, also half-way along a road."""
+"""Whereabouts: where everybody is at a moment of a plan, also half-way along a road."""
 
 from __future__ import annotations
 

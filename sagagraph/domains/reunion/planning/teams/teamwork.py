@@ -1,4 +1,4 @@
-"""Plans large problems: teams by themselves, then two teams at a time together, as long as that makes the plan better.
+"""Teamwork: plans large problems: each team alone, then two teams at a time together, as long as that improves the plan.
 
 (A large neighbourhood search: Shaw, "Using constraint programming and local search methods to solve vehicle routing problems",
 1998. The neighbourhood is all that two teams do; the rest of the plan stands.)
