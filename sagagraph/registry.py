@@ -45,7 +45,7 @@ def domain_names() -> tuple[str, ...]:
 
 @cache
 def entry_of(name: str) -> AnyEntry | None:
-    """Return the entry of a domain; None if no domain of that name is installed."""
+    """Return the entry of a domain; None if no domain with that name is installed."""
     point = _points().get(name)
     if point is None:
         return None
