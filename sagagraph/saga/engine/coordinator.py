@@ -43,8 +43,8 @@ class Observer(Protocol):
 
 
 class Coordinator:
-    """Coordinator of one saga. `reverse` undoes the saga by another one and returns when that one has ended (docs/protocol.md
-    rule 5).
+    """Coordinator of one saga. `reverse` undoes the saga by another one and returns when that one has ended
+    (docs/protocol.md rule 5).
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Actions of a saga: tell people their parts of the day, take them back, and at last close the day (the pivot).
 
-The outbox keeps what is declared here: keys are remembered for good, and a voided key is refused for good (docs/protocol.md rule
-0).
+The outbox keeps what is declared here: keys are remembered for good, and a voided key is refused for good
+(docs/protocol.md rule 0).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Port to the reservation service, and its HTTP adapter.
 
-Nothing is retried here: the saga decides whether a call may be repeated, because it knows the call's key (docs/protocol.md rule
-3a).
+Nothing is retried here: the saga decides whether a call may be repeated, because it knows the call's key
+(docs/protocol.md rule 3a).
 """
 
 from __future__ import annotations

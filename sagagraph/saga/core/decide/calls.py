@@ -47,8 +47,8 @@ def _judged(saga: Saga, operation: Operation, output: Json, verdicts: tuple[Verd
 
 
 def action_refused(saga: Saga, command: c.ActionRefused, now: float) -> Events:
-    """Decide on a refusal, which is definite only if no earlier call of this generation can still land (docs/protocol.md rule
-    3a).
+    """Decide on a refusal, which is definite only if no earlier call of this generation can still land
+    (docs/protocol.md rule 3a).
 
     A temporary refusal ("too many requests") is not recorded: it says nothing about an earlier call.
     """
