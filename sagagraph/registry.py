@@ -1,4 +1,4 @@
-"""Registry: the domains that are installed, found by their entry points and loaded when they are first used.
+"""Registry: the installed domains, found by their entry points and loaded at first use.
 
 It is also the one place that picks concrete parts from settings: the store, the engine, the reservation service, the model.
 """
@@ -39,13 +39,13 @@ def _points() -> dict[str, EntryPoint]:
 
 
 def domain_names() -> tuple[str, ...]:
-    """In alphabetical order. No domain is imported for it."""
+    """Return the names in alphabetical order, without importing any domain."""
     return tuple(_points())
 
 
 @cache
 def entry_of(name: str) -> AnyEntry | None:
-    """None where no domain of that name is installed."""
+    """Return the entry of a domain; None if no domain with that name is installed."""
     point = _points().get(name)
     if point is None:
         return None
@@ -56,7 +56,7 @@ def entry_of(name: str) -> AnyEntry | None:
 
 
 def require_entry(name: str) -> AnyEntry:
-    """Raises `InvalidInputError`, which says what there is."""
+    """Return the entry of a domain. Raises `InvalidInputError`, which lists the installed domains."""
     entry = entry_of(name)
     if entry is None:
         raise InvalidInputError(f"there are {', '.join(domain_names())}, not {name!r}", field="DOMAIN")
@@ -64,29 +64,29 @@ def require_entry(name: str) -> AnyEntry:
 
 
 def entries() -> tuple[AnyEntry, ...]:
-    """Those that want to be first, then the others by their names."""
+    """Return the entries: those that want to be first, then the others by name."""
     found = [entry for name in domain_names() if (entry := entry_of(name)) is not None]
     return tuple(sorted(found, key=lambda entry: not entry.is_first))
 
 
 def runs_sagas(name: str) -> bool:
-    """Whether sagas of that domain can be carried on here."""
+    """Tell whether sagas of that domain can run here."""
     entry = entry_of(name)
     return entry is not None and entry.runs_sagas
 
 
 def account(saga: Saga) -> Account:
-    """The money of a saga, as its domain counts it."""
+    """Return a saga's money, as its domain counts it."""
     from sagagraph.saga.engine.views.view import Account
 
     entry = entry_of(saga.domain)
-    with suppress(MissingExtraError):  # a saga can be looked at where its domain cannot be opened
+    with suppress(MissingExtraError):  # a saga can be inspected where its domain cannot be opened
         return Account() if entry is None else entry.account(saga)
     return Account()
 
 
 def title_of(saga: Saga) -> str:
-    """Its plan in words, its parts separated by semicolons; empty where its domain has none."""
+    """Return the plan's title in words, its parts separated by semicolons; empty if its domain has none."""
     entry = entry_of(saga.domain)
     with suppress(MissingExtraError):
         return "" if entry is None or not saga.plan.content else entry.title(saga.plan.content)
@@ -94,7 +94,7 @@ def title_of(saga: Saga) -> str:
 
 
 def model_of(settings: Settings) -> Model | None:
-    """The language model of the settings, if they name one. Raises `InvalidInputError` if they name none that there could be."""
+    """Return the settings' language model, if they name one. Raises `InvalidInputError` if there can be no such model."""
     if not settings.model:
         return None
     from sagagraph.planning.models.llm import init_model
@@ -113,7 +113,7 @@ def _prices(given: str) -> Prices | None:
 
 @asynccontextmanager
 async def open_engine(settings: Settings, observers: Iterable[Observer] = ()) -> AsyncIterator[Engine]:
-    """An engine on the settings' store, with no domain's actions: enough to look at sagas."""
+    """Return an engine on the settings' store, without any domain's actions: enough to inspect sagas."""
     from sagagraph.saga.engine.engine import Engine
     from sagagraph.saga.stores.urls import open_store
 
@@ -126,9 +126,9 @@ async def open_engine(settings: Settings, observers: Iterable[Observer] = ()) ->
 
 @asynccontextmanager
 async def surroundings(settings: Settings, documents: Documents | None = None) -> AsyncIterator[Surroundings]:
-    """What domains are opened on; a reservation service that was started for them ends with it.
+    """Return what domains are opened on; a reservation service started for them ends with it.
 
-    Without `documents`, as where nothing is carried out, they are kept in memory.
+    Without `documents`, as when nothing is carried out, documents are kept in memory.
     """
     from sagagraph.saga.stores.memory import MemorySagaStore
     from sagagraph.saga.stores.sqlite_file import rows_in
@@ -153,14 +153,14 @@ async def surroundings(settings: Settings, documents: Documents | None = None) -
 
 @asynccontextmanager
 async def open_domain(name: str, settings: Settings, documents: Documents | None = None) -> AsyncIterator[Domain]:
-    """Raises `InvalidInputError` where there is none that runs sagas, `ProviderError` where an outside part fails."""
+    """Open a domain. Raises `InvalidInputError` if no such domain runs sagas, `ProviderError` if an outside part fails."""
     async with surroundings(settings, documents) as around, require_entry(name).open(around) as domain:
         yield domain
 
 
 @asynccontextmanager
 async def open_pages(settings: Settings, documents: Documents) -> AsyncIterator[dict[str, Page]]:
-    """The page of every domain that has one, runs sagas and has its extra installed, by its name, on the domain opened for it."""
+    """Open the page of every domain that has one, runs sagas and has its extra installed; returns pages by name."""
     async with AsyncExitStack() as stack:
         around = await stack.enter_async_context(surroundings(settings, documents))
         pages: dict[str, Page] = {}

@@ -1,4 +1,4 @@
-"""Settings: what the environment says of the store, the provider and the model, and where the files beside a store are."""
+"""Settings: the store, the provider and the model that the environment names, and where the files beside a store are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sagagraph.files import sqlite_path
 
 
 class Settings(BaseSettings):
-    """From the environment; the command line's options go before it."""
+    """Settings from the environment; options of the command line override them."""
 
     model_config = SettingsConfigDict(env_prefix="SAGAGRAPH_", extra="ignore")
 
@@ -26,13 +26,15 @@ class Settings(BaseSettings):
     provider_url: str = ""
     """A running reservation service; by default one runs inside the process, on a file beside the store."""
     today: date | None = None
-    """The day to which the clock of the service inside the process is set; by default it starts now, and goes on."""
+    """The day to which the clock of the service inside the process is set; by default it starts at the present time, and
+    runs on.
+    """
     model: str = ""
     """`openai:NAME` or `anthropic:NAME`: the language model that proposes plans; by default the solver does."""
     model_time_limit_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
-    """For one answer of it."""
+    """Time limit of one answer of the model."""
     model_prices: str = ""
-    """US dollars for a million tokens in and out, as in `0.25,2`; only for the figures in the journal."""
+    """US dollars per million tokens in and out, as in `0.25,2`; only for the figures in the journal."""
 
     @property
     def store_url(self) -> str:
@@ -40,7 +42,7 @@ class Settings(BaseSettings):
 
 
 def read_settings() -> Settings:
-    """From the environment. Raises `InvalidInputError` that names the variable."""
+    """Read the environment. Raises `InvalidInputError` that names the variable."""
     try:
         return Settings()
     except ValidationError as exc:
@@ -50,7 +52,7 @@ def read_settings() -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where what stands beside a store is kept."""
+    """Locations of what is stored beside a store."""
 
     sandbox: Path
     outbox: Path

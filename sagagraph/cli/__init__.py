@@ -1,4 +1,4 @@
-"""The command line: thin doors that parse, call and render."""
+"""Command line: thin doors that parse, call and render."""
 
 from sagagraph.cli.app import main
 

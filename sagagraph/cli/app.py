@@ -1,4 +1,4 @@
-"""The commands of docs/formats.md section 2 that are no domain's, and how each of them ends.
+"""Commands of docs/formats.md section 2 that belong to no domain, and how each of them ends.
 
 Only the names, options and help are here; what a command does is imported when it is called.
 """

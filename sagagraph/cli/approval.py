@@ -1,4 +1,4 @@
-"""Approval: a plan is shown to a person, who approves it or not."""
+"""Approval: a plan is shown to a person, who approves or rejects it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sagagraph.saga.engine.views.view import SagaView
 
 
 async def approved_or_not(options: Options, opened: Opened, view: SagaView) -> SagaView:
-    """A person at a terminal is asked, and asked again about what becomes of it; anybody else is told what to do."""
+    """Ask the person at a terminal, and again about what becomes of the plan; tell anybody else what to do."""
     while view.status is SagaStatus.AWAITING_APPROVAL and is_terminal() and not options.as_json:
         decided = await _ask(opened, view)
         if decided is None:
@@ -26,7 +26,7 @@ async def approved_or_not(options: Options, opened: Opened, view: SagaView) -> S
 
 
 async def _ask(opened: Opened, view: SagaView) -> SagaView | None:
-    """None where nobody answers."""
+    """Ask a question; None if nobody answers."""
     saga = await waiting_for_approval(opened.engine, view)
     show_plan(saga)
     answer = await asked("Go ahead? [y/N] ")
@@ -37,7 +37,7 @@ async def _ask(opened: Opened, view: SagaView) -> SagaView | None:
 
 
 def show_plan(saga: Saga) -> None:
-    """The plan of a saga, as whoever is to approve it should see it."""
+    """Show a saga's plan to whoever must approve it."""
     plan = {"plan_hash": saga.plan.hash, "cost": saga.plan.cost, "reasons": saga.plan.reasons, "title": title_of(saga)}
     render.print_plan(1, plan)
 
@@ -48,5 +48,5 @@ def show_waiting(saga_id: str, saga: Saga) -> None:
 
 
 async def waiting_for_approval(engine: Engine, view: SagaView) -> Saga:
-    """The saga whose plan is shown: this one, or the one that changes it."""
+    """Return the saga whose plan is shown: this one, or the one that changes it."""
     return await engine.load(view.amendment or view.saga_id)

@@ -1,4 +1,4 @@
-"""Beginning and changing: from a sentence or a file to a plan, its approval, and its booking, whatever the domain."""
+"""Beginning and changing: from a sentence or a file to a plan, its approval and its execution, in any domain."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def begin(
     approved: bool = False,
     prefix: str = "",
 ) -> int:
-    """A new saga, or the one of that id, which is resumed."""
+    """Begin a new saga, or resume the one with that id."""
     name = new_id(prefix or domain) if saga_id is None else checked_id(saga_id)
     async with acting(options, domain) as opened:
         if text is None and request is None and saga_id is not None:
@@ -54,8 +54,8 @@ def new_id(prefix: str) -> str:
 
 
 async def started(options: Options, opened: Opened, saga_id: str, wish: Json, *, approved: bool) -> SagaView:
-    """As far as it goes without anybody, or with whoever sits at the terminal."""
-    with interruptible(saga_id):  # before this there is no saga to go on with
+    """Run as far as possible without anybody, or with the person at the terminal."""
+    with interruptible(saga_id):  # before this there is no saga to resume
         view = await opened.graph.start(saga_id, wish, approved_by=_approver(approved=approved))
         return await approved_or_not(options, opened, view)
 
@@ -65,20 +65,20 @@ def _approver(*, approved: bool) -> str | None:
 
 
 async def _first_request(engine: Engine, saga_id: str) -> Any:
-    """What the saga was begun with, whatever it was changed to since."""
+    """Return what the saga was begun with, whatever it was changed to since."""
     begun = (await engine.journal(saga_id))[0].event
     return begun.request if isinstance(begun, SagaBegun) else None
 
 
 async def _tell_what_was_planned(opened: Opened, view: SagaView) -> None:
-    """A plan that nobody was asked about has not been shown yet."""
+    """Show a plan that nobody was asked about, and that has not been shown yet."""
     saga = await opened.engine.load(view.saga_id)
     if saga.plan.content and view.status is not SagaStatus.AWAITING_APPROVAL:
         show_plan(saga)
 
 
 def _show_outcome(options: Options, view: SagaView) -> int:
-    """Operation by operation only where something went wrong, or where it is asked for."""
+    """Show the outcome; each operation only if something went wrong, or on request."""
     if options.as_json or options.verbose or view.status not in (SagaStatus.COMMITTED, SagaStatus.RUNNING):
         return show(options, view)
     render.print_outcome(view)
@@ -94,7 +94,7 @@ async def change(
     *,
     approved: bool,
 ) -> int:
-    """Other wishes for a saga, or operations that have fallen through; what is booked and fits stays."""
+    """Change a saga's request, or report lost operations; what is booked and still fits stays."""
     if (text is not None and request is not None) or (text is None and request is None and not lost):
         raise InvalidInputError(
             "say what is wished otherwise, or give --request FILE.json, one of them; or name what is --lost", field="TEXT"
@@ -113,7 +113,7 @@ async def change(
 
 
 async def plan_only(options: Options, domain: str, text: str | None, request: Path | None) -> int:
-    """The plans, the preferred one first; nothing is begun."""
+    """Return the plans, the preferred one first; nothing is begun."""
     settings = options.settings
     async with open_domain(domain, settings) as served:
         page = require_entry(domain).page(served, model_of(settings))

@@ -1,4 +1,4 @@
-"""Where the commands' log lines go: standard error, and nowhere unless they are asked for."""
+"""Logs: log lines of the commands go to standard error, and nowhere unless they are requested."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class LogLevel(StrEnum):
 
 
 def configure_logs(level: LogLevel, *, as_json: bool) -> None:
-    """Lines of at least `level`: a JSON document each, or text for people."""
+    """Configure lines of at least `level`: one JSON document each, or text for people."""
     if level is LogLevel.OFF:
         return
     import structlog  # not needed, and slow to import, for most commands

@@ -1,4 +1,4 @@
-"""Looking: status, log, graph, replay; nothing that is looked at changes."""
+"""Looking: status, log, graph and replay, none of which changes anything."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def status(options: Options, saga_id: str, version: int | None) -> int:
 
 
 async def list_all(options: Options) -> int:
-    """One whose journal can not be read does not hide the others."""
+    """List all sagas. A saga whose journal cannot be read does not hide the others."""
     sagas: list[Saga] = []
     code = 0
     async with open_engine(options.settings) as engine:

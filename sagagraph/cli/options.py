@@ -1,4 +1,4 @@
-"""Options: those that every command takes, and those that several share. Light, so that `--help` need not wait."""
+"""Options: those of every command, and those that several share. Light, so that `--help` need not wait."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def end(command: Coroutine[Any, Any, int]) -> NoReturn:
 
 
 def verbs(about: str) -> typer.Typer:
-    """For the commands of a domain."""
+    """Return the group for the commands of a domain."""
     return typer.Typer(help=about, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a command was told of its surroundings."""
+    """Surroundings of a command, as its options give them."""
 
     store: str = ""
     provider: str = ""
@@ -63,7 +63,7 @@ class Options:
 
     @property
     def settings(self) -> Settings:
-        """The environment's, with these before it. Raises `InvalidInputError`."""
+        """The environment's settings, overridden by these options. Raises `InvalidInputError`."""
         from sagagraph.settings import check_url, read_settings
 
         settings = read_settings()

@@ -36,7 +36,7 @@ def print_json(document: Any) -> None:
 
 
 def announce(words: str, *, as_json: bool) -> Callable[[str], None]:
-    """Tells where a service listens, once it does."""
+    """Announce where a service listens, once it does."""
 
     def tell(url: str) -> None:
         if as_json:
@@ -69,7 +69,7 @@ def print_outcome(view: SagaView) -> None:
 
 
 def print_sagas(sagas: Sequence[Saga]) -> None:
-    """Reversals and amendments stand under the saga that they undo or change."""
+    """Print sagas, with reversals and amendments under the saga that they undo or change."""
     known = {saga.id: saga for saga in sagas}
     below = {saga.id: [each for each in (*saga.amendments, saga.reversal) if each in known] for saga in sagas}
     subordinate = {each for names in below.values() for each in names}
@@ -140,7 +140,7 @@ _QUIET = (e.LeaseTaken, e.OperationProbed, e.PlanJudged)
 
 
 def show_progress(_saga: Saga, entries: tuple[e.Entry, ...]) -> None:
-    """An observer: one line on standard error for each event that a person cares about."""
+    """Return an observer that prints one line on standard error for each event that a person cares about."""
     for entry in entries:
         if not isinstance(entry.event, _QUIET):
             stderr.print(f"[dim]{escape(describe(entry))}[/dim]")

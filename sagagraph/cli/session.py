@@ -1,4 +1,4 @@
-"""Sessions: what a command opens, until it ends: an engine, the domain of a saga, and the graph that runs it."""
+"""Session: what a command opens until it ends: an engine, the domain of a saga, and the graph that runs it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def exit_code(view: SagaView) -> int:
 
 
 def show(options: Options, view: SagaView) -> int:
-    """Where the saga stands; returns the exit code for it."""
+    """Show the state of the saga; returns the matching exit code."""
     if options.as_json:
         render.print_json(view)
     else:
@@ -44,17 +44,17 @@ def show(options: Options, view: SagaView) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An engine that can also act: with the actions of the saga's domain."""
+    """An engine that can also act, with the actions of the saga's domain."""
 
     engine: Engine
     domain: Any
-    """Of the type that its entry opens: the commands of a domain know it."""
+    """Of the type that its entry opens: a domain's commands know it."""
     graph: PlanningGraph
     model: Model | None
     name: str
 
     def page(self) -> Page:
-        """What reads sentences and requests. Raises `InvalidInputError` where the domain has no such part."""
+        """The part that reads sentences and requests. Raises `InvalidInputError` if the domain has none."""
         page = require_entry(self.name).page(self.domain, self.model)
         if page is None:
             raise InvalidInputError(f"{self.name} reads no requests", field="DOMAIN")
@@ -80,7 +80,7 @@ async def acting(options: Options, domain: str) -> AsyncIterator[Opened]:
 
 @asynccontextmanager
 async def _drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
-    """SIGTERM lets what is under way end, and journals it, before this process ends."""
+    """On SIGTERM, let calls under way end, and journal them, before this process ends."""
     loop, command = asyncio.get_running_loop(), asyncio.current_task()
     draining: list[asyncio.Task[None]] = []
 
@@ -89,7 +89,7 @@ async def _drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
         if command is not None:
             command.cancel()
 
-    with suppress(NotImplementedError, RuntimeError, ValueError):  # not on every system, and not in every thread
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # not available on every system, nor in every thread
         loop.add_signal_handler(signal.SIGTERM, lambda: draining.append(loop.create_task(drain())))
     try:
         yield
@@ -105,7 +105,7 @@ async def _drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
 
 
 async def domain_of(options: Options, saga_id: str, *, only: str | None = None) -> str:
-    """The domain of a saga that this program can run; `only`: of the one that the command is for."""
+    """Return the domain of a saga that this program can run. `only`: the domain that the command is for."""
     async with open_engine(options.settings) as engine:
         saga = await engine.load(saga_id)
     if not runs_sagas(saga.domain):
@@ -116,7 +116,7 @@ async def domain_of(options: Options, saga_id: str, *, only: str | None = None) 
 
 
 def checked_id(saga_id: str) -> str:
-    """Ids go into keys, file names and other sagas' ids."""
+    """Check an id, which goes into keys, file names and other sagas' ids."""
     if not saga_id.strip() or saga_id != saga_id.strip() or not saga_id.isprintable() or len(saga_id) > _LONGEST_ID:
         raise InvalidInputError(f"an id has 1 to {_LONGEST_ID} printable characters, and no space at its ends", field="--saga-id")
     return saga_id

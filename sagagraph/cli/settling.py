@@ -48,7 +48,9 @@ async def _resumed(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
 
 
 async def resume_all(options: Options, *, wait: bool) -> int:
-    """Every open saga that this program can run, several at once. One that fails or is busy does not keep the others back."""
+    """Resume every open saga that this program can run, several at once. One that fails or is busy does not hold up the
+    others.
+    """
     async with open_engine(options.settings) as engine:
         waiting = {each.domain for each in await engine.open_sagas()}
     domains = [domain for domain in domain_names() if domain in waiting and runs_sagas(domain)]
@@ -68,12 +70,12 @@ async def _resume_domain(options: Options, domain: str, *, wait: bool) -> list[S
     async with acting(options, domain) as opened:
         room = asyncio.Semaphore(_AT_ONCE)
         mine = [each.saga_id for each in await opened.engine.open_sagas() if each.domain == domain]
-        mine = [each for each in mine if parent_of(each) not in mine]  # an amendment goes on with what it changes
+        mine = [each for each in mine if parent_of(each) not in mine]  # an amendment is resumed with what it changes
         return await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in mine))
 
 
 async def _resumed_in_turn(opened: Opened, saga_id: str, room: asyncio.Semaphore, *, wait: bool) -> SagaView | int:
-    """Where the saga stands then, or the exit code of what keeps it from going on, which is told."""
+    """Return the saga's resulting state, or the exit code of what prevents resuming, which is reported."""
     async with room:
         try:
             return await _resumed_beside_others(opened, saga_id, wait=wait)
@@ -85,7 +87,7 @@ async def _resumed_in_turn(opened: Opened, saga_id: str, room: asyncio.Semaphore
 
 
 async def _resumed_beside_others(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
-    """By us or by another worker: as long as it moves, somebody is at it."""
+    """Resume the saga, waiting while another worker holds it and it moves."""
     version = 0
     while True:
         try:

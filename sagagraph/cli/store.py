@@ -1,4 +1,4 @@
-"""The store: its tables, its projections, what is redacted in it and what leaves it."""
+"""Store: its tables, its projections, what is redacted in it and what is retired from it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def retire(options: Options, older_than_days: float, archive: Path | None,
 
 
 async def upgrade(options: Options) -> int:
-    """Opening a store brings its tables to this release."""
+    """Upgrade the tables to this release, which opening the store does."""
     async with open_engine(options.settings):
         url = public_name(options.settings.store_url)
     if options.as_json:
@@ -68,7 +68,7 @@ async def project(options: Options, saga_id: str | None) -> int:
 
 
 async def _project_all(options: Options, projector: Projector) -> int:
-    """One saga that can not be read does not keep the others back."""
+    """Project all sagas. One that cannot be read does not hold up the others."""
     versions: dict[str, int] = {}
     code = 0
     forgotten = await projector.forget_lost()

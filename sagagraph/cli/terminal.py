@@ -1,4 +1,4 @@
-"""Terminals: a person who is asked, and what they are told when they interrupt."""
+"""Terminal: asking a person, and what they are told when they interrupt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def is_terminal() -> bool:
 
 
 async def asked(question: str) -> str | None:
-    """What a person types; None at the end of input. Its thread can be left behind: nothing interrupts a wait for a line."""
+    """Return what a person types; None at the end of input. Its thread can be abandoned: nothing interrupts waiting for a
+    line.
+    """
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[str | None] = loop.create_future()
 
@@ -30,7 +32,7 @@ async def asked(question: str) -> str | None:
             answer = render.stderr.input(question, markup=False)
         except EOFError:
             answer = None
-        with suppress(RuntimeError):  # the loop has ended: nobody waits for it any more
+        with suppress(RuntimeError):  # the loop has ended: nobody waits for the line any more
             loop.call_soon_threadsafe(settle, answer)
 
     threading.Thread(target=ask, name="question", daemon=True).start()
@@ -39,7 +41,7 @@ async def asked(question: str) -> str | None:
 
 @contextmanager
 def interruptible(saga_id: str, again: str = "resume") -> Iterator[None]:
-    """Whoever interrupts is told which command goes on. A cancel is asked for again: it may not have been heard yet."""
+    """Tell whoever interrupts which command resumes. A cancel must be repeated: it may not have been heard yet."""
     try:
         yield
     except (KeyboardInterrupt, asyncio.CancelledError, DrainedError):

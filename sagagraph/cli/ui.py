@@ -1,4 +1,4 @@
-"""`sagagraph ui`: the app, until it is told to stop."""
+"""UI: `sagagraph ui` runs the app until it is stopped."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ async def serve_ui(settings: Settings, *, host: str, port: int, user: str, passw
 
 @contextmanager
 def _tables_made_meanwhile(settings: Settings) -> Iterator[None]:
-    """By another process, while this one imports for seconds. Whether it succeeds does not matter: opening the store says."""
+    """Make the tables in another process, while this one spends seconds importing. A failure shows when the store is opened."""
     if settings.store_url == "memory:":
         yield
         return
-    environment = {**os.environ, "SAGAGRAPH_STORE": settings.store_url}  # an argument could be read by others
+    environment = {**os.environ, "SAGAGRAPH_STORE": settings.store_url}  # others could read an argument
     quiet = subprocess.DEVNULL
     upgrading = subprocess.Popen(
         [sys.executable, "-m", "sagagraph", "db", "upgrade"], env=environment, stdin=quiet, stdout=quiet, stderr=quiet

@@ -1,4 +1,4 @@
-"""Verbs: the commands of the command line, and those that domains add to it; a domain's are loaded when one is called."""
+"""Verbs: the commands of the command line, and those that domains add; a domain's are loaded when one is called."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def _added() -> dict[str, AnyEntry]:
 
 
 class Verbs(TyperGroup):
-    """`Any`: Typer does not publish the types of its commands and of what they are called in."""
+    """Commands by name. `Any`: Typer does not publish the types of its commands and their contexts."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *_added()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A domain's is known by its name and its line of help alone."""
+        """Return a command; a domain's has only its name and its line of help at first."""
         own = super().get_command(ctx, cmd_name)
         if own is not None or cmd_name not in _added():
             return own

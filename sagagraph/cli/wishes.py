@@ -1,4 +1,4 @@
-"""Wishes: a sentence or a file as the request of a domain; what is missing is asked for on a terminal, and named otherwise."""
+"""Wishes: a sentence or a file as the request of a domain; what is missing is asked for at a terminal, and reported otherwise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 async def wanted(page: Page, text: str | None, file: Path | None, before: Saga | None = None) -> Json:
-    """`before`: the saga whose wishes these change. Raises `InvalidInputError` that names what is wrong or missing."""
+    """Return the request. `before`: the saga whose request this changes. Raises `InvalidInputError` naming what is wrong or
+    missing.
+    """
     if text is not None and file is not None:
         raise InvalidInputError("give a sentence or --request, not both", field="TEXT")
     if file is not None:

@@ -1,1 +1,1 @@
-"""English as people write it: one passage, readers that tag typed values in it, and what nobody understood. See `passage`."""
+"""Language: English as people write it. A passage, readers that tag typed values in it, and the unread rest. See `passage`."""

@@ -1,6 +1,6 @@
 """Calendar: days, months and ranges are tagged `date` (`Expression`), weekdays `weekday`, holidays and seasons `holiday`.
 
-`resolved` says which days they are; what is left out (a year, a month) is taken from the other dates, or is the next that fits.
+`resolved` says which days they are; a missing year or month is taken from the other dates, or is the next that fits.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Weekday:
 
 @dataclass(frozen=True, slots=True)
 class Holiday:
-    """`first` None: which days it means is for whoever said it."""
+    """A holiday. `first` None: only the writer can say which days it means."""
 
     name: str
     first: date | None = None
@@ -103,26 +103,26 @@ class Holiday:
 
 @dataclass(frozen=True, slots=True)
 class Rough:
-    """Days of one month, of which month and year may have been left out."""
+    """Days of one month; its month and year may have been left out."""
 
     begins: int
     ends: int
     month: int | None
     year: int | None = None
     part: str | None = None
-    """Of the month; empty: the whole of it; None: a single day."""
+    """Days of the month; empty: the whole month; None: a single day."""
     order: str = ""
-    """`day` or `month`: what a date of figures (`13/06/2025`) has first."""
+    """`day` or `month`: what a date in figures (`13/06/2025`) puts first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """`first` has several readings where figures can be read in two ways, and none where they can in no way."""
+    """A date or range. `first` has several readings if figures are ambiguous, and none if they fit no date."""
 
     said: str
     first: tuple[Rough, ...]
     last: tuple[Rough, ...] = ()
-    """Of a range; empty: a single day or month."""
+    """The end of a range; empty: a single day or month."""
 
     @property
     def is_range(self) -> bool:
@@ -134,17 +134,17 @@ class Expression:
 
 
 class NoSuchDateError(ValueError):
-    """The message says why, to be shown to whoever wrote it."""
+    """There is no such date. The message says why, for the writer."""
 
 
 def tag_numeric_dates(passage: Passage) -> None:
-    """Before the numbers are tagged."""
+    """Tag dates in figures, before the numbers are tagged."""
     passage.tag("date", _ISO, lambda f: _one(f.said, _day(int(f["day"]), int(f["month"]), int(f["year"]))))
     passage.tag("date", _NUMERIC, _numeric)
 
 
 def tag_dates(passage: Passage, today: date) -> None:
-    """After numbers and quantities are tagged: `may 2 people` is no day."""
+    """Tag dates, after numbers and quantities are tagged: `may 2 people` is not a day."""
     passage.tag("holiday", _HOLIDAY, lambda found: _holiday(found, today))
     passage.tag("weekday", _WEEKDAY, lambda found: Weekday(_DAYS.index(found["day"][:3])))
     passage.tag("date", _RELATIVE, lambda found: _relative(found, today))
@@ -156,7 +156,7 @@ def tag_dates(passage: Passage, today: date) -> None:
 
 
 def upcoming(weekday: Weekday, today: date) -> date:
-    """The first one after today."""
+    """Return the first such day after today."""
     return today + timedelta(days=(weekday.number - today.weekday() - 1) % 7 + 1)
 
 
@@ -169,7 +169,7 @@ def _day(day: int, month: int | None, year: int | None = None, order: str = "") 
 
 
 def _numeric(found: Found) -> Expression:
-    """`06/07/2025`: which is the month depends on where one comes from."""
+    """Read `06/07/2025`: which number is the month depends on the writer's country."""
     a, b = int(found["a"]), int(found["b"] or found["c"])
     year = int(found["year"]) % 2000 + 2000 if found["year"] else None
     if a == b and a <= 12:
@@ -239,7 +239,7 @@ def _day_number(found: Found, group: str) -> int | None:
 
 
 def _day_with_weekday(found: Found) -> Expression | None:
-    """`Friday 9 May`, but neither `Fridays in May` nor `on Friday, tomorrow`."""
+    """Read `Friday 9 May`, but neither `Fridays in May` nor `on Friday, tomorrow`."""
     expression = found.get("date", Expression)
     is_said_of = _ONE_WEEKDAY.match(found.said) and any(character.isdigit() for character in found.said)
     return expression if is_said_of and expression and not (expression.is_range or expression.is_month) else None
@@ -262,7 +262,7 @@ def _month(found: Found, month: int, year: int | None) -> Rough:
 
 
 def _is_month(found: Found) -> bool:
-    """`may` and `march` are verbs too."""
+    """Tell whether it is a month: `may` and `march` are verbs too."""
     if found["month"] not in ("may", "march", "mar") or found.get("year", Number) is not None or found["next_year"]:
         return True
     if found["part"] or found["next"] or found.led_by(_LEADS_TO_A_MONTH) or found.passage.whole(_MONTH_ALONE):
@@ -277,7 +277,7 @@ def _is_month(found: Found) -> bool:
 
 
 def _range(found: Found) -> Expression | None:
-    """`June 3` `to` `June 20` is one range; `and` makes one only after `between`."""
+    """Read a range: `June 3` `to` `June 20` is one; `and` makes one only after `between`."""
     first, last = found.get("first", Expression), found.get("last", Expression)
     if first is None or last is None or first.is_range or last.is_range or first.is_month != last.is_month:
         return None
@@ -288,7 +288,7 @@ def _range(found: Found) -> Expression | None:
 
 
 def resolved(expression: Expression, among: Sequence[Expression], today: date) -> tuple[date, date]:
-    """The first and the last day. `among`: all that a text says of the calendar; they complete each other.
+    """Return the first and the last day. `among`: all dates of the text; they complete each other.
 
     Raises:
         NoSuchDateError: it can be read in two ways, does not exist, runs backwards, or is over.
@@ -312,7 +312,7 @@ def resolved(expression: Expression, among: Sequence[Expression], today: date) -
 
 
 def _only(expression: Expression, readings: tuple[Rough, ...], among: Sequence[Expression]) -> Rough:
-    """The one reading: where one date of figures has the day first, so have the others; `the 5th` is of the one month named."""
+    """Return the one reading: if one date in figures has the day first, all have; `the 5th` is of the only month named."""
     others = [end for other in among for end in (other.first, other.last) if len(end) == 1]
     orders = {end[0].order for end in others if end[0].order}
     if len(readings) > 1 and len(orders) == 1:

@@ -1,4 +1,4 @@
-"""Clock: times of day are tagged `time` (`Clock`), how long something takes is tagged `lasting` (`Lasting`)."""
+"""Clock: times of day are tagged `time` (`Clock`), durations are tagged `lasting` (`Lasting`)."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Clock:
     hour: int
     minute: int = 0
     is_exact: bool = True
-    """Not: `9 o'clock` may be in the morning or in the evening."""
+    """False: `9 o'clock` may be in the morning or in the evening."""
 
     @property
     def minutes(self) -> int | None:
-        """Since midnight (midnight itself is the end of the day); None where it is not exact, or no clock shows it."""
+        """Minutes since midnight (midnight itself ends the day); None if it is not exact, or no clock shows it."""
         since = self.hour * 60 + self.minute
         return since if self.is_exact and since <= DAY else None
 
@@ -51,13 +51,13 @@ class Lasting:
 
 
 def tag_clock_digits(passage: Passage) -> None:
-    """Before the numbers are tagged: `8am`, `22:30`; `1h30` and `2h` are times where a word like `after` leads to them."""
+    """Tag times before the numbers: `8am`, `22:30`; `1h30` and `2h` are times only after a word like `after`."""
     passage.tag("time", _DIGITS, _digits)
     passage.tag("lasting", _COMPACT, lambda found: Lasting(int(found["hours"]) * 60 + int(found["minutes"] or 0)))
 
 
 def tag_clock(passage: Passage) -> None:
-    """After the numbers are tagged."""
+    """Tag times of day, after the numbers are tagged."""
     passage.tag("lasting", _LASTING, _lasting)
     passage.tag("lasting", _HOURS, lambda found: Lasting(sum(each.minutes for each in found.values(Lasting))))
     passage.tag("time", _WORDS, _words)

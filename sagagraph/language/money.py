@@ -76,24 +76,24 @@ class Money:
     amount: Decimal | None
     """None: the digits can be read in two ways."""
     currencies: tuple[str, ...]
-    """What the sign can mean; empty: there is none."""
+    """Currencies that the sign can mean; empty: there is no sign."""
     said: str
     per: str = ""
     """`night` or `person`."""
     is_range: bool = False
     is_least: bool = False
     change: str = ""
-    """`more` or `less` than what was said before."""
+    """`more` or `less` than was said before."""
 
     @property
     def currency(self) -> str | None:
-        """The one that is meant; None where none is said, or several can be meant."""
+        """The currency that is meant; None if none is stated, or several are possible."""
         return self.currencies[0] if len(self.currencies) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """Words that make a bare number of `least` or more an amount: before it (they end in `$`), or after it."""
+    """Words before (they end in `$`) or after a bare number of `least` or more that make it an amount."""
 
     before: re.Pattern[str]
     after: re.Pattern[str]
@@ -101,7 +101,7 @@ class Cues:
 
 
 def currencies_meant(written: str, codes: frozenset[str] | None) -> tuple[str, ...]:
-    """One, or those between which nothing decides; empty for what is no currency. `codes` None: any three letters are one."""
+    """Return the currency, or the candidates; empty for what is no currency. `codes` None: any three letters are one."""
     for names, words in _WRITTEN.items():
         if re.fullmatch(words, written.strip(), re.IGNORECASE):
             return tuple(names.split())
@@ -110,7 +110,7 @@ def currencies_meant(written: str, codes: frozenset[str] | None) -> tuple[str, .
 
 
 def tag_money(passage: Passage, codes: frozenset[str], cues: Cues) -> None:
-    """After the numbers are tagged. `codes`: currencies that are known; after a cue, any three capitals are taken for one."""
+    """Tag amounts after numbers. `codes`: known currencies; after a cue, any three capitals count as one."""
     for words in (_RANGE, _AMOUNT):
         passage.tag("money", words, lambda found: _money(found, codes, cues))
 
@@ -140,7 +140,7 @@ def _money(found: Found, codes: frozenset[str], cues: Cues) -> Money | None:
 
 
 def _is_range(found: Found, high: Number) -> bool:
-    """`$3000-4000`; but not `$3000 and 2 rooms`, nor `$3000 - 4`."""
+    """Tell a range, `$3000-4000`, from `$3000 and 2 rooms` and `$3000 - 4`."""
     if found["second"] or high.is_thousands or found["after"] or found.led_by(_BETWEEN):
         return True
     return found["link"] in ("-", "to") and (high.value is None or high.value >= 100)

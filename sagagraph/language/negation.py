@@ -18,6 +18,6 @@ _BEFORE: Final = form(rf"\b{NOT} (?:(?:an?|any|for|in|on|at|during|the|of) )*$")
 
 
 def denial_before(found: Found) -> str:
-    """The words right before it that deny it; empty where none do."""
+    """Return the words right before it that deny it; empty if there are none."""
     denied = found.led_by(_BEFORE)
     return denied[0] if denied else ""

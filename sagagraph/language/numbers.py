@@ -1,4 +1,4 @@
-"""Numbers: digits and words are tagged `n` (`Number`), places in a row (`the second`, `5th`) are tagged `nth` (`Nth`)."""
+"""Numbers: digits and words are tagged `n` (`Number`), ordinals (`the second`, `5th`) are tagged `nth` (`Nth`)."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _PLAIN: Final = re.compile(r"\d+(?:\.\d{1,2})?|\d{1,3}(?:[, ']\d{3})+(?:\.\d{1,2
 @dataclass(frozen=True, slots=True)
 class Number:
     value: Decimal | None
-    """None: the digits can be read in two ways; 5.000 is five thousand to some and five to others."""
+    """None: the digits are ambiguous; 5.000 is five thousand to some and five to others."""
     is_thousands: bool = False
-    """Said in thousands: `4k`, `five thousand`."""
+    """Stated in thousands: `4k`, `five thousand`."""
     is_word: bool = False
 
     @property
     def count(self) -> int | None:
-        """A whole number; None where it is none."""
+        """The whole number; None if it is not one."""
         return int(self.value) if self.value is not None and self.value == self.value.to_integral_value() else None
 
 
@@ -63,7 +63,7 @@ def tag_numbers(passage: Passage) -> None:
 
 
 def _words(found: Found) -> Number:
-    """`two hundred and fifty`, `twenty-one`."""
+    """Read `two hundred and fifty`, `twenty-one`."""
     total = 0
     for word in re.findall(r"[a-z]+", found["words"]):
         if word == "hundred":

@@ -1,8 +1,8 @@
-"""Passage: a text in which readers tag values and slots take what they understand; what is left over was not understood.
+"""Passage: a text in which readers tag values and slots take what they understand; the rest was not understood.
 
-A tag stands for a value and is written with characters that no text has, so that patterns see `from {place} for {span}`
-where people wrote `from Boston for three nights`. Readers tag small things first (numbers, then `{n} nights`); slots are
-patterns over words and tags. Two spaces stand where something was taken.
+A tag stands for a value and is written with characters that no text has, so that patterns see `from {place} for {span}` where
+people wrote `from Boston for three nights`. Readers tag small things first (numbers, then `{n} nights`); slots are patterns over
+words and tags. Two spaces mark where something was taken.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _WORD: Final = re.compile(r"[^\W\d_]{3,}(?:'[^\W\d_]+)?|\d+(?:[.,:]\d+)*")
 
 @cache
 def form(pattern: str) -> re.Pattern[str]:
-    """A regular expression over words and tags; case does not matter.
+    """Return a regular expression over words and tags; case does not matter.
 
-    `{n}` is any value that was tagged `n`, found again as `found["n"]`; `{n:nights}` as `found["nights"]`; `{n:_}` is not kept.
-    A space is any amount of space.
+    `{n}` is any value tagged `n`, found again as `found["n"]`; `{n:nights}` as `found["nights"]`; `{n:_}` is not captured. A
+    space stands for any amount of space.
     """
 
     def written(part: re.Match[str]) -> str:
@@ -64,7 +64,7 @@ def _tag_of(kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a form matches."""
+    """A match of a form."""
 
     passage: Passage
     match: re.Match[str]
@@ -79,26 +79,26 @@ class Found:
 
     @property
     def said(self) -> str:
-        """In the words in which it was written."""
+        """The match as it was written."""
         return self.passage.said(self.match[0]).strip()
 
     def __getitem__(self, name: str) -> str:
-        """The words of a group, in lower case; empty where it has none."""
+        """Return the words of a group, in lower case; empty if it has none."""
         words = self.match[name] if name in self.match.re.groupindex else None
         return self.passage.said(words or "").strip().lower()
 
     def get(self, name: str, kind: type[_T]) -> _T | None:
-        """The value of a tag; None where the group has none."""
+        """Return the value of a tag; None if the group has none."""
         character = self.match[name] if name in self.match.re.groupindex else None
         value = self.passage.value(character) if character else None
         return value if isinstance(value, kind) else None
 
     def values(self, kind: type[_T], group: str = "") -> list[_T]:
-        """All of this kind, in their order."""
+        """Return all values of this kind, in order."""
         return self.passage.values(kind, self.match[group] or "" if group else self.match[0])
 
     def led_by(self, words: re.Pattern[str]) -> re.Match[str] | None:
-        """What stands right before; `words` has to end in `$`."""
+        """Match what stands right before; `words` must end in `$`."""
         return words.search(self.match.string, max(0, self.start - LEAD), self.start)
 
     def followed_by(self, words: re.Pattern[str]) -> re.Match[str] | None:
@@ -106,10 +106,10 @@ class Found:
 
 
 class Passage:
-    """A working copy: `tag` and `take` change it."""
+    """A working copy of a text: `tag` and `take` change it."""
 
     def __init__(self, text: str, known: Passage | None = None) -> None:
-        """`text` may have the tags of `known`."""
+        """Make a passage. `text` may contain tags of `known`."""
         self.text = text
         self._values: list[object] = known._values if known else []
         self._said: list[str] = known._said if known else []
@@ -133,7 +133,7 @@ class Passage:
         return Found(self, match) if match else None
 
     def whole(self, words: re.Pattern[str]) -> Found | None:
-        """Where all of the passage is of this form."""
+        """Match the whole passage against this form."""
         match = words.fullmatch(self.text.strip())
         return Found(self, match) if match else None
 
@@ -141,7 +141,7 @@ class Passage:
         return words.search(self.text) is not None
 
     def take(self, words: re.Pattern[str], when: Callable[[Found], bool] | None = None) -> list[Found]:
-        """Whatever is of this form: it is understood, and nobody reads it again."""
+        """Take everything of this form: it is understood, and nobody reads it again."""
         found: list[Found] = []
 
         def taken(match: re.Match[str]) -> str:
@@ -155,7 +155,7 @@ class Passage:
         return found
 
     def tag(self, kind: str, words: re.Pattern[str], meaning: Callable[[Found], object | None], group: str | int = 0) -> None:
-        """Replaces what is of this form, or a group of it, by a tag; what means nothing (None) stays as it is."""
+        """Replace what has this form, or a group of it, by a tag; anything without a meaning (None) stays as it is."""
 
         def tagged(match: re.Match[str]) -> str:
             value = meaning(Found(self, match)) if match[group] else None
@@ -167,7 +167,7 @@ class Passage:
         self.text = words.sub(tagged, self.text)
 
     def tag_spans(self, kind: str, spans: Iterable[tuple[int, int, object]]) -> None:
-        """The same for spans of `text`, in their order."""
+        """Tag spans of `text` in the same way, in order."""
         pieces, at = [], 0
         for start, end, value in spans:
             pieces += [self.text[at:start], self._tag(kind, value, self.said(self.text[start:end]))]
@@ -183,21 +183,21 @@ class Passage:
         return self._values[ord(character) - _FIRST_VALUE]
 
     def values(self, kind: type[_T], text: str | None = None) -> list[_T]:
-        """All of this kind that are still there, in their order."""
+        """Return all values of this kind that are still there, in order."""
         tags = _TAG.finditer(self.text if text is None else text)
         return [value for tag in tags if isinstance(value := self.value(tag[1]), kind)]
 
     def said(self, text: str | None = None) -> str:
-        """A part of the passage as it was written."""
+        """Return a part of the passage as it was written."""
         part = self.text if text is None else text
         return _TAG.sub(lambda tag: self._said[ord(tag[1]) - _FIRST_VALUE], part)
 
     def parts(self, ends: re.Pattern[str]) -> Iterator[Passage]:
-        """The passages between `ends`, which share the values of this one."""
+        """Return the passages between `ends`; they share the values of this one."""
         yield from (Passage(part.strip(), self) for part in ends.split(self.text) if part and part.strip())
 
     def unread(self, meaningless: Container[str], most: int = 5) -> tuple[str, ...]:
-        """The clauses in which something is left that means something, each as it was written."""
+        """Return the clauses in which something meaningful is left, each as it was written."""
         named = []
         for clause in _CLAUSE.split(self.said()):
             words = [word for word in _WORD.finditer(clause) if word[0].casefold() not in meaningless]

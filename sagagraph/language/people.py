@@ -62,13 +62,13 @@ _UNCOUNTED: Final = form(
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """`count` None: nobody counted them (`with my family`)."""
+    """A party. `count` None: nobody counted them (`with my family`)."""
 
     count: int | None
 
 
 def tag_people(passage: Passage) -> None:
-    """After numbers and quantities, those of `PEOPLE` among them, are tagged."""
+    """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
     for words in _FORMS:
         passage.tag("company", words, _company)
     passage.tag("company", _UNCOUNTED, lambda _: Company(None))

@@ -14,15 +14,15 @@ _SIGNS: Final = {"[": "(?:", "]": ")?", "(": "(?:", ")": ")", "|": "|"}
 
 
 def phrase(said: str, holes: Mapping[str, str]) -> re.Pattern[str]:
-    """What is in brackets may be missing, `(a|b)` is one of the two, and `which=(a|b)` is found under that name.
+    """Return a form. Brackets enclose what may be missing, `(a|b)` is one of the two, found as `which` in `which=(a|b)`.
 
-    `need~` is every form of the verb. What a hole, a word of its own, stands for is a form.
+    `need~` is every form of the verb. A hole, a word in capitals, stands for a form.
     """
     return form(as_form(said, holes))
 
 
 def as_form(said: str, holes: Mapping[str, str]) -> str:
-    """To be a hole of other phrases."""
+    """Return the text of a form, for use as a hole of other phrases."""
     return "".join(_SIGNS.get(token) or _word(token, holes) for token in _TOKEN.findall(said))
 
 
@@ -35,6 +35,6 @@ def _word(token: str, holes: Mapping[str, str]) -> str:
 
 
 def _verb(verb: str) -> str:
-    """`set`, `sets`, `setting`; `drive`, `drives`, `driving`."""
+    """Match `set`, `sets`, `setting`; `drive`, `drives`, `driving`."""
     stem, e = (verb[:-1], "e") if verb.endswith("e") else (verb, "")
     return rf"{stem}(?:{e}s?|es|{stem[-1]}?ing)"

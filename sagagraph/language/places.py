@@ -1,4 +1,4 @@
-"""Places: names that a gazetteer knows, and those that only seem to be names, are tagged `place` (`Place`)."""
+"""Places: names that a gazetteer knows, and those that only look like names, are tagged `place` (`Place`)."""
 
 from __future__ import annotations
 
@@ -70,28 +70,28 @@ _K = TypeVar("_K", bound=Known)
 
 
 class Gazetteer(Protocol[_K]):
-    """The names of all places."""
+    """Names of all places."""
 
     def find_name(self, name: str) -> _K | None: ...
     def find_code(self, code: str) -> _K | None: ...
     def namesakes(self, city: _K) -> Sequence[_K]:
-        """Whom the plain name of a place can also mean."""
+        """Return the places that a plain name can also mean."""
 
     def longest_name_from(self, first_word: str) -> int: ...
     def misspelling_of(self, name: str) -> str | None: ...
     def unknown(self, name: str) -> str:
-        """One line for whoever named a place that is not there."""
+        """Return one line for a person who named a place that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     said: str
     city: str | None
-    """None: no place of that name is known."""
+    """None: no place with that name is known."""
     unknown: str = ""
-    """What to tell whoever said it, then."""
+    """What to tell the writer in that case."""
     candidates: tuple[str, ...] = ()
-    """Places between which nothing decides."""
+    """Places between which the text does not decide."""
 
 
 class _Span(NamedTuple):
@@ -101,7 +101,7 @@ class _Span(NamedTuple):
 
 
 def tag_places(passage: Passage, gazetteer: Gazetteer[_K]) -> None:
-    """A name counts only where it can mean a place."""
+    """Tag places. A name counts only where it can mean a place."""
     reader = _Reader(passage, gazetteer)
     words = list(_NAME.finditer(passage.text))
     spans: list[_Span] = []
@@ -133,7 +133,7 @@ class _Reader(Generic[_K]):
         return None
 
     def unknown(self, words: list[re.Match[str]]) -> _Span | None:
-        """Said to be a place by the word before it, or a misspelling of one."""
+        """Read an unknown place: one announced by the word before it, or a misspelling."""
         first, start = words[0][0], words[0].start()
         if first.casefold() in NO_NAMES:
             return None
@@ -152,7 +152,7 @@ class _Reader(Generic[_K]):
         return self._complaint(*phrases[-1]) if self._led(_IN_LOWER_CASE, start) else None
 
     def _phrases(self, words: list[re.Match[str]], most: int) -> Iterator[tuple[int, int]]:
-        """That begin with the first word, the longest first."""
+        """Return the phrases that begin with the first word, the longest first."""
         ends = []
         for n, word in enumerate(words[:most]):
             if n > 0 and not _WITHIN_A_NAME.fullmatch(self._text, words[n - 1].end(), word.start()):
@@ -184,7 +184,7 @@ class _Reader(Generic[_K]):
         return city
 
     def _exactly(self, start: int, end: int, city: _K) -> _Span:
-        """With the state or country written behind it; without one, a name that several places share is asked about."""
+        """Use the state or country written after it; without one, a name shared by several places becomes a question."""
         said, behind = self._text[start:end], _BEHIND.match(self._text, end)
         words = behind["region"].split(" ") if behind else []
         for count in range(len(words), 0, -1):

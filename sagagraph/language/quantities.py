@@ -1,4 +1,4 @@
-"""Quantities: how many of something, with alternatives, lists, limits and changes (`3 to 5 nights`, `one star more`).
+"""Quantities: amounts with alternatives, lists, limits and changes (`3 to 5 nights`, `one star more`).
 
 A unit is tagged by its kind: `span` (days and nights), `km`, and whatever a domain adds; see `clock` for hours and minutes.
 """
@@ -63,17 +63,17 @@ class Quantity:
     bound: str = ""
     """`least` or `most`: a limit."""
     change: str = ""
-    """`more`, `less`, `later` or `earlier` than what was said before."""
+    """`more`, `less`, `later` or `earlier` than was said before."""
 
     @property
     def count(self) -> int | None:
-        """The one whole number that is said; None otherwise."""
+        """The one whole number that is stated; None otherwise."""
         is_exact = len(self.amounts) == 1 and self.amounts[0] == self.amounts[0].to_integral_value()
         return int(self.amounts[0]) if is_exact else None
 
     @property
     def delta(self) -> int:
-        """How many more; negative: how many less."""
+        """How many more; negative: how many fewer."""
         return (self.count or 0) * (-1 if self.change in ("less", "earlier") else 1)
 
     @property
@@ -82,7 +82,7 @@ class Quantity:
 
 
 def tag_quantities(passage: Passage, units: Units) -> None:
-    """After the numbers are tagged."""
+    """Tag quantities, after the numbers are tagged."""
     for kind, names in units.items():
         unit = "|".join(names.values())
         numbers = rf"{_N}(?:(?:\s*,\s*{_N})*{_AND}{_N}|(?P<or>(?:[ -]*(?:{unit}))?{_OR}){_N})?"

@@ -1,4 +1,4 @@
-"""Tagging: a text with the tags of all readers of values, in the order in which they need one another."""
+"""Tagging: applies all readers of values to a text, in the order in which they depend on one another."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tagged(
     cues: Cues | None = None,
     most: int = MOST_CHARACTERS,
 ) -> Passage:
-    """`today` None: dates are no part of it. `cues` None: and money is not. `units`: see `quantities`; `currencies`: see `money`.
+    """Tag a text. `today` None: no dates. `cues` None: no money. `units`: see `quantities`; `currencies`: see `money`.
 
     Raises:
         InvalidInputError: the text is far too long.

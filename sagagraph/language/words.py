@@ -1,4 +1,4 @@
-"""Words that are hardly ever names, for the reader of places; none of them is tagged."""
+"""Words that are rarely names, for the reader of places; none of them is tagged."""
 
 from __future__ import annotations
 

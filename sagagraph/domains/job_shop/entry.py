@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sagagraph.validators.verdict import Verdict
 
 
-class JobShopEntry(Entry[Any]):  # nothing is ever opened: a schedule stands in its file
+class JobShopEntry(Entry[Any]):  # nothing is ever opened: a schedule is in its file
     name = "jobshop"
     runs_sagas = False
     commands: ClassVar[Mapping[str, str]] = {"jobshop": "Job shops: which step of which job is on which machine when."}

@@ -1,6 +1,6 @@
-"""What happens while a schedule is carried out (docs/formats.md section 12): what becomes known, and when.
+"""Events during a schedule (docs/formats.md section 12): what becomes known, and when.
 
-A step under way on a machine that goes down pauses, and goes on where it stopped when the machine is back. (ADR-0019.)
+A step on a machine that goes down pauses, and resumes where it stopped when the machine is back. (ADR-0019.)
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class _Event(BaseModel):
 
 
 class MachineDown(_Event):
-    """No step begins on it in [at, until), and none goes on."""
+    """No step begins on it in [at, until), and none continues."""
 
     event: Literal["machine_down"] = "machine_down"
     machine: Number
@@ -38,7 +38,7 @@ class MachineDown(_Event):
 
 
 class DurationChanged(_Event):
-    """A step that is not over at `at` takes `minutes` in all; what is over stays as it was."""
+    """A step that is not over at `at` takes `minutes` in all; a finished step stays as it was."""
 
     event: Literal["duration"] = "duration"
     job: Number

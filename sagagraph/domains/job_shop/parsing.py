@@ -1,4 +1,6 @@
-"""Schedules and events from JSON. Events must be right; of a schedule, what can be read is kept and the rest is named."""
+"""Parsing: schedules and events from JSON. Events must be right; of a schedule, what is readable is kept and the rest is
+named.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _MOMENT: Final = TypeAdapter[int](Moment)
 
 @dataclass(frozen=True, slots=True)
 class Illegible:
-    """A row that can not be read. `of`: the job and step that it is about, if it says so."""
+    """A row that cannot be read. `of`: the job and step that it is about, if it says so."""
 
     index: int
     fault: str
@@ -28,7 +30,9 @@ class Illegible:
 
 @dataclass(frozen=True, slots=True)
 class ParsedSchedule:
-    """`slots` by their index in the file. `fault`: what is not even a list of rows has none, and says why."""
+    """A schedule as read: `slots` by their index in the file. `fault`: why there are none, if the value is not even a list
+    of rows.
+    """
 
     slots: Mapping[int, Slot]
     illegible: tuple[Illegible, ...] = ()
@@ -36,7 +40,7 @@ class ParsedSchedule:
 
 
 def parse_schedule(value: object) -> ParsedSchedule:
-    """`value`: a list of rows, or what `jobshop solve` prints, with such a list as its `schedule`."""
+    """Parse a schedule. `value`: a list of rows, or what `jobshop solve` prints, with such a list as its `schedule`."""
     listed = value.get("schedule") if isinstance(value, Mapping) else value
     if listed is None:
         return ParsedSchedule({}, fault="schedule: is missing")
@@ -83,7 +87,7 @@ def parse_moment_said(text: str, field: str) -> int:
 
 
 def check_legible(parsed: ParsedSchedule, field: str) -> None:
-    """Raises `InvalidInputError` where something of it can not be read."""
+    """Raise `InvalidInputError` if something of it cannot be read."""
     if parsed.fault:
         raise InvalidInputError(parsed.fault, field=field)
     for each in parsed.illegible:

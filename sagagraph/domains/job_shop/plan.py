@@ -1,4 +1,4 @@
-"""A schedule: when each step of each job is on its machine."""
+"""Schedule: when each step of each job is on its machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Number = Annotated[int, Field(strict=True)]
 
 
 class Slot(BaseModel):
-    """What no rule speaks of is not read: schedules are written by many."""
+    """One row of a schedule. Fields that no rule needs are ignored: many programs write schedules."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

@@ -1,4 +1,4 @@
-"""A job shop: jobs of steps in a fixed order, each on one machine, without interruption, one at a time on a machine."""
+"""Job shop: jobs of steps in a fixed order, each on one machine, without interruption, one at a time on each machine."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class JobShop:
-    """A job may come back to a machine, and jobs may differ in length."""
+    """A job shop. A job may return to a machine, and jobs may differ in length."""
 
     jobs: tuple[tuple[Step, ...], ...]
     machines: range
     """As the file numbers them."""
 
     def numbered(self) -> Iterator[tuple[int, int, Step]]:
-        """Jobs and steps from 1, in the order of the file."""
+        """Number jobs and steps from 1, in the order of the file."""
         for job, steps in enumerate(self.jobs, start=1):
             for number, step in enumerate(steps, start=1):
                 yield job, number, step

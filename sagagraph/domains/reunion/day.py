@@ -1,4 +1,4 @@
-"""What a saga of a reunion is asked for (a problem on a date, and what has happened), and the plan that it carries out."""
+"""Day of a reunion: what a saga is asked for (a problem on a date, and what has happened), and the plan that it carries out."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class ReunionRequest(BaseModel):
     day: date
     events: tuple[Event, ...] = ()
     is_over: bool = False
-    """The day has been carried out: nothing of it is planned any more."""
+    """The day has been carried out: nothing more of it is planned."""
     told: Transcript | None = Field(None, exclude_if=lambda told: told is None)
-    """What was said, where `problem` was made of that; written only where it is there."""
+    """What was said, if `problem` was made from that; written only if present."""
 
     def wishes_for_the_same_as(self, other: ReunionRequest) -> bool:
-        """In whatever words."""
+        """Tell whether both ask for the same, in whatever words."""
         return self.model_copy(update={"told": None}) == other.model_copy(update={"told": None})
 
     @property
@@ -44,7 +44,7 @@ class ReunionRequest(BaseModel):
 
 
 class DayPlan(BaseModel):
-    """A plan with what it takes to tell people their parts of it."""
+    """A plan with what is needed to tell people their parts of it."""
 
     model_config = _FORBID
 

@@ -1,4 +1,4 @@
-"""Reunion as a domain: plans of a day, their judgement, what people are told of them, and what an event changes of it."""
+"""Reunion as a domain: plans of a day, their judgement, what people are told of them, and what an event changes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ Events = tuple[Event, ...]
 
 
 class ReunionPlanner(Protocol):
-    """May take its time: it is called in a thread of its own."""
+    """A planner that may take its time: it is called in a separate thread."""
 
     def plan(self, problem: ReunionProblem) -> tuple[ReunionPlan, ...] | Infeasible:
-        """The preferred one first."""
+        """Return plans, the preferred one first."""
         ...
 
     def repair(self, problem: ReunionProblem, plan: ReunionPlan, events: Events) -> ReunionPlan | Infeasible:
-        """All events so far; what `plan` began before the latest became known is history."""
+        """Repair a plan after all events so far; what `plan` began before the latest became known is history."""
         ...
 
 
@@ -57,7 +57,7 @@ class Reunion:
 
     async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
         wanted = parse_request(request)
-        if wanted.events:  # nothing was told to anybody, so nothing but the clock binds
+        if wanted.events:  # nobody has been told anything, so only the clock binds
             repaired = await self._repaired(wanted, ReunionPlan(problem=wanted.problem.name, actions=()))
             return repaired if isinstance(repaired, Infeasible) else (repaired,)
         planned = await in_background(self._planner.plan, wanted.problem)
@@ -68,7 +68,7 @@ class Reunion:
         return proposed, *(_proposal(each, wanted, reasons(wanted.problem, each, preferred)) for each in others)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
-        """For what has become known; an event that asks for nothing, and the end of the day, leave the plan as it is."""
+        """Repair for what has become known; an event that requires nothing, and the end of the day, leave the plan as it is."""
         wanted, accepted = parse_request(saga.request), accepted_plan(saga)
         if wanted.is_over or _said_before(saga, wanted):
             return _proposal(accepted.plan, wanted)
@@ -80,7 +80,7 @@ class Reunion:
         return repaired if isinstance(repaired, Infeasible) else _proposal(repaired, wanted)
 
     async def evidence(self, saga: Saga) -> Json:
-        """The plan that stood, and until when it has been carried out: what began before then is not to be rewritten."""
+        """Return the plan that stood, and until when it was carried out: what began before then must not be rewritten."""
         until = parse_request(saga.request).known_until
         if saga.plan.accepted is None or until is None:
             return {}
@@ -99,7 +99,7 @@ class Reunion:
         return await judge(self._validator, object_of(plan)["plan"], told)
 
     def needs_approval(self, saga: Saga) -> bool:
-        """Somebody has to be told something else than they were."""
+        """Tell whether somebody must be told something different."""
         return set(parts_of(accepted_plan(saga))) != set(parts_of(DayPlan.model_validate(saga.plan.content)))
 
     def title(self, plan: Json) -> str:
@@ -112,7 +112,7 @@ class Reunion:
         return revised_workflow(saga, DayPlan.model_validate(saga.plan.content), self._actions)
 
     def account(self, _saga: Saga) -> Account:
-        """Nobody is paid, and what was said can be taken back."""
+        """Return an empty account: nobody is paid, and what was said can be taken back."""
         return Account()
 
 
@@ -127,7 +127,7 @@ def reunion_title(plan: Json) -> str:
 
 
 def _said_before(saga: Saga, wanted: ReunionRequest) -> bool:
-    """Something failed, and nothing new is known: the plan of the day is not what is wrong."""
+    """Tell whether something failed and nothing new is known: then the plan of the day is not what is wrong."""
     return saga.plan.accepted is not None and parse_request(saga.plan.accepted.request).wishes_for_the_same_as(wanted)
 
 

@@ -1,4 +1,4 @@
-"""What happens while a plan is carried out (docs/formats.md section 11): what becomes known, and at which moment."""
+"""Events during a plan (docs/formats.md section 11): what becomes known, and at which moment."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class TravelFactor(_ForATime):
     place: Name
     factor: float = Field(gt=0, le=1000, allow_inf_nan=False)
     passed: tuple[Name, ...] = ()
-    """Vehicles under way that are beyond it already."""
+    """Vehicles under way that are already beyond it."""
 
 
 class Delayed(_Event):
-    """Their `from` is another one; `exit_minutes` is added again."""
+    """Their `from` changes; `exit_minutes` is added again."""
 
     event: Literal["delayed"] = "delayed"
     person: Name
@@ -49,7 +49,7 @@ class Delayed(_Event):
 
 
 class Cancelled(_Event):
-    """They do not take part any more: nobody fetches them and nobody waits for them."""
+    """They no longer take part: nobody fetches them and nobody waits for them."""
 
     event: Literal["cancelled"] = "cancelled"
     person: Name
@@ -61,14 +61,14 @@ class Added(_Event):
 
 
 class VehicleDown(_ForATime):
-    """It begins no journey in [at, until); one under way goes on."""
+    """It begins no journey in [at, until); one under way continues."""
 
     event: Literal["vehicle_down"] = "vehicle_down"
     vehicle: Name
 
 
 class RoadClosed(_ForATime):
-    """No journey between the two, either way, begins in [at, until); one under way goes on."""
+    """No journey between the two, either way, begins in [at, until); one under way continues."""
 
     event: Literal["road_closed"] = "road_closed"
     from_: Name = Field(alias="from")
@@ -76,7 +76,7 @@ class RoadClosed(_ForATime):
 
 
 class MayReroute(_Event):
-    """A vehicle under way at `at` may go to one of these places instead, and needs so many minutes from `at`."""
+    """A vehicle under way at `at` may go to one of these places instead, and needs this many minutes from `at`."""
 
     event: Literal["may_reroute"] = "may_reroute"
     vehicle: Name

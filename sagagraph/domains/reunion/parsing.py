@@ -1,4 +1,4 @@
-"""Problems, events and plans from JSON. A problem must be right; of a plan, what can be read is kept and the rest is named."""
+"""Parsing: problems, events and plans from JSON. A problem must be right; of a plan, what is readable is kept, the rest named."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ _MOMENT: Final = TypeAdapter[int](Moment)
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An action that can not be read."""
+    """An action that cannot be read."""
 
     index: int
     faults: tuple[tuple[str, str], ...]
     """(field, message)"""
     said: object
-    """It, as it stands."""
+    """The value as it stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedPlan:
-    """`actions` by their index in the file. `fault`: what is not even a list of actions has neither, and says why."""
+    """A plan as read: `actions` by index in the file. `fault`: why there are none, if the value is not even a list of actions."""
 
     actions: Mapping[int, Act]
     broken: tuple[Broken, ...] = ()
@@ -99,7 +99,7 @@ def parse_events(problem: ReunionProblem, *files: object) -> tuple[Event, ...]:
 
 
 def parse_plan(problem: ReunionProblem, value: object) -> ParsedPlan:
-    """Whatever `value` is. Fields that no rule speaks of are not read, and neither is the name of the problem."""
+    """Parse a plan, whatever `value` is. Fields that no rule needs are ignored, and so is the name of the problem."""
     if not isinstance(value, Mapping):
         return ParsedPlan({}, fault=f"a plan is a JSON object with a list of actions, not {shown(value)}")
     listed = value.get("actions")
@@ -120,7 +120,7 @@ def parse_plan(problem: ReunionProblem, value: object) -> ParsedPlan:
 
 
 def moment_in(value: object) -> int | None:
-    """The moment that it states; None if it states none."""
+    """Return the moment that it states; None if it states none."""
     try:
         return _MOMENT.validate_python(value)
     except ValidationError:
@@ -128,7 +128,7 @@ def moment_in(value: object) -> int | None:
 
 
 def _parse_act(said: object, dated: bool | None) -> Act | tuple[tuple[str, str], ...]:
-    """The action, or what is wrong with it."""
+    """Return the action, or what is wrong with it."""
     if not isinstance(said, Mapping):
         return (("", f"an action is a JSON object, not {shown(said)}"),)
     kind = said.get("do")
@@ -207,7 +207,7 @@ def _first_of(error: ValidationError) -> tuple[str, str]:
 
 
 def _named(field: str, message: str) -> tuple[str, str]:
-    """What a model finds wrong with several of its fields begins with their names."""
+    """Name the fields: an error of a model about several fields begins with their names."""
     field = "".join(part for part in re.split(r"(?=[.\[])", field) if part.removeprefix(".") not in _KINDS)
     named = _FIELD.match(message)
     return (f"{field}.{named[0]}".lstrip("."), message[named.end() + 2 :]) if named else (field, message)

@@ -1,4 +1,4 @@
-"""What each of those who take part is to do, as they are told it: the unit of what is assigned, kept and taken back.
+"""Parts: what each participant is told to do: the unit of what is assigned, kept and withdrawn.
 
 A part says what its owner has to know and no more, so that it stays the same when only somebody else's day changes: a driver is
 told who rides along, a rider is not told who else does.
@@ -41,7 +41,7 @@ class Part(BaseModel):
 
 
 def parts_of(plan: DayPlan) -> tuple[Part, ...]:
-    """One for everybody who does something, in the order of their first steps."""
+    """Return one part for everybody who does something, in the order of their first steps."""
     steps: dict[str, list[Step]] = {}
     for act in sorted(plan.plan.actions, key=lambda each: (each.start, each.end)):
         for who, step in _steps(act, plan.places):
@@ -50,7 +50,7 @@ def parts_of(plan: DayPlan) -> tuple[Part, ...]:
 
 
 def in_words(act: Act, places: dict[str, str]) -> str:
-    """One action for whoever looks at the whole plan."""
+    """Return one action in words, for somebody who looks at the whole plan."""
     if isinstance(act, Journey):
         return f"{act.driver or act.vehicle}: {_drive(act, places)}"
     return f"{_listed(act.who)}: {_work(act, places)}"
@@ -85,7 +85,7 @@ def _work(act: Work, places: dict[str, str]) -> str:
 
 
 def _with(names: Iterable[str]) -> str:
-    """`, with Alex and Jamie`; nothing where there is nobody."""
+    """Return `, with Alex and Jamie`; empty if there is nobody."""
     listed = _listed(names)
     return f", with {listed}" if listed else ""
 

@@ -1,5 +1,4 @@
-"""A plan as a file holds it (docs/formats.md section 9): journeys and tasks with stated times. Whoever is not travelling stays
-put."""
+"""Plan of a reunion as in files (docs/formats.md section 9): journeys and tasks with stated times. Everybody else stays put."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A logistics problem as a file holds it (docs/formats.md section 8): typed, checked, and with every name known."""
+"""Problem of logistics as in files (docs/formats.md section 8): typed, checked, and with every name known."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _FORBID: Final = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, 
 
 class Attention(StrEnum):
     ACTIVE = "active"
-    """Its people do nothing else."""
+    """Its people do nothing else meanwhile."""
     WATCHED = "watched"
-    """Once started, somebody, anybody, is at its place at every moment."""
+    """Once it has started, somebody, anybody, is at its place at every moment."""
 
 
 class Objective(StrEnum):
-    """What is made as good as possible, in the order in which a problem lists them; see measure.py for what is counted."""
+    """What is optimised, in the order in which a problem lists it; see measure.py for what is counted."""
 
     DISTANCE = "distance"
     DRIVING_MINUTES = "driving_minutes"
@@ -57,7 +57,7 @@ class Road(BaseModel):
 
 
 class PersonGoal(BaseModel):
-    """To be at `place` at `by`; before `not_before` rather not (soft)."""
+    """Reach `place` by `by`, and preferably not before `not_before` (soft)."""
 
     model_config = _FORBID
 
@@ -95,7 +95,7 @@ class Person(BaseModel):
     """Whom they would rather ride with (soft)."""
     goals: tuple[PersonGoal, ...] = ()
     never_alone: bool = False
-    """Wherever they wait before they are at their last goal, somebody else is there."""
+    """Wherever they wait before reaching their last goal, somebody else is there."""
 
     @property
     def available(self) -> int | None:
@@ -151,25 +151,25 @@ class Task(BaseModel):
     place: Name | None = None
     """None: anywhere, its people being together."""
     minutes: Minutes = 0
-    """Clock time, however many take part."""
+    """Minutes on the clock, however many take part."""
     window: Window = Window()
     who: tuple[Name, ...] | None = None
     """Who may do it; None: anybody."""
     people: int = Field(1, ge=1, le=1000)
-    """At least how many."""
+    """The minimum number of people."""
     after: tuple[Name, ...] = ()
     optional: bool = False
     attention: Attention = Attention.ACTIVE
 
 
 class ReunionProblem(BaseModel):
-    """Every name in it is defined in it once; times are all of one kind, with a date or without."""
+    """A logistics problem. Every name is defined in it once; its times are all of one kind, with a date or without."""
 
     model_config = _FORBID
 
     name: Name
     places: dict[Name, str] = Field(min_length=1)
-    """By the short name that everything else uses."""
+    """Places by the short name that everything else uses."""
     travel_minutes: tuple[Road, ...] = ()
     distance_km: tuple[Road, ...] = ()
     people: tuple[Person, ...] = Field(min_length=1)
@@ -237,7 +237,7 @@ class ReunionProblem(BaseModel):
 
     @property
     def is_dated(self) -> bool | None:
-        """Whether its times have a date; None where it has no times."""
+        """Whether its times have a date; None if it has no times."""
         return next((is_dated(moment) for _, moment in _moments(self)), None)
 
 
@@ -287,7 +287,7 @@ def _ways_to_goals(problem: ReunionProblem) -> Iterator[tuple[str, Person, str]]
 
 
 def _moments(problem: ReunionProblem) -> Iterator[tuple[str, int]]:
-    """(field, moment) of all that are stated."""
+    """Return (field, moment) of all stated moments."""
     goals: list[tuple[str, PersonGoal]] = [(f"goals[{number}]", goal) for number, goal in enumerate(problem.goals)]
     stated: list[tuple[str, int | None]] = []
     for number, person in enumerate(problem.people):

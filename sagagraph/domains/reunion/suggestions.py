@@ -1,4 +1,4 @@
-"""Suggestions: what people forget to say, in words, each to be taken or left, and never added by itself.
+"""Suggestions: what people forget to say, in words, each to be accepted or ignored, and never added automatically.
 
 The first two are those of the Thanksgiving problem (SagaLLM, P6; ALAS, family reunion): from landing to kerb, and renting a car.
 """
@@ -27,7 +27,7 @@ Change = Callable[[ReunionProblem], ReunionProblem]
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """`id` names it in every problem that has it: `kerb:James`."""
+    """A suggestion. `id` names it in every problem that has it: `kerb:James`."""
 
     id: str
     sentence: str
@@ -35,12 +35,12 @@ class Suggestion:
 
 
 def suggestions(problem: ReunionProblem) -> tuple[Suggestion, ...]:
-    """What the problem does not say and probably means; what it says already is not proposed again."""
+    """Return what the problem does not say and probably means; what it says already is not suggested again."""
     return tuple(suggestion for rule in (_kerb, _rental, _oven, _errand) for suggestion in rule(problem))
 
 
 def accept(problem: ReunionProblem, ids: Iterable[str]) -> ReunionProblem:
-    """The problem with those suggestions in it. Raises `InvalidInputError` for an id that was not proposed."""
+    """Return the problem with those suggestions added. Raises `InvalidInputError` for an id that was not suggested."""
     proposed = {each.id: each for each in suggestions(problem)}
     for name in ids:
         if name not in proposed:

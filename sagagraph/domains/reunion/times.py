@@ -1,4 +1,4 @@
-"""Moments and durations of logistics problems: whole minutes inside, `"HH:MM"` or ISO 8601 with an offset in files."""
+"""Times: moments and durations of logistics problems: whole minutes inside, `"HH:MM"` or ISO 8601 with an offset in files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIRST_DATED: Final = 1_000_000
 
 
 def parse_moment(value: object) -> object:
-    """Minutes since midnight for `"HH:MM"` (up to `"24:00"`), minutes since 1970 UTC for ISO 8601 with an offset."""
+    """Return minutes since midnight for `"HH:MM"` (up to `"24:00"`), minutes since 1970 UTC for ISO 8601 with an offset."""
     if not isinstance(value, str):
         raise ValueError('a time is "HH:MM", or ISO 8601 with an offset')  # noqa: TRY004 - pydantic turns ValueError into a field's error
     clock = _CLOCK.fullmatch(value)
@@ -49,14 +49,14 @@ def is_dated(moment: int) -> bool:
 
 
 def text_of(moment: int) -> str:
-    """As files hold it; dated moments in UTC. Clock times of the next day are written as hours from 24 on."""
+    """Format as files hold it; dated moments in UTC. Clock times of the next day are written as hours from 24 on."""
     if is_dated(moment):
         return datetime.fromtimestamp(moment * 60, UTC).isoformat(timespec="minutes")
     return f"{moment // _HOUR:02}:{moment % _HOUR:02}"
 
 
 def whole_minutes(duration: float) -> int:
-    """Fractions of a minute round up (docs/formats.md section 10): what takes 19.8 minutes can not be stated as 19."""
+    """Round up fractions of a minute (docs/formats.md section 10): a duration of 19.8 minutes cannot be stated as 19."""
     return math.ceil(duration - 1e-9)
 
 

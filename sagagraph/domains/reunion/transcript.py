@@ -16,7 +16,7 @@ Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_TRANSCRIPT)]
 
 
 class Transcript(BaseModel):
-    """`base`: a problem that came as a whole; `sentences` are said on top of it. `added`: ids of suggestions that were taken."""
+    """What was said. `base`: a problem that came as a whole, to which `sentences` add. `added`: ids of accepted suggestions."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
 

@@ -1,4 +1,4 @@
-"""The cities that can be travelled to, and the many ways to write their names."""
+"""Cities that can be travelled to, and the many ways to write their names."""
 
 import math
 import re
@@ -124,7 +124,7 @@ class City(BaseModel):
         return self.name.split(", ")[0]
 
     def distance_km(self, other: "City") -> float:
-        """Along the great circle."""
+        """Return the distance along the great circle."""
         here, there = math.radians(self.latitude), math.radians(other.latitude)
         across = math.radians(other.longitude - self.longitude)
         haversine = math.sin((there - here) / 2) ** 2 + math.cos(here) * math.cos(there) * math.sin(across / 2) ** 2
@@ -132,10 +132,10 @@ class City(BaseModel):
 
 
 class Gazetteer:
-    """Every city by every name of it. What is only close to a name is suggested, never taken."""
+    """Every city by all its names. A name that is only close is suggested, never assumed."""
 
     def __init__(self, cities: Iterable[City]) -> None:
-        """`cities`: the most important first."""
+        """Build the gazetteer. `cities`: the most important first."""
         self.cities: tuple[City, ...] = tuple(cities)
         self._by_name = {name_key(city.name): city for city in self.cities}
         for other, name in OTHER_NAMES.items():
@@ -150,19 +150,19 @@ class Gazetteer:
             self._namesakes.setdefault(name_key(city.plain_name), []).append(city)
 
     def longest_name_from(self, first_word: str) -> int:
-        """Of how many words at most a name is that begins with this one; 0 where none does."""
+        """Return the most words of a name that begins with this one; 0 if there is none."""
         first = name_key(first_word).partition(" ")[0]
         return self._most_words.get(first, 0)
 
     def namesakes(self, city: City) -> tuple[City, ...]:
-        """Whom the plain name of a city can also mean: others of that name that are not tiny beside it."""
+        """Return the cities that a plain name can also mean: namesakes that are not tiny in comparison."""
         if city.name in MEANT_BY_THEIR_NAME:
             return ()
         others = [other for other in self._namesakes.get(name_key(city.name), ()) if other.name != city.name]
         return tuple(other for other in others if _is_comparable(other, city))
 
     def find(self, name: str) -> City | None:
-        """By name, other name or airport code, whatever its case and accents."""
+        """Find a city by name, other name or airport code, whatever its case and accents."""
         return self.find_name(name) or self.find_code(name)
 
     def find_name(self, name: str) -> City | None:
@@ -181,7 +181,7 @@ class Gazetteer:
         return city
 
     def unknown(self, name: str) -> str:
-        """One line for a person who named a city that does not exist here."""
+        """Return one line for a person who named a city that does not exist here."""
         in_country = [city.name for city in self.cities if name_key(city.country) == name_key(name)]
         if in_country:
             return f"{name} is a country, with {', '.join(in_country[:5])}"
@@ -190,18 +190,20 @@ class Gazetteer:
         return f"no city called {name[:60]!r} is known{hint}"
 
     def suggestions(self, name: str) -> tuple[str, ...]:
-        """Up to three cities with a similar name, the most similar first: well-known ones, if it almost spells one."""
+        """Return up to three cities with a similar name, the most similar first: well-known ones, if the name almost spells
+        one.
+        """
         likely = self._similar(name, CLOSE_ENOUGH_TO_BE_A_MISSPELLING, among=self._well_known)
         return likely or self._similar(name, CLOSE_ENOUGH_TO_SUGGEST, among=self._by_name)
 
     def misspelling_of(self, name: str) -> str | None:
-        """The city that `name` almost spells; None where it is rather another word."""
+        """Return the city that `name` almost spells; None if it is more likely another word."""
         if name_key(name) in self._countries:
             return None
         return next(iter(self._similar(name, CLOSE_ENOUGH_TO_BE_A_MISSPELLING, among=self._well_known)), None)
 
     def zone(self, name: str) -> ZoneInfo | None:
-        """The time zone of a city; None where the city or its zone is not known."""
+        """Return the time zone of a city; None if the city or its zone is not known."""
         city = self.find_name(name)
         if city is None:
             return None
@@ -212,7 +214,7 @@ class Gazetteer:
 
     @cached_property
     def _well_known(self) -> dict[str, City]:
-        """Among all the names of the world nearly every word would be close to one."""
+        """Limit the candidates to well-known cities: among all names of the world nearly every word would be close to one."""
         known = {city.name for city in self.cities[:WELL_KNOWN]}
         return {key: city for key, city in self._by_name.items() if city.name in known}
 
@@ -227,7 +229,7 @@ class Gazetteer:
 
     @cached_property
     def _by_code(self) -> dict[str, City]:
-        """Made when the first code is looked up: the airports of the world take longer to read than most requests."""
+        """Cities by code, built at the first look-up: reading the world's airports takes longer than most requests."""
         codes: dict[str, City] = {}
         for served in self.cities:  # the first of an airport's cities is the one that its code means
             codes.setdefault(served.airport.upper(), served)
@@ -241,12 +243,12 @@ class Gazetteer:
 
 
 def _is_comparable(other: City, city: City) -> bool:
-    """Nobody who says Paris means the one in Texas."""
+    """Tell whether two namesakes are of comparable size: nobody who says Paris means the one in Texas."""
     return not other.population or not city.population or other.population >= SMALLEST_SHARE * city.population
 
 
 def name_key(name: str) -> str:
-    """What a name is compared by: no case, accents, hyphens, dots or doubled spaces."""
+    """Return the form in which names are compared: no case, accents, hyphens, dots or doubled spaces."""
     if name.isascii():
         return " ".join(_BETWEEN_WORDS.split(name.lower())).strip()
     decomposed = unicodedata.normalize("NFKD", name.casefold().replace("ø", "o").replace("ł", "l"))
@@ -256,7 +258,7 @@ def name_key(name: str) -> str:
 
 @cache
 def _airports_by_place() -> Mapping[tuple[str, str], tuple[str, ...]]:
-    """IATA codes by (city, time zone): the zone tells London from London, Ontario."""
+    """Return IATA codes by (city, time zone): the zone tells London from London, Ontario."""
     places: dict[tuple[str, str], list[str]] = {}
     for code, airport in airportsdata.load("IATA").items():
         places.setdefault((name_key(airport["city"]), airport["tz"]), []).append(code)

@@ -47,7 +47,7 @@ NAME = "travel"
 
 
 class Travel:
-    """Made by `Travel.connect`: what the provider guarantees and which cities it knows is asked once."""
+    """The travel domain. Make it with `Travel.connect`, which asks once for the provider's guarantees and cities."""
 
     name = NAME
 
@@ -58,7 +58,7 @@ class Travel:
 
     @classmethod
     async def connect(cls, provider: ReservationProvider, outbox: Path) -> Travel:
-        """Raises `ProviderError` when the provider can not be reached."""
+        """Connect to the provider. Raises `ProviderError` if it cannot be reached."""
         guarantees, cities = await asyncio.gather(provider.guarantees(), provider.cities())
         return cls(provider, Gazetteer(cities), travel_actions(provider, guarantees, outbox))
 
@@ -101,7 +101,7 @@ class Travel:
         return shown.model_dump(mode="json")
 
     async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
-        """By checks that share nothing with the planner, and by the evidence alone: nobody is asked again."""
+        """Validate by checks that share nothing with the planner, and by the evidence alone: nobody is asked again."""
         evidence = Evidence.model_validate(shown)
         itinerary = parsed_itinerary(plan)
         if isinstance(itinerary, Verdict):
@@ -118,7 +118,7 @@ class Travel:
         )
 
     def needs_approval(self, saga: Saga) -> bool:
-        """Other money or other times: what is paid, or when something begins or ends."""
+        """Tell whether a person must approve: the price has changed, or when something begins or ends."""
         before, after = itinerary_before(saga), Itinerary.model_validate(saga.plan.content)
         return before is None or _what_matters(before) != _what_matters(after)
 
@@ -166,14 +166,14 @@ def _title(itinerary: Itinerary) -> str:
 
 
 def _fees_of(operation: Operation) -> Iterator[tuple[str, Decimal]]:
-    """What undoing it has cost; and what it has cost where it undoes what an amended trip had booked."""
+    """Return what undoing it has cost, including what it has undone of an amended trip's bookings."""
     yield operation.id, fee_of(operation)
     if is_undoing(operation) and operation.succeeded and isinstance(operation.output, dict):
         yield operation.id, amount(operation.output.get("fee", 0))
 
 
 def account_of(saga: Saga) -> Account:
-    """What stands booked, what undoing has cost, and what can not be undone: fees, and a message that was sent."""
+    """Return what stands booked, what undoing has cost, and what can no longer be undone: fees, and a message that was sent."""
     plan = saga.plan.content or {}
     booked = [each for each in saga.in_order() if each.succeeded and each.spec.action in BOOKINGS]
     undone = {name: fee for each in saga.in_order() for name, fee in _fees_of(each) if fee}

@@ -24,7 +24,7 @@ def check_nothing_happened(case: Case) -> None:
 
 
 async def judge(case: Case, travel: Travel) -> Verdict:
-    """The plan is an itinerary, or a plan of `trip --plan-only` with one in it."""
+    """Judge a plan: an itinerary, or a plan of `trip --plan-only` that contains one."""
     wanted, said = json_file(case.problem, "PROBLEM"), json_file(case.plan, "PLAN")
     itinerary = said["plan"] if isinstance(said, Mapping) and "plan" in said else said
     now = await travel.provider.now()

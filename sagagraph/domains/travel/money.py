@@ -12,7 +12,7 @@ PRICE_CURRENCY: Final = "USD"
 
 
 def as_json_number(amount: Decimal) -> int | float:
-    """The number that JSON shows: exact, because `Money` holds at most 15 digits."""
+    """Return the number that JSON shows: exact, because `Money` holds at most 15 digits."""
     return int(amount) if amount == amount.to_integral_value() else float(amount)
 
 
@@ -27,5 +27,5 @@ Price = Annotated[Money, Field(ge=0)]
 
 
 def plain_amount(amount: Decimal) -> str:
-    """`1234.50`, and without decimals where there are none: `5000`."""
+    """Format `1234.50`, and without decimals if there are none: `5000`."""
     return f"{amount:.0f}" if amount == amount.to_integral_value() else f"{amount:.2f}"

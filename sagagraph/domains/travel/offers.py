@@ -1,4 +1,4 @@
-"""What airlines, railways and hotels offer, as the reservation service describes it."""
+"""Offers of airlines, railways and hotels, as the reservation service describes them."""
 
 from datetime import date, time
 from typing import Annotated, Literal
@@ -27,7 +27,7 @@ class _Offer(BaseModel):
     """For the whole party and the whole stay."""
     currency: str
     left: int = Field(ge=0)
-    """Seats or rooms that can still be had."""
+    """Seats or rooms still available."""
     cancellation: Cancellation
 
 

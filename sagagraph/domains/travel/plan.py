@@ -1,4 +1,4 @@
-"""A proposed trip: journeys and stays in the order of travel, each with the offer as it was quoted."""
+"""Itinerary: a proposed trip: journeys and stays in the order of travel, each with its offer as quoted."""
 
 import hashlib
 import json
@@ -71,9 +71,9 @@ class Itinerary(BaseModel):
     currency: str
     """Of the total and of every offer."""
     fees: Price = Decimal(0)
-    """What cancelling has cost so far, and will cost to come to this plan from the one before; not part of the total."""
+    """What cancelling has cost so far, plus the cost of moving from the previous plan to this one; not part of the total."""
     converted: Converted | None = None
-    """The total, with the fees, in the currency of the budget, where that is another."""
+    """The total, with the fees, in the budget's currency if that differs."""
     reasons: tuple[str, ...] = ()
     """Why this one: what it is best at, and what that costs."""
     considered: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class Itinerary(BaseModel):
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_converted(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Itineraries without another currency, and without fees, are still written as before there were such."""
+        """Write itineraries without another currency, and without fees, as before these existed."""
         fields: dict[str, Any] = serialise(self)
         unset = {name for name, value in (("converted", self.converted), ("fees", self.fees)) if not value}
         return {name: value for name, value in fields.items() if name not in unset}
@@ -108,7 +108,7 @@ class Itinerary(BaseModel):
         considered: tuple[str, ...] = (),
         choices: Iterable[Choice] = (),
     ) -> Self:
-        """`offers`: in the order of travel, and so `choices`, where they are known."""
+        """Make an itinerary. `offers` are in the order of travel, and so are `choices`, if known."""
         chosen = zip_longest(offers, choices)
         legs = tuple(Leg(label=f"T{n}", offer=offer, choice=choice) for n, (offer, choice) in enumerate(chosen, start=1))
         return cls(
@@ -135,7 +135,9 @@ class Itinerary(BaseModel):
 
 
 def plan_hash(itinerary: Itinerary) -> str:
-    """Names what would be booked, at what price and when: approval is bound to it. The same in every process."""
+    """Return the hash of what would be booked, at what price and when: approval is bound to it. It is the same in every
+    process.
+    """
     canonical = json.dumps(
         {
             "travellers": itinerary.request.travellers,
@@ -152,7 +154,7 @@ def plan_hash(itinerary: Itinerary) -> str:
 
 
 def moments(offer: Offer) -> tuple[date, date] | tuple[datetime, datetime]:
-    """When it begins and ends: days of a stay, instants of a journey."""
+    """Return when it begins and ends: days for a stay, instants for a journey."""
     return (offer.check_in, offer.check_out) if isinstance(offer, HotelOffer) else (offer.departs, offer.arrives)
 
 

@@ -1,4 +1,4 @@
-"""What of a trip stands, what failed, and what cancelling has cost: read from its saga, asked of nobody."""
+"""Progress of a trip: what stands, what failed, and what cancelling has cost, read from its saga without asking anybody."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class Standing:
     leg: Leg
     booking: Booking
     key: str
-    """Under which the provider knows it."""
+    """The key under which the provider knows it."""
 
     def fee(self, now: datetime) -> Decimal:
-        """What cancelling it at `now` costs."""
+        """Return the fee for cancelling it at `now`."""
         terms = self.booking.cancellation
         is_free = terms.free_until is not None and now <= terms.free_until
         return Decimal(0) if is_free else terms.fee
 
 
 def standing(saga: Saga, itinerary: Itinerary) -> tuple[Standing, ...]:
-    """`itinerary`: the one that was accepted last, whose legs the saga's operations book."""
+    """Return what stands. `itinerary`: the one that was accepted last, whose legs the saga's operations book."""
     legs = {leg.label: leg for leg in itinerary.legs}
     return tuple(
         Standing(legs[each.id], Booking.model_validate(each.output), operation_key(saga.id, each))
@@ -48,7 +48,7 @@ def standing(saga: Saga, itinerary: Itinerary) -> tuple[Standing, ...]:
 
 
 def has_begun(leg: Leg, now: datetime, cities: Gazetteer) -> bool:
-    """It has left, or one can move in: it can neither be changed nor given back any more."""
+    """Tell whether it has left, or check-in has begun: it can no longer be changed or cancelled."""
     offer = leg.offer
     if not isinstance(offer, HotelOffer):
         return offer.departs <= now
@@ -56,7 +56,7 @@ def has_begun(leg: Leg, now: datetime, cities: Gazetteer) -> bool:
 
 
 def refused(saga: Saga) -> frozenset[tuple[str, Decimal]]:
-    """Offers that could not be had at a price, whatever is quoted."""
+    """Return offers that were unavailable at a price, whatever is quoted."""
     failed = (each for each in bookings(saga) if each.failed or each.given_up)
     return frozenset((each.spec.inputs["offer_id"], Decimal(str(each.spec.inputs["price"]))) for each in failed)
 
@@ -66,13 +66,13 @@ def fees_paid(saga: Saga) -> Decimal:
 
 
 def fees_to_come(stands: Iterable[Standing], itinerary: Itinerary, now: datetime) -> Decimal:
-    """For all that is booked, and that `itinerary` does without."""
+    """Return the fees for everything booked that `itinerary` omits."""
     kept = {leg.label for leg in itinerary.legs}
     return sum((each.fee(now) for each in stands if each.leg.label not in kept), Decimal(0))
 
 
 def fee_of(operation: Operation) -> Decimal:
-    """What undoing it has cost."""
+    """Return what undoing it has cost."""
     output = operation.undo_output
     return amount(output.get("fee", 0)) if isinstance(output, dict) else Decimal(0)
 

@@ -1,4 +1,4 @@
-"""What one currency is worth in another, on the day and by the source that a provider names."""
+"""Rates of one currency in another, with the day and source that a provider names."""
 
 from collections.abc import Mapping
 from datetime import date

@@ -1,4 +1,4 @@
-"""What a traveller wants: a trip request, typed and checked."""
+"""Trip request: what a traveller wants, typed and checked."""
 
 import re
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ LAST_YEAR: Final = 2099
 
 
 class Direct(StrEnum):
-    """How much a traveller minds changing planes; trains are not meant."""
+    """How much a traveller minds changing planes; this does not concern trains."""
 
     REQUIRED = "required"
     PREFERRED = "preferred"
@@ -74,7 +74,7 @@ class Weekday(StrEnum):
 
 
 def _iso_day(value: object) -> object:
-    """Days are written as days: pydantic alone would take 20250605 for seconds since 1970."""
+    """Accept only days written as days: pydantic alone would take 20250605 for seconds since 1970."""
     if isinstance(value, str):
         try:
             value = date.fromisoformat(value.strip())
@@ -88,7 +88,7 @@ def _iso_day(value: object) -> object:
 
 
 def _time_of_day(value: object) -> object:
-    """Times are written as times: pydantic alone would take 8 for eight seconds after midnight."""
+    """Accept only times written as times: pydantic alone would take 8 for eight seconds after midnight."""
     if isinstance(value, str) and re.fullmatch(r"(?:[01]\d|2[0-3]):[0-5]\d", value):
         return time.fromisoformat(value)
     if type(value) is not time or value.tzinfo is not None or value.second or value.microsecond:
@@ -135,7 +135,7 @@ class Hours(BaseModel):
 
     earliest: TimeOfDay | None = None
     latest: TimeOfDay | None = None
-    """What happens before 04:00 is later than any such hour: it belongs to the night of the day before."""
+    """Anything before 04:00 is later than any such hour: it belongs to the previous night."""
 
     @model_validator(mode="after")
     def _leave_room(self) -> Self:
@@ -181,7 +181,7 @@ class TripRequest(BaseModel):
     budget: Annotated[Money, Field(gt=0)] | None = None
     """For the whole trip and everybody on it; None: no limit."""
     currency: str = PRICE_CURRENCY
-    """Of the budget. Offers have a currency of their own."""
+    """Currency of the budget. Offers name their own currency."""
     stars: tuple[StarCount, StarCount] = ANY_STARS
     """Fewest and most stars of every hotel."""
     direct: Direct = Direct.ANY
@@ -192,7 +192,7 @@ class TripRequest(BaseModel):
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_wished(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A request that could be made before there were such wishes is still written as it was then."""
+        """Write a request that could be made before these wishes existed as it was then."""
         fields: dict[str, Any] = serialise(self)
         unset = {"hours"} if self.hours == ANY_JOURNEY_HOURS else set()
         unset |= set() if self.not_on else {"not_on"}
@@ -278,12 +278,12 @@ class TripRequest(BaseModel):
         return tuple(first + timedelta(days=n) for n in range(days + 1))
 
     def over_budget(self, total: Decimal) -> Decimal:
-        """By how much, both in `currency`; zero where it is within the budget or there is none."""
+        """Return the excess, both in `currency`; zero if it is within the budget or there is none."""
         return Decimal(0) if self.budget is None else max(Decimal(0), total - self.budget)
 
 
 def parse_request(json_value: object, *, cities: Gazetteer, today: date) -> TripRequest:
-    """A request from JSON. Cities go by any of their names; `"month": "2025-06"` stands for a window.
+    """Parse a request from JSON. Cities may go by any of their names; `"month": "2025-06"` stands for a window.
 
     Raises:
         InvalidInputError: one line that names the field.
@@ -327,7 +327,7 @@ def month_window(year: int, month: int) -> Window:
 
 
 def _with_known_cities(fields: dict[str, Any], cities: Gazetteer) -> dict[str, Any]:
-    """The same fields with English city names; what is no name at all is left for the types to refuse."""
+    """Return the same fields with English city names; anything that is not a name is left for the types to refuse."""
 
     def known(value: object, field: str) -> object:
         return cities.require(value, field=field).name if isinstance(value, str) else value

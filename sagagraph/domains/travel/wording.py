@@ -1,4 +1,4 @@
-"""Days, durations, counts and offers as people read them."""
+"""Wording: days, durations, counts and offers as people read them."""
 
 from collections.abc import Sequence
 from datetime import date

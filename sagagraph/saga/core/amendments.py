@@ -1,7 +1,7 @@
-"""Amendments: sagas that change another one after its commit (ADR-0011; docs/protocol.md rules 5 and 8). Pure.
+"""Amendments: sagas that change another saga after its commit (ADR-0011; docs/protocol.md rules 5 and 8). Pure.
 
-An amendment knows what it changes from its request alone: what stands of its parent, under which keys, and the plan that it
-books. So it can be planned, repaired, compensated and carried on without its parent's journal (rule 7).
+An amendment knows what it changes from its request alone: which operations of its parent still stand, under which keys, and the
+plan that books them. So it can be planned, repaired, compensated and resumed without its parent's journal (rule 7).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ AMENDMENT = "~amendment-"
 
 
 class Stands(Struct, frozen=True):
-    """An operation of the parent that is live. `below`: those of them that depend on it, with none in between."""
+    """An operation of the parent that is live. `below`: the live operations that depend on it, with none in between."""
 
     id: str
     action: str
@@ -39,15 +39,15 @@ class Stands(Struct, frozen=True):
 
 
 class Amendment(Struct, frozen=True):
-    """The request of an amendment. `fees`: what undoing has cost the parent so far."""
+    """Request of an amendment. `fees`: what undoing has cost the parent so far."""
 
     amends: str
     plan_version: int
     plan_hash: str | None
     request: Json
-    """What is wished for now, in the domain's own words."""
+    """What is asked for now, in the domain's terms."""
     lost: tuple[str, ...]
-    """What has fallen through outside, as far as somebody said so."""
+    """What has fallen through outside, as far as somebody has reported it."""
     plan: Json
     fees: float
     stands: tuple[Stands, ...]
@@ -61,12 +61,12 @@ class Amendment(Struct, frozen=True):
 
 
 def is_amendment_id(saga_id: str) -> bool:
-    """Only amendments have such ids."""
+    """Tell whether the id is an amendment's; only amendments have such ids."""
     return saga_id.rpartition(AMENDMENT)[2].isdigit() and AMENDMENT in saga_id
 
 
 def parent_of(saga_id: str) -> str | None:
-    """What the saga of this id amends; None for an id that is no amendment's."""
+    """Return the id of the saga that the saga with this id amends; None if the id is no amendment's."""
     return saga_id.rpartition(AMENDMENT)[0] if is_amendment_id(saga_id) else None
 
 
@@ -75,26 +75,28 @@ def next_amendment_id(saga: Saga) -> str:
 
 
 def amended_by(saga: Saga) -> str | None:
-    """The id of the saga that `saga` amends."""
+    """Return the id of the saga that `saga` amends."""
     amendment = is_amendment_id(saga.id) and isinstance(saga.request, Mapping) and "amends" in saga.request
     return str(saga.request["amends"]) if amendment else None
 
 
 def amendment_of(saga: Saga) -> Amendment | None:
-    """What `saga` is to amend; None for a saga that is no amendment."""
+    """Return the amendment that `saga` makes; None for a saga that is no amendment."""
     return None if amended_by(saga) is None else amendment_in(saga.request)
 
 
 def amendment_in(request: Json) -> Amendment | None:
-    """Raises `ValueError` for a request that says what it amends, and is no amendment."""
+    """Return the amendment in a request. Raises `ValueError` for a request that claims to amend something but is no amendment."""
     return msgspec.convert(request, Amendment) if isinstance(request, Mapping) and "amends" in request else None
 
 
-# -- what an amendment is asked ----------------------------------------------------------------------------------------
+# -- what an amendment is asked for ------------------------------------------------------------------------------------
 
 
 def amendment_request(saga: Saga, wish: Json, lost: Collection[str], fees: float) -> dict[str, Json]:
-    """The request as JSON. Raises `UnknownOperationError` or `NotAllowedError` for a lost operation that cannot be one."""
+    """Return the request as JSON. Raises `UnknownOperationError` or `NotAllowedError` for an operation that cannot have
+    been lost.
+    """
     live = {each.id: each for each in saga.in_order() if is_live(each)}
     for name in lost:
         _check_can_be_lost(saga, name, live)
@@ -134,11 +136,11 @@ def _check_can_be_lost(saga: Saga, name: str, live: Mapping[str, Operation]) -> 
         )
 
 
-# -- what an amendment leaves to its parent ----------------------------------------------------------------------------
+# -- what an amendment hands over to its parent ------------------------------------------------------------------------
 
 
 def outcome_for_parent(child: Saga) -> c.AmendSaga | c.EndAmendment:
-    """What its parent is to be told of an amendment that has ended."""
+    """Return the command that reports an ended amendment to its parent."""
     amendment = amendment_of(child)
     if amendment is None or child.stage is not Stage.COMMITTED:
         said = child.turned_back_by or "; ".join(child.plan.infeasible)
@@ -158,17 +160,17 @@ def outcome_for_parent(child: Saga) -> c.AmendSaga | c.EndAmendment:
 
 
 def undone_id(undoing_id: str) -> str:
-    """The parent's operation that an operation of this id undoes."""
+    """Return the id of the parent's operation that an operation with this id undoes."""
     return undoing_id.partition(" ")[2]
 
 
 def _own(child: Saga) -> Iterator[Operation]:
-    """All that ever stood, so that its fees count too; what was only read, or undone for the parent, stays behind."""
+    """Return all operations that ever stood, so that their fees count; reads, and undoing for the parent, stay behind."""
     return (each for each in child.in_order() if each.has_effect and not is_undoing(each) and _has_stood(each))
 
 
 def _kept(child: Saga, amendment: Amendment) -> Iterator[Operation]:
-    """What was only looked at, because it stays."""
+    """Return the operations that were only looked at, because they stay."""
     stands = amendment.by_id
     return (each for each in child.in_order() if each.id in stands and each.succeeded and not each.removed)
 

@@ -1,4 +1,4 @@
-"""Call: what an action, compensation, void or probe is told about the call that it makes. Pure."""
+"""Call: what an action, compensation, void or probe is told about its call. Pure."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`idempotency_key` is to be sent to the provider: the same for every repetition of this one effect.
+    """Facts about a call. Send `idempotency_key` to the provider: it is the same for every repetition of this one effect.
 
-    In a compensation it is the compensation's own key, and `operation_key` is that of the operation being undone. In a probe
-    and a void both are the operation's. `deadline` (aware, UTC) is when this attempt is given up; a provider that enforces
-    deadlines must be sent it.
+    In a compensation it is the compensation's key, and `operation_key` is the key of the operation being undone. In a probe and a
+    void both are the operation's. This attempt is given up at `deadline` (aware, UTC); send it to a provider that enforces
+    deadlines.
     """
 
     saga_id: str

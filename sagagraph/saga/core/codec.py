@@ -1,4 +1,4 @@
-"""Codec: events as they stand in a journal: a type, a schema version, and JSON (docs/protocol.md rule 10)."""
+"""Codec: events in the form in which a journal stores them: a type, a schema version, and JSON (docs/protocol.md rule 10)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ class Record(NamedTuple):
 
 
 def encode(event: Event) -> Record:
-    """What stands at its field's default is left out, so that a field added later reads the same from older journals."""
+    """Encode an event. Fields at their defaults are left out, so that a field added later reads the same from older journals."""
     return Record(type(event).__name__, SCHEMA_VERSION, _ENCODER.encode(event).decode())
 
 
 def decode(record: Record, at: float) -> Event:
-    """`at`: when it was appended, in seconds since the epoch, UTC. Raises `JournalError` for what this release can not read."""
+    """Decode an event. `at`: when it was appended, in seconds since the epoch, UTC. Raises `JournalError` for an unreadable
+    one.
+    """
     if not 1 <= record.schema_version <= SCHEMA_VERSION:
         raise _unknown(record)
     try:
@@ -52,7 +54,7 @@ def _unknown(record: Record) -> JournalError:
 
 
 def _plain(value: object) -> str | int | float:
-    """Numbers and texts of classes of their own (NumPy's, for example) are written as what they are."""
+    """Write numbers and texts of subclasses (NumPy's, for example) as the plain values that they are."""
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind(value)

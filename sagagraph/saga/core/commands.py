@@ -1,4 +1,4 @@
-"""Commands: what the shell tells the core: answers of calls, requests of people, and what the driver wants next.
+"""Commands: what the shell tells the core: answers to calls, requests of people, and what the driver wants next.
 
 `draw` is a random number in [0, 1) for the jitter of a backoff: randomness comes in as an argument (docs/protocol.md rule 10).
 """
@@ -45,7 +45,7 @@ class ActionLost:
 
 @dataclass(frozen=True, slots=True)
 class ActionPaused:
-    """It stopped without an outcome, and waits for its body to run it again."""
+    """The action stopped without an outcome, and waits for its body to run it again."""
 
     operation: str
     reason: str
@@ -60,12 +60,12 @@ class ProbeAnswered:
     verdicts: tuple[Verdict, ...] = ()
     draw: float = 0.0
     asked_at: float | None = None
-    """An answer says how things stood some time after this; None: just now."""
+    """The answer describes things some time after this moment; None: just now."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionMissing:
-    """This process does not have the action of an operation that is due."""
+    """This process lacks the action of an operation that is due."""
 
     operation: str
     reason: str
@@ -94,7 +94,7 @@ class UndoLost:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFound:
-    """A superseded worker wrote down an acknowledgement that it received after its fence fell."""
+    """A superseded worker wrote down an acknowledgement that it received after losing its fence."""
 
     operation: str
     call: CallKind
@@ -104,7 +104,7 @@ class EvidenceFound:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The answers of the last probes, by operation."""
+    """Answers of the last probes, by operation."""
 
     committing: bool
     answers: Mapping[str, ProbeAnswer]
@@ -113,7 +113,7 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class PlanOperation:
-    """A body asks for an operation; an earlier release may have journalled its action as one of `formerly`."""
+    """A body asks for an operation; an earlier release may have journalled its action under one of the names in `formerly`."""
 
     spec: OperationSpec
     formerly: tuple[tuple[str, int], ...] = ()
@@ -121,7 +121,7 @@ class PlanOperation:
 
 @dataclass(frozen=True, slots=True)
 class CompleteBody:
-    """The body is through; `asked` are the operations that it asked for in this run of it."""
+    """The body has ended; `asked` are the operations that it asked for in this run."""
 
     asked: frozenset[str]
 
@@ -142,7 +142,7 @@ class ProposePlan:
 
 @dataclass(frozen=True, slots=True)
 class ChoosePlan:
-    """One of the alternatives, rather than the plan that is shown, which is called `shown_title` from now on."""
+    """Choose one of the alternatives instead of the plan that is shown, which is titled `shown_title` from now on."""
 
     plan_hash: str
     shown_title: str
@@ -150,7 +150,7 @@ class ChoosePlan:
 
 @dataclass(frozen=True, slots=True)
 class JudgePlan:
-    """`shown`: JSON that it was judged by, beside the request."""
+    """Judge a plan. `shown`: the JSON that it was judged by, beside the request."""
 
     plan_hash: str
     verdict: Json
@@ -169,7 +169,7 @@ class AskApproval:
 
 @dataclass(frozen=True, slots=True)
 class ApprovePlan:
-    """`plan_hash` None approves the plan that is shown."""
+    """Approve a plan; `plan_hash` None approves the plan that is shown."""
 
     by: str
     plan_hash: str | None = None
@@ -184,9 +184,10 @@ class RejectPlan:
 
 @dataclass(frozen=True, slots=True)
 class AcceptPlan:
-    """Mints the operations of an approved plan; `removed` ones of an earlier version are compensated.
+    """Mint the operations of an approved plan; `removed` operations of an earlier version are compensated.
 
-    `replaced`: removed → new, where something that is kept depended on the removed one. `revisable`: a failure disrupts the plan.
+    `replaced`: removed → new, where an operation that is kept depended on the removed one. `revisable`: a failure disrupts the
+    plan.
     """
 
     operations: tuple[OperationSpec, ...]
@@ -197,7 +198,7 @@ class AcceptPlan:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRequest:
-    """A person wishes for something else; `approved_by` approves in advance what comes of it."""
+    """A person asks for something else; `approved_by` approves the resulting plan in advance."""
 
     request: Json
     by: str
@@ -206,14 +207,14 @@ class ChangeRequest:
 
 @dataclass(frozen=True, slots=True)
 class GiveUpRepair:
-    """No plan is left that keeps anything of the disrupted one."""
+    """Report that no plan is left that keeps anything of the disrupted one."""
 
     reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BeginReversal:
-    """`saga` will undo this one; None says that nothing can."""
+    """Begin a reversal: `saga` will undo this one; None means that nothing can."""
 
     saga: str | None
     reason: str = ""
@@ -232,7 +233,7 @@ class EndReversal:
 
 @dataclass(frozen=True, slots=True)
 class BeginAmendment:
-    """`saga` will look for another plan; `request` is its request (`amendments.Amendment`)."""
+    """Begin an amendment: `saga` will look for another plan; `request` is its request (`amendments.Amendment`)."""
 
     saga: str
     request: Json
@@ -242,7 +243,7 @@ class BeginAmendment:
 
 @dataclass(frozen=True, slots=True)
 class EndAmendment:
-    """It ended without having changed anything."""
+    """The amendment ended without having changed anything."""
 
     saga: str
     reason: str
@@ -250,7 +251,7 @@ class EndAmendment:
 
 @dataclass(frozen=True, slots=True)
 class AmendSaga:
-    """It has committed; see `SagaAmended`."""
+    """The amendment has committed; see `SagaAmended`."""
 
     saga: str
     request: Json

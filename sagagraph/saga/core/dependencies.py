@@ -38,24 +38,24 @@ _UNDONE = frozenset({OperationStatus.COMPENSATED, OperationStatus.VOIDED})
 
 
 def is_closed(operation: Operation) -> bool:
-    """Nothing of it is live outside, and nothing of it can become live."""
+    """Tell whether nothing of the operation is live outside, and nothing of it can become live."""
     if operation.in_flight:
         return False
     return operation.status in _CLOSED or not operation.has_effect
 
 
 def descendants(saga: Saga, *names: str) -> frozenset[str]:
-    """All that depends on any of `names`, directly or not, through skipped and removed operations."""
+    """Return everything that depends on any of `names`, directly or not, through skipped and removed operations."""
     return order.descendants(saga.dependents, *names)
 
 
 def is_free(saga: Saga, name: str) -> bool:
-    """All that depends on it, directly or not, is closed, so it may be undone."""
+    """Tell whether everything that depends on the operation, directly or not, is closed, so that it may be undone."""
     return all(is_closed(saga.operations[each]) for each in descendants(saga, name))
 
 
 def rests_on_undone(saga: Saga, operation: Operation) -> bool:
-    """Something that it depends on was undone already, so that it must not land any more, not even to be undone."""
+    """Tell whether a prerequisite has been undone already, so that the operation must no longer land, not even to be undone."""
     return any(saga.operations[each].status in _UNDONE for each in operation.spec.depends_on)
 
 
@@ -66,36 +66,36 @@ def comes_after_pivot(saga: Saga, name: str) -> bool:
 
 
 def is_settled(operation: Operation) -> bool:
-    """What waits for it need wait no longer; what was rejected settles when it has been undone."""
+    """Tell whether dependents need no longer wait for it; a rejected operation settles when it has been undone."""
     return operation.status in _SETTLED and (not operation.rejected or is_closed(operation))
 
 
 def condition_holds(saga: Saga, operation: Operation) -> bool:
-    """The truth of its condition `c_ij`, once it is no longer waiting."""
+    """Evaluate the operation's condition `c_ij`, once it is no longer waiting."""
     if operation.spec.condition is None:
         return all(saga.operations[each].succeeded for each in operation.spec.depends_on)
     return holds(operation.spec.condition, saga.operations)
 
 
 def is_past_pivot_gate(saga: Saga) -> bool:
-    """Everything that does not come after the pivot has committed, or holds nothing (docs/protocol.md rule 5)."""
+    """Tell whether everything not behind the pivot has committed, or holds nothing (docs/protocol.md rule 5)."""
     return saga.index.unfinished_before_pivot == 0
 
 
 def is_done_with(operation: Operation) -> bool:
-    """Going forward, nothing more is to be done about it: it committed, or it holds nothing and will not be tried again."""
+    """Tell whether nothing more is due going forward: it committed, or it holds nothing and will not be tried again."""
     if operation.removed:
         return is_closed(operation)
-    return operation.status in _SETTLED  # a read that is in doubt is closed, but whether it fails is still open
+    return operation.status in _SETTLED  # a read in doubt is closed, but whether it fails is still open
 
 
 def graph_of(saga: Saga) -> nx.DiGraph[str]:
-    """The dependency graph D with an edge from each operation to its dependents."""
+    """Build the dependency graph D with an edge from each operation to its dependents."""
     return dependency_digraph((operation.id, operation.spec.depends_on) for operation in saga.in_order())
 
 
 def undo_order(saga: Saga) -> tuple[str, ...]:
-    """The operations in an order in which they could be undone: dependents first."""
+    """Return the operations in an order in which they could be undone: dependents first."""
     return tuple(reversed(order.in_order({each.id: each.spec.depends_on for each in saga.operations.values()})))
 
 

@@ -15,14 +15,14 @@ from sagagraph.workflow.values import Json
 
 
 class Driver(StrEnum):
-    """Who says what comes next."""
+    """Who decides what comes next."""
 
     BODY = "body"
     """Python code under `engine.saga`: its operations are planned one by one."""
     WORKFLOW = "workflow"
     """A plan: all operations are known when it is accepted."""
     REVERSAL = "reversal"
-    """The undoing of a saga whose pivot has landed: forward only, all of it behind that pivot."""
+    """Undoing a saga whose pivot has landed: forward only, because all of it lies behind that pivot."""
 
 
 class Via(StrEnum):
@@ -45,7 +45,7 @@ class ProbeAnswer(StrEnum):
 
 
 class Resolution(StrEnum):
-    """What a person says of an operation that the machine can not settle."""
+    """What a person says of an operation that the machine cannot settle."""
 
     LANDED = "landed"
     ABSENT = "absent"
@@ -53,7 +53,7 @@ class Resolution(StrEnum):
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
-    """Why a call ended as it did. `code` is a refusal's code, or the class of the exception."""
+    """The reason why a call ended as it did. `code` is a refusal's code, or the class of the exception."""
 
     code: str
     message: str
@@ -68,15 +68,15 @@ class SagaBegun(Struct, frozen=True, omit_defaults=True):
     request: Json
     """A JSON value; the same saga id with another one is a conflict."""
     approved_by: str = ""
-    """Who approved in advance whatever valid plan is found; nobody, usually."""
+    """Who approved in advance any valid plan that is found; usually nobody."""
 
 
 class LeaseTaken(Struct, frozen=True, omit_defaults=True):
-    """A worker became the one writer. Whatever an earlier epoch had under way is in doubt from here on."""
+    """A worker became the only writer. What an earlier epoch had under way is in doubt from here on."""
 
     owner: str
     looks_again: bool = True
-    """Also at what was held or stuck; not where a person is about to say what became of it."""
+    """Also looks again at what was held or stuck; false if a person is about to say what became of it."""
 
 
 class PlanProposed(Struct, frozen=True, omit_defaults=True):
@@ -92,7 +92,7 @@ class PlanJudged(Struct, frozen=True, omit_defaults=True):
     verdict: Json
     """The verdict of the independent validators, with its certificates."""
     shown: Json = None
-    """What they judged it by, beside the request: replaying shows them the same again."""
+    """What the validators judged it by, beside the request; a replay shows them the same again."""
 
 
 class PlanFoundInfeasible(Struct, frozen=True, omit_defaults=True):
@@ -115,25 +115,26 @@ class PlanRejected(Struct, frozen=True, omit_defaults=True):
 
 
 class PlanAccepted(Struct, frozen=True, omit_defaults=True):
-    """The identities of these operations are minted here (docs/protocol.md rule 2). `removed` ones are compensated, dependents
-    first."""
+    """The plan was accepted: its operations get their identities here (docs/protocol.md rule 2). `removed` ones are
+    compensated, dependents first.
+    """
 
     plan_version: int
     operations: tuple[OperationSpec, ...]
     removed: tuple[str, ...] = ()
     replaced: dict[str, str] = {}
-    """Removed → new: what is kept and depended on the one depends on the other from now on (ADR-0009)."""
+    """Removed → new: kept operations that depended on the one depend on the other from now on (ADR-0009)."""
     revisable: bool = False
-    """What fails before the pivot disrupts this plan; only when it can not be repaired, the saga turns back."""
+    """A failure before the pivot disrupts this plan; the saga turns back only if the plan cannot be repaired."""
 
 
 class RequestChanged(Struct, frozen=True, omit_defaults=True):
-    """A person wishes for something else before the pivot. What was approved, also in advance, was for the old wishes."""
+    """A person asks for something else before the pivot. Any approval, also in advance, was for the old request."""
 
     request: Json
     by: str
     approved_by: str = ""
-    """Who approves in advance what comes of it."""
+    """Who approves the resulting plan in advance."""
 
 
 class PlanDisrupted(Struct, frozen=True, omit_defaults=True):
@@ -144,7 +145,7 @@ class PlanDisrupted(Struct, frozen=True, omit_defaults=True):
 
 
 class RepairGivenUp(Struct, frozen=True, omit_defaults=True):
-    """The plan that was accepted last stays, and is not repaired any more."""
+    """The plan that was accepted last stays, and is no longer repaired."""
 
     reasons: tuple[str, ...]
 
@@ -178,7 +179,7 @@ class OperationSucceeded(Struct, frozen=True, omit_defaults=True):
 
 
 class OperationRejected(Struct, frozen=True, omit_defaults=True):
-    """It landed, and a validator found its output INVALID: it does not count, and is undone."""
+    """It landed, and a validator found its output INVALID: the output does not count, and the operation is undone."""
 
     operation: str
     output: Json
@@ -188,7 +189,7 @@ class OperationRejected(Struct, frozen=True, omit_defaults=True):
 
 
 class AttemptRefused(Struct, frozen=True, omit_defaults=True):
-    """A definite no that may be tried again: under the next generation's key, from `retry_at`."""
+    """A definite refusal that may be tried again: under the next generation's key, from `retry_at`."""
 
     operation: str
     fault: Fault
@@ -214,14 +215,14 @@ class AttemptLost(Struct, frozen=True, omit_defaults=True):
 
 
 class OperationProbed(Struct, frozen=True, omit_defaults=True):
-    """A probe that settled nothing by itself; the answer LANDED is journalled as `OperationSucceeded`."""
+    """A probe that settled nothing on its own; the answer LANDED is journalled as `OperationSucceeded`."""
 
     operation: str
     answer: ProbeAnswer
     detail: str
     retry_at: float
     asked_at: float
-    """Before the question was sent."""
+    """The moment before the question was sent."""
     verdicts: tuple[Json, ...] = ()
 
 
@@ -268,7 +269,7 @@ class CompensationStarted(Struct, frozen=True, omit_defaults=True):
 
 
 class CompensationRefused(Struct, frozen=True, omit_defaults=True):
-    """A definite no to a compensation that may be tried again, under the next generation's key."""
+    """A definite refusal of a compensation that may be tried again, under the next generation's key."""
 
     operation: str
     fault: Fault
@@ -290,7 +291,7 @@ class OperationCompensated(Struct, frozen=True, omit_defaults=True):
 
 
 class CompensationFailed(Struct, frozen=True, omit_defaults=True):
-    """It can not be undone without a person: the saga will end `stuck`."""
+    """It cannot be undone without a person: the saga will end `stuck`."""
 
     operation: str
     fault: Fault
@@ -314,7 +315,7 @@ class OperationResolved(Struct, frozen=True, omit_defaults=True):
 
 
 class RequestRefused(Struct, frozen=True, omit_defaults=True):
-    """A request row that does not fit the state any more."""
+    """A request row that no longer fits the state."""
 
     request: int
     reason: str
@@ -334,7 +335,7 @@ class BodyCompleted(Struct, frozen=True, omit_defaults=True):
 
 
 class BodyFailed(Struct, frozen=True, omit_defaults=True):
-    """The body raised: the saga turns back, unless the pivot has landed: then the body runs again, or a person cancels."""
+    """The body raised: the saga turns back; once the pivot has landed, the body runs again instead, or a person cancels."""
 
     fault: Fault
 
@@ -360,7 +361,7 @@ class ReversalHeld(Struct, frozen=True, omit_defaults=True):
 
 
 class CancelRefused(Struct, frozen=True, omit_defaults=True):
-    """The pivot has landed and its action has no reverse: the saga goes on forward."""
+    """The pivot has landed and its action has no reverse: the saga continues forward."""
 
     reason: str
 
@@ -373,25 +374,25 @@ class SagaReversed(Struct, frozen=True, omit_defaults=True):
 
 
 class AmendmentBegun(Struct, frozen=True, omit_defaults=True):
-    """After the commit: `saga` looks for another plan; until it has ended, nothing else changes this one (ADR-0011)."""
+    """After the commit, `saga` looks for another plan; until it has ended, nothing else changes this saga (ADR-0011)."""
 
     saga: str
     request: Json
     """Of that saga."""
     by: str
     approved_by: str = ""
-    """Who approves in advance what comes of it."""
+    """Who approves the resulting plan in advance."""
 
 
 class AmendmentEnded(Struct, frozen=True, omit_defaults=True):
-    """It did not commit, and nothing of it stands: all is as it was."""
+    """It did not commit, and nothing of it stands: everything is as it was."""
 
     saga: str
     reason: str
 
 
 class BroughtIn(Struct, frozen=True, omit_defaults=True):
-    """An operation of an amendment that its parent goes on with, or that was undone there: its keys stay the amendment's."""
+    """An operation of an amendment that its parent takes over, or that was undone there: its keys stay the amendment's."""
 
     operation: OperationSpec
     generation: int
@@ -402,7 +403,7 @@ class BroughtIn(Struct, frozen=True, omit_defaults=True):
 
 
 class SagaAmended(Struct, frozen=True, omit_defaults=True):
-    """`saga` has committed: what it booked is ours, and what it undid is undone. `outputs`: what undoing brought back."""
+    """`saga` has committed: its bookings are now this saga's, and what it undid is undone. `outputs`: what undoing returned."""
 
     saga: str
     plan_version: int
@@ -413,13 +414,13 @@ class SagaAmended(Struct, frozen=True, omit_defaults=True):
     operations: tuple[BroughtIn, ...]
     outputs: dict[str, Json]
     needs: dict[str, tuple[str, ...]] = {}
-    """What stays → what it comes after from now on, besides what it came after and still stands."""
+    """Kept operation → what it comes after from now on, besides the prerequisites that still stand."""
     reasons: tuple[str, ...] = ()
     """For the new plan."""
 
 
 class FieldsRedacted(Struct, frozen=True, omit_defaults=True):
-    """What stood under these names in the payloads before this was made unreadable, here and in what belongs to the journal."""
+    """Earlier payload values under these names were made unreadable, here and in what belongs to the journal."""
 
     fields: tuple[str, ...]
     by: str

@@ -1,7 +1,7 @@
 """In doubt: what may be done about an operation whose outcome nobody knows (docs/protocol.md rules 3a, 3b and 4). Pure.
 
-`settle` goes on with it, `seal` gives it up so that no call of it can land later, `resettle` finishes an undo that was not
-acknowledged. Each returns the one next step, or None where only a person or a later epoch can help (the caller holds it then).
+`settle` continues with it, `seal` gives it up so that no call of it can land later, and `resettle` finishes an unacknowledged
+undo. Each returns the one next step, or None if only a person or a later epoch can help (the caller then holds it).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PAUSED = "interrupted"
 
 
 def settle(operation: Operation, now: float, *, after_pivot: bool) -> Step:
-    """Rule 3a: adopt, try again within what the provider guarantees, give up, or hold."""
+    """Apply rule 3a: adopt, try again within the provider's guarantees, give up, or hold."""
     if not operation.has_effect:
         return _repeat(operation, now, after_pivot=after_pivot)
     if waits_for := paused(operation):
@@ -45,9 +45,9 @@ _SEPARATE = "make the effect an operation of its own (saga.run, saga_tool), or w
 
 
 def seal(operation: Operation, now: float, *, may_claim: bool) -> Step:
-    """Rule 3b: an acknowledged void; else an enforced deadline and a probe; else a claim; else hold.
+    """Apply rule 3b: an acknowledged void; else an enforced deadline and a probe; else a claim; else hold.
 
-    `may_claim`: the saga (or this operation) is going back, so that what a claim lands will be undone.
+    `may_claim`: the saga (or this operation) is going back, so that whatever a claim lands will be undone.
     """
     terms = operation.spec.guarantees
     if terms.void:
@@ -64,7 +64,9 @@ def seal(operation: Operation, now: float, *, may_claim: bool) -> Step:
 
 
 def resettle(operation: Operation, undo: Undo, now: float) -> Step:
-    """Rule 4: an undo in doubt closes on its acknowledgement or on evidence, and is repeated only if that lands nothing twice."""
+    """Apply rule 4: an undo in doubt closes on its acknowledgement or evidence, and is repeated only if nothing can land
+    twice.
+    """
     harmless = undo.lost == 0 or undo.call is UndoCall.VOID or _remembers_undo_key(operation, undo, now)
     if harmless and undo.attempts - undo.allowed_from < operation.spec.policy.compensation.max_attempts:
         if operation.not_before > now:
@@ -78,7 +80,7 @@ def resettle(operation: Operation, undo: Undo, now: float) -> Step:
 
 
 def settles_itself(operation: Operation, now: float) -> bool:
-    """If the outcome of its call were lost, calling again (or asking) would bring it back, without a person and without harm."""
+    """Tell whether calling again (or probing) would recover a lost outcome, without a person and without harm."""
     if operation.given_up or operation.removed or operation.spec.kind is ActionKind.PIVOT:
         return False
     return not operation.has_effect or remembers_key(operation, now)
@@ -89,12 +91,12 @@ def can_be_sealed_at_once(operation: Operation) -> bool:
 
 
 def is_alone(operation: Operation) -> bool:
-    """At most one call of this generation may have landed, so that finding one landed seals the operation."""
+    """Tell whether at most one call of this generation may have landed, so that finding one landed seals the operation."""
     return operation.lost <= 1
 
 
 def remembers_key(operation: Operation, now: float) -> bool:
-    """A call made now ends before the provider forgets the first one's key."""
+    """Tell whether a call made now ends before the provider forgets the first one's key."""
     dedup_s = operation.spec.guarantees.dedup_s
     if dedup_s is None:
         return False
@@ -158,12 +160,12 @@ def _repeat(operation: Operation, now: float, *, after_pivot: bool) -> Step:
 
 
 def waits_for_answer(operation: Operation) -> bool:
-    """Its body will go on with it once it has what it waits for."""
+    """Tell whether its body will continue with it once it has what it waits for."""
     return bool(operation.hold) and operation.hold == paused(operation)
 
 
 def paused(operation: Operation) -> str:
-    """What its last call stopped to wait for; empty if it did not."""
+    """Return what its last call stopped to wait for; empty if it did not stop."""
     return operation.fault.message if operation.fault is not None and operation.fault.code == PAUSED else ""
 
 

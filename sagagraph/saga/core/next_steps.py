@@ -1,7 +1,7 @@
-"""Next steps: `next_steps(saga, now)` is everything that is due, derived from the state alone. Pure.
+"""Next steps: `next_steps(saga, now)` returns everything that is due, derived from the state alone. Pure.
 
-What has no effect outside comes as `Record`: the coordinator appends it and asks again, until only effects and waits are left.
-No step at all means that the saga is quiet: ended, held, stuck, or waiting for its body or a person.
+A step without an effect outside comes as `Record`: the coordinator appends it and asks again, until only effects and waits are
+left. If there is no step at all, the saga is quiet: ended, held, stuck, or waiting for its body or a person.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def next_steps(saga: Saga, now: float) -> tuple[Step, ...]:
 
 
 def status_of(saga: Saga) -> SagaStatus:
-    """The public status. `held` and `stuck` are not facts of their own: they are what a quiet open saga is."""
+    """Return the public status. `held` and `stuck` are not separate facts: they are what a quiet open saga is."""
     match saga.stage:
         case Stage.RUNNING if is_quiet(saga) and (saga.body_fault or saga.index.waiting_for_person):
             return SagaStatus.HELD
@@ -66,12 +66,12 @@ def status_of(saga: Saga) -> SagaStatus:
 
 
 def is_quiet(saga: Saga) -> bool:
-    """Nothing is under way and nothing is due, now or later."""
+    """Tell whether nothing is under way and nothing is due, now or later."""
     return not saga.index.in_flight and not next_steps(saga, saga.last_at)
 
 
 def _due(saga: Saga) -> list[Operation]:
-    """The operations for which there may be a step, in the order in which they were planned."""
+    """Return the operations for which there may be a step, in the order in which they were planned."""
     return [saga.operations[name] for name, _ordinal in sorted(saga.index.due.items(), key=itemgetter(1))]
 
 
@@ -90,15 +90,15 @@ def _going_forward(saga: Saga, now: float) -> tuple[Step, ...]:
 
 
 def is_ready_for_repair(saga: Saga) -> bool:
-    """Its plan was disrupted, and all that had begun has settled."""
+    """Tell whether its plan was disrupted, and everything that had begun has settled."""
     is_settled = not saga.index.waiting_for_person and is_quiet(saga)
     return saga.stage is Stage.RUNNING and bool(saga.plan.disruption) and is_settled
 
 
 def _turn(saga: Saga) -> SagaTurnedBack | PlanDisrupted | None:
-    """Why the saga must compensate now, if it must: a cancel, a failure that nobody catches, a body that raised.
+    """Return why the saga must compensate now, if it must: a cancel, an uncaught failure, a body that raised.
 
-    A plan that may be repaired is only disrupted by a failure, unless it is its pivot that failed.
+    A failure only disrupts a plan that may be repaired, unless its pivot has failed.
     """
     if saga.pivot_is_open or saga.pivot_has_landed:
         return None
@@ -139,7 +139,7 @@ def _forward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
 
 
 def _has_no_way_back(saga: Saga, operation: Operation) -> bool:
-    """It comes after the pivot; or it is the pivot, in doubt although what comes after it has begun (a last check said so)."""
+    """Tell whether it comes after the pivot, or is a pivot in doubt (after a last check) with followers that have begun."""
     return comes_after_pivot(saga, operation.id) or (operation.id == saga.pivot and not is_free(saga, operation.id))
 
 
@@ -166,7 +166,7 @@ def _is_complete(saga: Saga) -> bool:
 
 
 def _finishing_before_reversal(saga: Saga, now: float) -> tuple[Step, ...]:
-    """What is under way settles, and nothing new starts. What is held and may be live must be settled by a person first."""
+    """Let what is under way settle, and start nothing new. A person must first settle what is held and may be live."""
     steps = tuple(_forward_steps(saga, now))
     if steps or saga.index.in_flight or saga.index.perhaps_live:
         return steps
@@ -201,9 +201,9 @@ def _backward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
 
 
 def _verification(saga: Saga, *, committing: bool) -> Step:
-    """Rule 9: probe what can be probed; with nothing to probe, the end can be declared at once.
+    """Apply rule 9: probe what can be probed; with nothing to probe, the end can be declared at once.
 
-    What a person has settled is not held against a probe: the person was asked because it could not tell.
+    A probe does not contradict what a person has settled: the person was asked because the probe could not tell.
     """
     touched = [each for each in saga.in_order() if each.total_attempts and each.has_effect]
     asked = {each.id for each in touched if each.spec.has_probe and each.via is not Via.PERSON}

@@ -1,4 +1,4 @@
-"""Redaction: personal fields of a finished saga made unreadable, without changing what its journal folds to. Pure.
+"""Redaction: makes personal fields of a finished saga unreadable without changing what its journal folds to. Pure.
 
 Only free JSON payloads are touched: what people and providers said. Ids, keys, statuses, hashes, times and who decided what stay
 as they are, and so does every reference from one operation's inputs to another's output.
@@ -36,7 +36,7 @@ _LEAST_QUOTED = 4
 
 
 def is_redacted(value: object) -> bool:
-    """Whether something in `value` was made unreadable."""
+    """Tell whether something in `value` was made unreadable."""
     if isinstance(value, Mapping):
         return any(map(is_redacted, value.values()))
     if isinstance(value, list | tuple):
@@ -45,7 +45,7 @@ def is_redacted(value: object) -> bool:
 
 
 def checked_fields(fields: Iterable[str]) -> tuple[str, ...]:
-    """Raises `InvalidInputError` for none, and for the names that journals are made of."""
+    """Check field names. Raises `InvalidInputError` for an empty list, and for names that journals are made of."""
     if isinstance(fields, str):
         raise InvalidInputError(f"give a list of names, not {fields!r} alone", field="fields")
     names = tuple(dict.fromkeys(fields))
@@ -58,7 +58,7 @@ def checked_fields(fields: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """`fields` are hidden wherever payloads have them; `quoted` are texts that stood there, and are hidden in sentences."""
+    """What to hide: `fields` wherever payloads have them; `quoted` texts that stood there, also within sentences."""
 
     fields: frozenset[str]
     quoted: tuple[str, ...] = ()
@@ -66,10 +66,10 @@ class Redaction:
     def event(self, event: Event) -> Event:
         record = encode(event)
         hidden = record._replace(data=_written(self._structure(json.loads(record.data))))
-        return decode(hidden, at=0.0)  # of today's schema, which does not ask for that
+        return decode(hidden, at=0.0)  # of the present schema, which does not use `at`
 
     def payload(self, value: Json) -> Json:
-        """A free JSON value with what is under these names hidden."""
+        """Return a free JSON value with the values under these names hidden."""
         if isinstance(value, Mapping):
             return {name: _hidden(each) if name in self.fields else self.payload(each) for name, each in value.items()}
         if isinstance(value, list | tuple):
@@ -102,7 +102,7 @@ class Redaction:
 
 
 def redaction_of(fields: Collection[str], events: Iterable[Event], rows: Iterable[Json]) -> Redaction:
-    """What hides `fields` in all of these. Raises `InvalidInputError` for a field that none of them has."""
+    """Return the redaction that hides `fields` in all of these. Raises `InvalidInputError` for a field that none of them has."""
     found: dict[str, list[Json]] = {name: [] for name in fields}
     for event in events:
         _collect(json.loads(encode(event).data), found)
@@ -115,7 +115,7 @@ def redaction_of(fields: Collection[str], events: Iterable[Event], rows: Iterabl
 
 
 def _collect(value: Json, found: dict[str, list[Json]]) -> None:
-    """Every value under one of these names. The names that journals are made of are not among them."""
+    """Collect every value under one of these names. Names that journals are made of are not among them."""
     if isinstance(value, Mapping):
         for name, each in value.items():
             if name in found:
@@ -138,7 +138,7 @@ def _texts(value: Json) -> Iterable[str]:
 
 
 def _hidden(value: Json) -> Json:
-    """A reference says nothing by itself: what it stands for is hidden where it stands."""
+    """Hide a value. A reference discloses nothing: its target is hidden where it stands."""
     if not any(True for _name in references(value)):
         return REDACTED
     if isinstance(value, Mapping) and "$from" not in value:

@@ -1,4 +1,4 @@
-"""Reversals: the sagas that undo another one, whose pivot has landed (docs/protocol.md rule 5). Pure."""
+"""Reversals: the sagas that undo another saga whose pivot has landed (docs/protocol.md rule 5). Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PREFIX = "undo "
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The request of a reversing operation: what was asked, what came of it, and under which key."""
+    """Request of a reversing operation: what was asked for, what came of it, and under which key."""
 
     request: Json
     result: Json
@@ -29,7 +29,7 @@ def reversal_id(saga_id: str) -> str:
 
 
 def reversing_id(operation_id: str) -> str:
-    """The operation that undoes this one."""
+    """Return the id of the operation that undoes this one."""
     return _PREFIX + operation_id
 
 
@@ -38,17 +38,17 @@ def original_id(reversing_id: str) -> str:
 
 
 def is_undoing(operation: Operation) -> bool:
-    """It undoes an operation of another saga."""
+    """Tell whether it undoes an operation of another saga."""
     return operation.spec.action.endswith(REVERSING)
 
 
 def is_live(operation: Operation) -> bool:
-    """It stands outside, and the plan counts on it."""
+    """Tell whether it stands outside and the plan counts on it."""
     return operation.succeeded and operation.has_effect and not operation.removed
 
 
 def nearest_dependents(dependents: Mapping[str, tuple[str, ...]], name: str, among: Container[str]) -> set[str]:
-    """Those of `among` that depend on `name` with none of them in between; what is further away is waited for through them."""
+    """Return those of `among` that depend on `name` with none of them in between; others are waited for through these."""
     found: set[str] = set()
     seen: set[str] = set()
     frontier = list(dependents.get(name, ()))

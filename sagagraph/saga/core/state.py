@@ -22,7 +22,7 @@ _KEY_NAMESPACE = uuid.UUID("5a6a6e0e-7d0c-5d7e-9a54-0b7d1c2f3a41")
 
 
 class Stage(StrEnum):
-    """Where a saga is; the public status is derived from it and from its operations."""
+    """The stage of a saga; the public status is derived from it and from the operations."""
 
     PLANNING = "planning"
     AWAITING_APPROVAL = "awaiting_approval"
@@ -30,7 +30,7 @@ class Stage(StrEnum):
     COMPENSATING = "compensating"
     REVERSING = "reversing"
     AMENDING = "amending"
-    """Committed, and an amendment of it is under way: nothing else may change it meanwhile."""
+    """Committed, with an amendment under way: nothing else may change the saga meanwhile."""
     COMMITTED = "committed"
     COMPENSATED = "compensated"
     REJECTED = "rejected"
@@ -53,7 +53,7 @@ class Undo(Struct, frozen=True):
     attempts: int = 0
     """Over all generations."""
     allowed_from: int = 0
-    """Attempts that do not count against the policy any more: a new worker, or a person, began afresh."""
+    """Attempts that no longer count against the policy: a new worker, or a person, started over."""
     lost: int = 0
     """Attempts of this generation that ended without a definite answer."""
     first_call_at: float = 0.0
@@ -61,7 +61,7 @@ class Undo(Struct, frozen=True):
 
 
 class Operation(Struct, frozen=True):
-    """One operation and all that is known of its calls. Counters are of the current `generation` unless they say otherwise."""
+    """One operation and everything known about its calls. Counters are of the current `generation` unless they say otherwise."""
 
     spec: OperationSpec
     ordinal: int
@@ -72,11 +72,11 @@ class Operation(Struct, frozen=True):
     total_attempts: int = 0
     """Over all generations."""
     allowed_from: int = 0
-    """`total_attempts` that do not count against the policy any more."""
+    """Those of `total_attempts` that no longer count against the policy."""
     lost: int = 0
     """Attempts that ended without a definite answer."""
     in_flight: bool = False
-    """This epoch's worker waits for the answer of a call, forward or back."""
+    """This epoch's worker waits for the answer to a call, forward or back."""
     claiming: bool = False
     """The call in flight is made only to be undone."""
     claims: int = 0
@@ -93,7 +93,7 @@ class Operation(Struct, frozen=True):
     unknown_probes: int = 0
     given_up: bool = False
     removed: bool = False
-    """A later plan does without it: it is undone while the saga goes on."""
+    """A later plan omits it: it is undone while the saga continues."""
     rejected: bool = False
     """It landed, but a validator found its output INVALID."""
     output: Json = None
@@ -105,7 +105,7 @@ class Operation(Struct, frozen=True):
     verdicts: tuple[Json, ...] = ()
     ended_at: float = 0.0
     owner: str = ""
-    """The saga whose id is in its keys, where that is another: the amendment that brought it in."""
+    """The saga whose id is in its keys, if that is another one: the amendment that brought it in."""
 
     @property
     def id(self) -> str:
@@ -156,15 +156,15 @@ class PlanState(Struct, frozen=True):
     infeasible: tuple[str, ...] = ()
     """Why there is no plan, or no repair of it."""
     accepted: AcceptedPlan | None = None
-    """The one whose operations these are, whatever has been proposed since."""
+    """The plan that these operations belong to, whatever has been proposed since."""
     revisable: bool = False
-    """It may be repaired, or so much of it as stands."""
+    """It, or what stands of it, may be repaired."""
     disruption: str = ""
-    """Why nothing further of it is started until it is repaired, or that is given up."""
+    """Why nothing further of it is started until it is repaired, or its repair is given up."""
 
 
 class Amending(Struct, frozen=True):
-    """The amendment that is under way: all that it takes to begin it, should nobody have done so yet."""
+    """The amendment under way, with everything needed to begin it if nobody has done so yet."""
 
     saga: str
     request: Json
@@ -172,25 +172,25 @@ class Amending(Struct, frozen=True):
 
 
 class Index(Struct, frozen=True):
-    """What `next_steps` asks about all operations, so that it need not look at each. Derived from them; only `evolve` keeps it.
+    """Index for questions of `next_steps` about all operations, so that it need not visit each. Derived; only `evolve` keeps it.
 
-    Members of a set stand with their ordinals, which say their order.
+    The members of a set are keyed to their ordinals, which give their order.
     """
 
     names: Map[int, str] = Map()
     """Ordinal → operation."""
     in_flight: int = 0
-    """How many wait for the answer of a call; and so on."""
+    """How many wait for the answer to a call; and so on."""
     calling_forward: int = 0
     waiting_for_person: int = 0
     perhaps_live: int = 0
     """Held or stuck where an effect may stand."""
     unfinished: int = 0
-    """Something is still to be done about them, going forward."""
+    """Something is still due for them, going forward."""
     unfinished_before_pivot: int = 0
     """Of these, the ones that the pivot waits for (docs/protocol.md rule 5)."""
     unclosed: int = 0
-    """Something of them is live outside, or can become it."""
+    """Something of them is live outside, or can become live."""
     fatal: Map[str, int] = Map()
     """They failed, and nobody catches that."""
     due: Map[str, int] = Map()
@@ -198,13 +198,13 @@ class Index(Struct, frozen=True):
     unsettled: Map[str, int] = Map()
     """Going forward: how many of its direct prerequisites an operation still waits for; absent where for none."""
     below: Map[str, int] = Map()
-    """Of what goes back, and of all that depends on it: how many direct dependents are unclosed, or have such ones below them."""
+    """For what goes back, and its dependents: how many direct dependents are unclosed, or have unclosed ones below them."""
     after_pivot: Map[str, None] = Map()
     """All that depends on the pivot, directly or not."""
 
 
 class _Outputs(Mapping[str, Json]):
-    """A view: nothing is copied."""
+    """A view of the outputs: nothing is copied."""
 
     def __init__(self, operations: Map[str, Operation]) -> None:
         self._operations = operations
@@ -252,11 +252,11 @@ class Saga(Struct, frozen=True):
     reversal_hold: str = ""
     amending: Amending | None = None
     amendments: tuple[str, ...] = ()
-    """All that were ever begun, in this order."""
+    """All amendments that were ever begun, in order."""
     amendment_note: str = ""
-    """Why the last of them changed nothing."""
+    """Why the last amendment changed nothing."""
     missing: tuple[str, ...] = ()
-    """Operations that have fallen through outside, as somebody said, and that no amendment has replaced since."""
+    """Operations reported lost outside, which no amendment has replaced since."""
     unverified: tuple[str, ...] = ()
     residue: tuple[str, ...] = ()
     redacted: tuple[str, ...] = ()
@@ -265,7 +265,7 @@ class Saga(Struct, frozen=True):
 
     @property
     def headline_stage(self) -> Stage:
-        """What lists go by: a committed saga that somebody has cancelled is on its way back."""
+        """The stage in lists: a committed saga that somebody has cancelled is on its way back."""
         return Stage.REVERSING if self.stage is Stage.COMMITTED and self.cancel_by else self.stage
 
     def in_order(self) -> Iterator[Operation]:
@@ -274,7 +274,7 @@ class Saga(Struct, frozen=True):
 
     @property
     def outputs(self) -> Mapping[str, Json]:
-        """Of the operations that succeeded."""
+        """Outputs of the operations that succeeded."""
         return _Outputs(self.operations)
 
     @property
@@ -288,7 +288,7 @@ class Saga(Struct, frozen=True):
 
     @property
     def pivot_is_open(self) -> bool:
-        """It may be, or become, landed: no compensation starts meanwhile (docs/protocol.md rule 5)."""
+        """Whether the pivot may have landed or may yet land: no compensation starts meanwhile (docs/protocol.md rule 5)."""
         pivot = self.pivot_operation
         return pivot is not None and pivot.status in _OPEN_PIVOT
 
@@ -305,18 +305,18 @@ _OPEN_PIVOT = frozenset(
 
 
 def operation_key(saga_id: str, operation: Operation, generation: int | None = None) -> str:
-    """The identity of an operation's effect: the same for every ambiguous repetition of it (docs/protocol.md rule 2)."""
+    """Return the identity of an operation's effect: the same for every ambiguous repetition of it (docs/protocol.md rule 2)."""
     return _written(operation, operation.owner or saga_id, operation.id, generation or operation.generation)
 
 
 def undo_key(saga_id: str, operation: Operation, undo_generation: int) -> str:
-    """The identity of a compensation: bound to the generation that it undoes."""
+    """Return the identity of a compensation, bound to the generation that it undoes."""
     return _written(operation, operation.owner or saga_id, operation.id, operation.generation, "undo", undo_generation)
 
 
 @lru_cache(maxsize=4096)
 def _quoted(part: str) -> str:
-    """A slash inside an id must not make two keys one."""
+    """Quote an id: a slash inside it must not make two keys one."""
     return quote(part, safe=" :~@")
 
 

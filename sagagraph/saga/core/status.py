@@ -16,7 +16,7 @@ class SagaStatus(StrEnum):
     HELD = "held"
     """Quiet and open, going forward: a person or a later probe must settle an operation."""
     STUCK = "stuck"
-    """Quiet and open, going back: an operation can not be undone without a person."""
+    """Quiet and open, going back: an operation cannot be undone without a person."""
     REJECTED = "rejected"
     INFEASIBLE = "infeasible"
 

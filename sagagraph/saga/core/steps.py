@@ -9,7 +9,7 @@ from sagagraph.saga.core.events import Event
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Nothing outside changes: append this and ask again."""
+    """Append this and ask again: nothing outside changes."""
 
     event: Event
 
@@ -46,7 +46,7 @@ class Verify:
 
 @dataclass(frozen=True, slots=True)
 class Reverse:
-    """Undo a saga whose pivot has landed, by a saga of its own."""
+    """Undo a saga whose pivot has landed, by means of another saga."""
 
 
 @dataclass(frozen=True, slots=True)

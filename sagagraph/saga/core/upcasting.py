@@ -33,12 +33,12 @@ RENAMED: dict[tuple[str, int], str] = {}
 
 
 def is_current(name: str, version: int) -> bool:
-    """It reads as it stands: nothing has changed about this event since that schema."""
+    """Tell whether the event reads as it stands: it has not changed since that schema."""
     return not any((name, each) in UPCASTERS or (name, each) in RENAMED for each in range(version, SCHEMA_VERSION))
 
 
 def upcast(name: str, version: int, data: dict[str, Json], at: float) -> tuple[str, dict[str, Json]]:
-    """The event's name and data in the present schema."""
+    """Return the event's name and data in the present schema."""
     for each in range(version, SCHEMA_VERSION):
         step = UPCASTERS.get((name, each))
         data = data if step is None else step(data, at)

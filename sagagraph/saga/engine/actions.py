@@ -1,4 +1,4 @@
-"""Actions: what can be done, undone and asked about (door 1)."""
+"""Actions: what can be done, undone and probed (door 1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sagagraph.workflow.values import Json
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-# pydantic is imported where a value is first read or written: it would take a third of the time that importing the engine takes.
+# pydantic is imported where a value is first read or written: it takes a third of the time that importing the engine takes.
 
 Function = Callable[..., Any]
 """A user's own: of its arguments and its result we know what its annotations say, and no more."""
@@ -34,7 +34,7 @@ Find = Callable[[str, int], "Action"]
 
 @dataclass(frozen=True, slots=True)
 class Guarantees:
-    """What the provider promises (docs/protocol.md rule 0). Declare only what it really keeps to.
+    """Promises of the provider (docs/protocol.md rule 0). Declare only what it really keeps.
 
     `void(request, call)` cancels by `call.idempotency_key` and leaves a tombstone where nothing had landed.
     """
@@ -52,7 +52,7 @@ class Guarantees:
 
 @dataclass(frozen=True, slots=True)
 class UndoCost:
-    """What undoing an operation now would cost, and what it would leave. `amount` is in `currency`, as a plain number."""
+    """Cost of undoing an operation now, and what would be left of it. `amount` is in `currency`, as a plain number."""
 
     amount: float = 0.0
     currency: str | None = None
@@ -61,7 +61,7 @@ class UndoCost:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Action:
-    """Made by `@action`. Calling it calls the function itself, outside of any saga."""
+    """An action made by `@action`. Calling it calls the function itself, outside any saga."""
 
     name: str
     version: int
@@ -77,18 +77,18 @@ class Action:
     request_type: Any
     result_type: Any
     home: str
-    """Where the function was defined: two actions of one name from different homes are not the same."""
+    """Where the function was defined: two actions with the same name from different homes are different actions."""
     formerly: tuple[tuple[str, int], ...] = ()
     """Names and versions under which earlier releases journalled it."""
     needs_body: bool = False
-    """Going forward, only the body that asks for it can run it: what is registered undoes it, and asks about it."""
+    """Going forward, only the body that asks for it can run it; the registered action serves to undo and probe it."""
     _adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict, repr=False)
 
     def __call__(self, request: object, call: Call) -> Any:
         return self.execute(request, call)
 
     def spec(self, operation_id: str, request: object, depends_on: Iterable[str] = (), **changes: Any) -> OperationSpec:
-        """This action as one planned operation; `request` may hold `reference`s, or be a value of the request type."""
+        """Return this action as one planned operation; `request` may hold `reference`s, or be a value of the request type."""
         return OperationSpec(
             id=operation_id,
             action=self.name,
@@ -112,7 +112,7 @@ class Action:
         return self._read("request", self.request_type, value)
 
     def result_from_json(self, value: Json) -> Any:
-        """A result as `execute` would have returned it; None stays None (an operation that a person settled)."""
+        """Return a result as `execute` would have returned it; None stays None (an operation that a person settled)."""
         return None if value is None else self._read("result", self.result_type, value)
 
     def _read(self, which: str, kind: Any, value: Json) -> Any:
@@ -136,7 +136,7 @@ _READER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def to_json(value: object) -> Json:
-    """A JSON value with the content of `value`: a pydantic model, dataclass or plain value."""
+    """Return a JSON value with the content of `value`: a pydantic model, a dataclass or a plain value."""
     from pydantic_core import PydanticSerializationError
 
     try:
@@ -153,7 +153,7 @@ def _anything() -> TypeAdapter[Any]:
 
 
 def _copied(value: Json) -> Json:
-    """A JSON value that is nobody else's: whoever changes what he was given must not change the journal's state."""
+    """Copy a JSON value: a caller who changes what it was given must not change the journal's state."""
     if isinstance(value, dict):
         return {key: _copied(each) for key, each in value.items()}
     return [_copied(each) for each in value] if isinstance(value, list) else value
@@ -164,10 +164,10 @@ def _not_journallable(value: object) -> NoReturn:
 
 
 class Declaration(typing.TypedDict, total=False):
-    """What `@action` may be told."""
+    """Options of `@action`."""
 
     compensate: Function
-    """`compensate(request, result, call)`: the semantic inverse."""
+    """`compensate(request, result, call)` undoes the operation semantically."""
     probe: Function
     """`probe(request, call)` returns a `Probe`."""
     kind: ActionKind | str
@@ -177,11 +177,13 @@ class Declaration(typing.TypedDict, total=False):
     reverse: Function
     """`reverse(request, result, call)` undoes a pivot that has landed."""
     undo_cost: Function
-    """`undo_cost(request, result)` returns an `UndoCost`, and changes nothing."""
+    """`undo_cost(request, result)` returns an `UndoCost` and changes nothing."""
     name: str
     version: int
     formerly: Iterable[str]
-    """`name` (of version 1) or `name@version`: as earlier releases journalled it. It must undo and find what they did."""
+    """`name` (of version 1) or `name@version`, as earlier releases journalled it. This action must be able to undo and find
+    theirs.
+    """
 
 
 @typing.overload
@@ -189,12 +191,12 @@ def action(function: Function, /, **declared: typing.Unpack[Declaration]) -> Act
 @typing.overload
 def action(**declared: typing.Unpack[Declaration]) -> Callable[[Function], Action]: ...
 def action(function: Function | None = None, /, **declared: typing.Unpack[Declaration]) -> Action | Callable[[Function], Action]:
-    """Make `async def f(request, call)` or `def f(request, call)` an action that sagas can run, undo and ask about.
+    """Make `async def f(request, call)` or `def f(request, call)` an action that sagas can run, undo and probe.
 
-    Without `kind`, an action with a compensation is compensatable, and one that declares nothing is read-only. Raising
-    `Refused` says that nothing happened; any other exception leaves the operation in doubt.
+    Without `kind`, an action with a compensation is compensatable, and one that declares nothing is read-only. Raising `Refused`
+    says that nothing happened; any other exception leaves the operation in doubt.
     """
-    frame = sys._getframe(1)  # for annotations that name local types
+    frame = sys._getframe(1)  # resolves annotations that name local types
     names = {**frame.f_globals, **frame.f_locals}
     if function is None:
         return lambda decorated: _made(decorated, names, declared)
@@ -273,7 +275,9 @@ def _types_of(function: Function, names: dict[str, object]) -> tuple[Any, Any]:
 
 
 class ActionRegistry:
-    """Actions by name and version. A later definition at the same place replaces the earlier one (a reloaded module)."""
+    """Actions by name and version. A later definition replaces an earlier one of the same name and version (a reloaded
+    module).
+    """
 
     def __init__(self, actions: Iterable[Action] = ()) -> None:
         self._actions: dict[tuple[str, int], dict[str, Action]] = {}
@@ -287,9 +291,9 @@ class ActionRegistry:
             self._renamed.setdefault(former, {})[made.home] = made
 
     def find(self, name: str, version: int) -> Action:
-        """An action of that name; else the one that was formerly called so.
+        """Return the action with that name; otherwise the one that formerly had it.
 
-        Raises `UnknownActionError` when there is none, or more than one and no way to tell them apart.
+        Raises `UnknownActionError` when there is none, or when several match and nothing tells them apart.
         """
         found = self._actions.get((name, version)) or self._renamed.get((name, version), {})
         if len(found) == 1:

@@ -35,16 +35,17 @@ from sagagraph.workflow.kind import ActionKind
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """A value, kept so that its identity stays its own, and the operations that returned it: True and None are many's."""
+    """A value and the operations that returned it. Keeping the value keeps its identity unique; True and None come from many."""
 
     value: object
     operations: list[str] = field(default_factory=list)
 
 
 class BodySaga:
-    """Leaving the body commits; an exception compensates what committed, dependents first, and goes on to the caller.
+    """A saga driven by a body. Leaving the body commits; an exception compensates what committed, dependents first, and
+    propagates.
 
-    Cancellation, Ctrl-C, SystemExit and errors about the machinery (`leaves_saga_open`) leave the saga open: run the body again.
+    Cancellation, Ctrl-C, SystemExit and errors of the machinery (`leaves_saga_open`) leave the saga open: run the body again.
     """
 
     def __init__(self, engine: SagaHolder, saga_id: str) -> None:
@@ -55,7 +56,7 @@ class BodySaga:
         self._forget()
 
     def _forget(self) -> None:
-        """Each run of the body counts from the beginning: the same calls must get the same ids."""
+        """Reset the counters: in each run of the body, the same calls must get the same ids."""
         self._asked: set[str] = set()
         self._abandoned: set[str] = set()
         """What was asked for by a run that the body then cancelled."""
@@ -114,7 +115,7 @@ class BodySaga:
         `after`: operation ids, or results of this saga's runs; by default everything that had completed before this call.
 
         Raises:
-            OperationFailedError: it was refused or gave up, and holds nothing.
+            OperationFailedError: it was refused or given up, and nothing of it stands.
             OperationHeldError: it is in doubt and waits for a person; the saga stays open.
             ConflictError: the journal has this id with another action or request.
             SagaClosedError: the saga was cancelled meanwhile.
@@ -130,7 +131,7 @@ class BodySaga:
             planned = c.PlanOperation(action.spec(name, request, prerequisites), action.formerly)
             saga = await self._running.tell_until(planned, lambda state: is_over(state, name), operation=name)
         except asyncio.CancelledError:
-            if action.kind is ActionKind.COMPENSATABLE:  # the body may go on without it: it must not commit unasked
+            if action.kind is ActionKind.COMPENSATABLE:  # the body may go on without its result, so it must not commit unnoticed
                 self._abandoned.add(name)
             raise
         finally:
@@ -152,7 +153,7 @@ class BodySaga:
         return own if own in self._running.saga.operations else self._named_formerly(action) or own
 
     def _named_formerly(self, action: Action) -> str | None:
-        """The next operation that an earlier release journalled for this call, under the name that its action had then."""
+        """Return the next operation that an earlier release journalled for this call, under the action's name at that time."""
         for each in self._running.saga.in_order() if action.formerly else ():
             name = each.spec.action
             is_former = (name, each.spec.action_version) in action.formerly and re.fullmatch(rf"{re.escape(name)}-\d+", each.id)
@@ -212,7 +213,7 @@ class BodySaga:
 
     async def _turn_back(self, exc: BaseException) -> None:
         if not isinstance(exc, Exception):
-            return  # the process is told to stop now; the saga can be resumed
+            return  # the process is being told to stop now; the saga can be resumed
         self._running.asked = None
         try:
             await self._running.tell(c.RaiseBody(Fault(type(exc).__name__, words_of(exc) or type(exc).__name__)))
@@ -224,7 +225,7 @@ class BodySaga:
 
 
 def failure_of(saga: Saga, operation: Operation) -> SagaGraphError:
-    """Why `operation`, which is over, returned nothing."""
+    """Return the reason why `operation`, which is over, returned nothing."""
     fault = operation.fault
     why = operation.hold or (fault.message if fault else operation.status.value)
     ids = {"saga_id": saga.id, "operation_id": operation.id}
@@ -239,7 +240,7 @@ def failure_of(saga: Saga, operation: Operation) -> SagaGraphError:
 
 
 def open_end_of(saga: Saga) -> SagaGraphError:
-    """Why a quiet saga whose body is through has not committed."""
+    """Return the reason why a quiet saga whose body has ended has not committed."""
     status = status_of(saga)
     named = ", ".join(f"{each.id} ({each.hold})" for each in saga.in_order() if each.hold)
     kind = OperationHeldError if status in (SagaStatus.HELD, SagaStatus.STUCK) else SagaClosedError
@@ -247,13 +248,13 @@ def open_end_of(saga: Saga) -> SagaGraphError:
 
 
 def leaves_open(exc: BaseException) -> bool:
-    if isinstance(exc, ExceptionGroup):  # of a TaskGroup
+    if isinstance(exc, ExceptionGroup):  # raised by a TaskGroup
         return all(leaves_open(each) for each in exc.exceptions)
     return not isinstance(exc, Exception) or (isinstance(exc, SagaGraphError) and exc.leaves_saga_open)
 
 
 def checked_id(given: str, field: str) -> str:
-    """Ids become text in journals, keys and other people's ledgers."""
+    """Check an id, which becomes text in journals, keys and other people's ledgers."""
     if not isinstance(given, str) or not given:
         raise InvalidInputError("an id is a text that is not empty", field=field)
     try:
@@ -264,7 +265,7 @@ def checked_id(given: str, field: str) -> str:
 
 
 def is_over(saga: Saga, name: str) -> bool:
-    """Nothing more will become of this operation while the saga goes forward, or the saga does not go forward any more."""
+    """Tell whether nothing more will become of this operation going forward, or the saga no longer goes forward."""
     operation = saga.operations.get(name)
     if operation is None or operation.in_flight:
         return False

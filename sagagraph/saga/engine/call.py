@@ -1,4 +1,4 @@
-"""Call under way: `current_call`, and what it may end with: `Probe` (did the effect of this key land?) and `Paused`."""
+"""Call under way: `current_call`, and what a call may end with: `Probe` (did the effect of this key land?) and `Paused`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sagagraph.saga.core.events import ProbeAnswer
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Made by the five constructors below and returned by an action's `probe`."""
+    """Answer of an action's `probe`. Make it with one of the five constructors below."""
 
     answer: ProbeAnswer
     result: object = None
@@ -31,21 +31,21 @@ class Probe:
 
     @classmethod
     def absent(cls) -> Probe:
-        """Nothing has landed so far. A call in flight may still land: absence is not a fact until sealed."""
+        """Nothing has landed so far. A call in flight may still land: absence is no fact until the operation is sealed."""
         return cls(ProbeAnswer.ABSENT)
 
     @classmethod
     def multiple(cls, results: Sequence[object]) -> Probe:
-        """It landed more than once: a person must look."""
+        """It landed more than once: a person must look at it."""
         return cls(ProbeAnswer.MULTIPLE, list(results), f"it landed {len(results)} times")
 
     @classmethod
     def unknown(cls, reason: str) -> Probe:
-        """The provider could not say."""
+        """The provider could not tell."""
         return cls(ProbeAnswer.UNKNOWN, None, reason)
 
 
-class Paused(Exception):  # noqa: N818 - no error: it waits for something that the caller will bring
+class Paused(Exception):  # noqa: N818 - not an error: the action waits for something that the caller will bring
     """Raised by an action that stops without an outcome until its body runs it again; the message says what it waits for."""
 
 
@@ -53,7 +53,7 @@ _CURRENT: ContextVar[Call] = ContextVar("sagagraph_call")
 
 
 def current_call() -> Call:
-    """The call that the running code was started for. Raises `NotAllowedError` outside of one."""
+    """Return the call that started the running code. Raises `NotAllowedError` outside a call."""
     try:
         return _CURRENT.get()
     except LookupError:
@@ -61,5 +61,5 @@ def current_call() -> Call:
 
 
 def enter_call(call: Call) -> None:
-    """Make `call` the current one of this task."""
+    """Make `call` the current call of this task."""
     _CURRENT.set(call)

@@ -1,6 +1,6 @@
-"""Calls: run an action, probe, void or compensation, and tell the core how it ended.
+"""Calls: run an action, probe, void or compensation, and report to the core how it ended.
 
-Whatever a call does, it ends as a command: a reply, a refusal, or lost. Nothing is retried in here (docs/protocol.md rule 3a).
+However a call ends, it ends as a command: a reply, a refusal, or lost. Nothing is retried here (docs/protocol.md rule 3a).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ AroundCall = Callable[[Call], AbstractAsyncContextManager[None]]
 class Effects:
     """Performs the calls of one engine. `executor` runs functions that are not coroutines.
 
-    `check_held` raises `SupersededError` if this worker does not hold the saga of that id any more.
+    `check_held` raises `SupersededError` if this worker no longer holds the saga with that id.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Effects:
             return c.ActionRefused(operation.id, Fault(exc.code, words_of(exc)), exc.transient, self._random.random())
         except Paused as exc:
             return c.ActionPaused(operation.id, words_of(exc))
-        except Exception as exc:  # noqa: BLE001 - any other end is in doubt, whatever it was
+        except Exception as exc:  # noqa: BLE001 - any other ending is in doubt, whatever it was
             return c.ActionLost(operation.id, _fault_of(exc), self._random.random())
         output, verdicts = await self._judged_output(saga, operation, action, output)
         return c.ActionReplied(operation.id, output, verdicts)
@@ -100,12 +100,12 @@ class Effects:
                 output = to_json(result)
         except Refused as exc:
             return c.UndoRefused(operation.id, Fault(exc.code, words_of(exc)), exc.transient, self._random.random())
-        except Exception as exc:  # noqa: BLE001 - any other end is in doubt, whatever it was
+        except Exception as exc:  # noqa: BLE001 - any other ending is in doubt, whatever it was
             return c.UndoLost(operation.id, _fault_of(exc), self._random.random())
         return c.UndoReplied(operation.id, output)
 
     async def verify(self, saga: Saga, step: Verify, find: Callable[[Operation], Action | None]) -> c.Verified:
-        """Probe all of them at once; what can not be asked is UNKNOWN."""
+        """Probe all of these operations at once; an operation that cannot be probed is UNKNOWN."""
 
         async def one(name: str) -> tuple[str, ProbeAnswer]:
             operation = saga.operations[name]
@@ -137,10 +137,12 @@ class Effects:
             return Probe.unknown(f"{fault.code}: {fault.message}"), None
 
     async def _called(self, call: Call, timeout_s: float, function: Callable[..., Any] | None, *arguments: object) -> Any:
-        """Within `timeout_s`. A function that is not a coroutine can not be interrupted: after a time-out it may still land."""
+        """Call within `timeout_s`. A function that is not a coroutine cannot be interrupted: it may still land after the
+        time-out.
+        """
         if function is None:
             raise TypeError("this action has no such function")
-        if timeout_s <= 0:  # this process was frozen after the intent: others may count on its deadline by now
+        if timeout_s <= 0:  # this process was frozen after the intent: others may rely on its deadline by now
             raise TimeoutError("its time was over before it could start")
         enter_call(call)
         try:
@@ -177,13 +179,13 @@ class Effects:
 
 
 def _is_cancelled_from_outside() -> bool:
-    """Rather than by something inside the call, which is no reason to stop."""
+    """Tell whether the cancellation came from outside, rather than from inside the call, which is no reason to stop."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 async def _awaited(answer: object) -> Any:
-    """What a callable object or a partial returned may still be a coroutine."""
+    """Await the value if it is a coroutine, as what a callable object or a partial returns may be."""
     return await answer if isinstance(answer, Awaitable) else answer
 
 

@@ -1,9 +1,10 @@
-"""Coordinator: the effectful loop around the pure core, for one saga, under one lease, as its one writer.
+"""Coordinator: the effectful loop around the pure core, for one saga, under one lease, as its only writer.
 
 A turn of the loop takes all commands that have arrived, decides, adds what is due, appends everything in one commit, and only
-then starts effects (docs/protocol.md rule 1). So parallel outcomes share commits, and an outcome shares one with the intent of
-what it makes ready; nothing that is ready waits for that. Where a body says what comes next, an outcome whose loss would settle
-itself is shown to it first, and written with what the body asks for then, or as soon as the loop is idle (ADR-0007).
+then starts effects (docs/protocol.md rule 1). So parallel outcomes share commits, and an outcome shares one with the intents that
+it makes ready; nothing that is ready waits for a commit of others. Where a body says what comes next, an outcome that would
+settle itself if it were lost is shown to the body first. It is written with what the body asks for then, or as soon as the loop
+is idle (ADR-0007).
 """
 
 from __future__ import annotations
@@ -36,13 +37,15 @@ _UNWRITTEN_S = 0.005
 
 
 class Observer(Protocol):
-    """Told of every batch after it is durable; must not raise and must not wait."""
+    """Called with every batch once it is durable; must neither raise nor block."""
 
     def __call__(self, saga: Saga, entries: tuple[e.Entry, ...], /) -> None: ...
 
 
 class Coordinator:
-    """`reverse` undoes the saga by another one and returns when that has ended (docs/protocol.md rule 5)."""
+    """Coordinator of one saga. `reverse` undoes the saga by another one and returns when that one has ended
+    (docs/protocol.md rule 5).
+    """
 
     def __init__(
         self,
@@ -95,19 +98,21 @@ class Coordinator:
         self._loop_task = asyncio.create_task(self._run(), name=f"saga {self.saga.id}")
 
     def give(self, operation: str, action: Action) -> None:
-        """Perform `operation` with this very action: two that a function made may share a name, and differ in what they call."""
+        """Perform `operation` with exactly this action: two actions made by one function may share a name and differ in what they
+        call.
+        """
         self._given[operation] = action
 
     async def tell(self, command: c.Command) -> None:
-        """Returns when the command's events are durable; raises what the core says against it."""
+        """Give a command to the core and return when its events are durable; raises the core's objection."""
         await self._arrive(command)
 
     async def tell_until(self, command: c.Command, is_reached: IsReached, *, operation: str) -> Saga:
-        """Tell it, and return the first state after it for which `is_reached`; see `until`."""
+        """Give a command to the core and return the first later state for which `is_reached` holds; see `until`."""
         return await self._arrive(command, is_reached, operation)
 
     async def flush(self) -> None:
-        """Returns when all that `saga` shows is durable."""
+        """Return when everything that `saga` shows is durable."""
         if self._unwritten:
             await self._arrive(None)
 
@@ -119,20 +124,20 @@ class Coordinator:
         return await answer
 
     def hear(self, request: Request) -> None:
-        """A person asked for something."""
+        """Take in a person's request."""
         if request.number > self.heard:
             self.heard = request.number
             self._inbox.append(_Arrival(_command_of(request)))
             self._woken.set()
 
     def renewed(self, at: float) -> None:
-        """The lease was prolonged by a request that was sent at `at`."""
+        """Note that the lease was renewed by a request sent at `at`."""
         self._lasts_until = at + self._ttl_s
 
     async def check_still_held(self) -> None:
-        """Before a call goes out: whoever was frozen for longer than its lease lasts must ask whether it still has it.
+        """Check the lease before a call goes out: a worker frozen for longer than its lease must ask whether it still has it.
 
-        Raises `SupersededError`. Nobody can ask at the very moment of the call: what slips through is what rules 3 to 5 are for.
+        Raises `SupersededError`. No check can happen at the very moment of the call: rules 3 to 5 cover what slips through.
         """
         now = self._clock()
         if now < self._lasts_until:
@@ -142,9 +147,9 @@ class Coordinator:
         self.renewed(now)
 
     async def until(self, is_reached: IsReached, *, operation: str | None = None) -> Saga:
-        """Returns the first state, from now on, for which `is_reached`. Raises what ended the loop, if that comes first.
+        """Return the first state, from now on, for which `is_reached` holds. Raises what ended the loop, if that comes first.
 
-        `operation`: what `is_reached` looks at, beside the saga's stage; None: anything.
+        `operation`: what `is_reached` looks at, beside the saga's stage; None means anything.
         """
         if is_reached(self.saga):
             return self.saga
@@ -156,12 +161,12 @@ class Coordinator:
 
     @property
     def is_idle(self) -> bool:
-        """Nothing has arrived, not even before we came; nothing is out, and nothing is due, now or later."""
+        """Whether nothing has arrived (not even before this worker came), nothing is out, and nothing is due, now or later."""
         under_way = self._is_turning or self._inbox or self._unwritten or self._calls
         return self._has_learned and not under_way and is_quiet(self.saga)
 
     async def drain(self, within_s: float) -> None:
-        """Start no further effect, let those that are out end (for so long), and then end with `DrainedError`."""
+        """Start no further effects, let those that are out end (for at most this long), then end with `DrainedError`."""
         self._is_draining = True
         with suppress(TimeoutError, SagaGraphError):
             async with asyncio.timeout(within_s):
@@ -170,9 +175,9 @@ class Coordinator:
         await self._end(DrainedError(f"saga {self.saga.id!r}: this worker was told to stop; resume it", saga_id=self.saga.id))
 
     async def stop(self) -> None:
-        """Leave the saga as it is and give the lease back: calls under way are abandoned and will be in doubt.
+        """Leave the saga as it is and release the lease: calls under way are abandoned and will be in doubt.
 
-        If it was superseded, there is no lease to give back, and what its calls still answer is written down first.
+        If the worker was superseded, there is no lease to release, and late answers to its calls are written down first.
         """
         if self._loop_task is not None:
             if not isinstance(self._failure, SupersededError):
@@ -210,15 +215,15 @@ class Coordinator:
             await self._fail(SagaGraphError(f"saga {self.saga.id!r} stopped: {exc!r}; resume it", saga_id=self.saga.id))
             raise
         finally:
-            await self._end(self._let_go())  # also when something cancelled the loop itself: nobody must wait for it
+            await self._end(self._let_go())  # even when the loop itself was cancelled: nobody must be left waiting
             for call in self._calls.values():
                 call.cancel()
             await asyncio.gather(*self._calls.values(), return_exceptions=True)
 
     async def _turn(self) -> float:
-        """One commit and the effects that it allows. Returns when to look again if nothing happens."""
+        """Make one commit and start the effects that it allows. Returns when to look again if nothing happens."""
         self._woken.clear()
-        self._is_turning = True  # what has arrived is neither in the inbox nor in the state until it is written
+        self._is_turning = True  # what has arrived is in neither the inbox nor the state until it is written
         inbox, self._inbox = self._inbox, []
         batch = _Batch(self.saga, self.lease.epoch, self._clock())
         self._answering = [each.waiter for each in inbox if each.waiter]
@@ -243,7 +248,9 @@ class Coordinator:
         return wake_at
 
     def _may_wait(self, batch: _Batch) -> bool:
-        """Rule 1: only where a body will say what comes next, and where being in doubt about it would settle itself."""
+        """Apply rule 1: wait only where a body will say what comes next, and where doubt about the outcome would settle
+        itself later.
+        """
         if batch.saga.driver is not e.Driver.BODY or batch.saga.body_completed or batch.saga.stage is not Stage.RUNNING:
             return False
         first = self._unwritten[0].at if self._unwritten else batch.now
@@ -263,7 +270,7 @@ class Coordinator:
     async def _write(self, saga: Saga, entries: list[e.Entry], commands: list[c.Command]) -> None:
         """Append what was unwritten and then `entries`, which make `saga`.
 
-        Raises what the store raises; the acknowledgements among `commands` are kept as evidence then.
+        Raises what the store raises; acknowledgements among `commands` are then kept as evidence.
         """
         if self._unwritten:
             entries, commands = [*self._unwritten, *entries], [*self._unwritten_of, *commands]
@@ -349,7 +356,7 @@ class Coordinator:
             return None
 
     async def _sleep_until(self, wake_at: float) -> None:
-        """Until a command or the answer of a call is there; those that are become commands of the next turn."""
+        """Sleep until a command or the answer to a call arrives; answers become commands of the next turn."""
         if wake_at == _STILL:
             await self._woken.wait()
         else:
@@ -361,10 +368,10 @@ class Coordinator:
                 del self._calls[step]
                 self._inbox.append(_Arrival(task.result()))
 
-    # -- what others did, and what is told to others -----------------------------------------------------------------
+    # -- what others did, and what others are told -------------------------------------------------------------------
 
     async def _learn(self) -> None:
-        """What superseded workers and people have left for us; before the first effect."""
+        """Read what superseded workers and people have left for this worker, before its first effect."""
         for note in await self._store.notes(self.saga.id):
             self._inbox.append(_Arrival(c.EvidenceFound(note.operation, note.call, note.key, note.output)))
         for request in await self._store.requests({self.saga.id: self.heard}):
@@ -374,7 +381,7 @@ class Coordinator:
         self._waiters.show(self.saga, {name for each in entries if (name := _operation_of(each.event))})
 
     async def _fail(self, exc: SagaGraphError) -> None:
-        """Superseded, or the store is gone: start nothing, let what is out end, and write down what it says."""
+        """Handle a lost lease or store: start nothing, let calls under way end, and write down their answers."""
         self._on_failure(exc)
         await self._end(exc)
         if isinstance(exc, SupersededError) and self._calls:
@@ -382,13 +389,13 @@ class Coordinator:
             await self._keep_evidence([each for each in ended if not isinstance(each, BaseException)])
 
     async def _end(self, exc: SagaGraphError) -> None:
-        """Nobody waits for this coordinator any more; the first reason stands."""
+        """Release everybody who waits for this coordinator; the first reason counts."""
         self._failure = self._failure or exc
         _fail_all([*self._answering, *(each.waiter for each in self._inbox if each.waiter)], self._failure)
         self._waiters.fail(self.saga, self._failure)
 
     async def _keep_evidence(self, commands: list[c.Command]) -> None:
-        """Acknowledgements that can not be journalled any more are left for the new holder (docs/protocol.md rule 6)."""
+        """Leave acknowledgements that can no longer be journalled for the new holder (docs/protocol.md rule 6)."""
         for command in commands:
             note = _note_of(self.saga, command)
             if note is not None:
@@ -398,7 +405,7 @@ class Coordinator:
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """A command, and who waits until it is durable, and for what after that; without one, until what is unwritten is."""
+    """A command, and who waits until it is durable (and for what after that); without one, until what is unwritten is durable."""
 
     command: c.Command | None
     waiter: asyncio.Future[Saga] | None = None
@@ -421,7 +428,7 @@ class _Batch:
         self.entries.append(entry)
 
     def take(self, arrival: _Arrival) -> bool:
-        """False if the core refused the command; whoever waits for it is told why."""
+        """Take a command. Returns False if the core refused it; whoever waits for it is told why."""
         if arrival.command is None:
             return True
         try:

@@ -1,4 +1,4 @@
-"""Engine: the door to all that can be done with sagas (door 1), for code with an event loop and for code without."""
+"""Engine: everything that can be done with sagas (door 1), for code with an event loop and for code without one."""
 
 from __future__ import annotations
 
@@ -43,18 +43,19 @@ if TYPE_CHECKING:
 
 
 class Engine(SagaHolder):
-    """One process's access to a store. Make it with `Engine.open`; several may share a store."""
+    """One process's access to a store. Make it with `Engine.open`; several engines may share a store."""
 
     @staticmethod
     def open(store_url: str, **options: Any) -> EngineOpening:
-        """Open `sqlite:///FILE`, `postgresql://…` or `memory:`; use it as `async with`, or as `with` for the synchronous form.
+        """Open `sqlite:///FILE`, `postgresql://…` or `memory:`; use it with `async with`, or with `with` for the synchronous
+        form.
 
-        Raises `InvalidInputError` for a URL that it does not know, `StoreError` for a store that can not be opened.
+        Raises `InvalidInputError` for an unknown kind of URL, `StoreError` for a store that cannot be opened.
         """
         return EngineOpening(store_url, options)
 
     def saga(self, saga_id: str) -> BodySaga:
-        """A saga whose operations the body of an `async with` runs: begins it, or runs it again."""
+        """Begin a saga, or run it again; the body of an `async with` runs its operations."""
         return BodySaga(self, saga_id)
 
     # -- what people do ----------------------------------------------------------------------------------------------
@@ -65,19 +66,23 @@ class Engine(SagaHolder):
         return view if saga.amending is None else await self._beside_amendment(view, saga.amending.saga)
 
     async def _beside_amendment(self, view: SagaView, amendment: str) -> SagaView:
-        """A saga that is being amended waits for whatever its amendment waits for; the plan that is shown is that one's."""
+        """Return the status of a saga; one that is being amended waits for what its amendment waits for, and shows that one's
+        plan.
+        """
         try:
             child = await self.load(amendment)
-        except UnknownSagaError:  # to be begun
+        except UnknownSagaError:  # has yet to begin
             return view
         status = status_of(child)
-        if status.is_final:  # to be taken over
+        if status.is_final:  # its outcome has yet to be taken over
             return view
         plan_hash = child.plan.hash if status is SagaStatus.AWAITING_APPROVAL else view.plan_hash
         return dataclasses.replace(view, status=status, plan_hash=plan_hash)
 
     async def state_at(self, saga_id: str, version: int) -> SagaView:
-        """Where the saga stood when its journal had `version` events. Raises `InvalidInputError` for one that it never had."""
+        """Return the saga's state when its journal had `version` events. Raises `InvalidInputError` if it never had that
+        version.
+        """
         entries = await self.store.read(saga_id)
         if not 1 <= version <= len(entries):
             raise InvalidInputError(
@@ -89,7 +94,7 @@ class Engine(SagaHolder):
     async def replay(self, saga_id: str, *, judge_plan: JudgePlan | None = None) -> Replay:
         """Fold the journal again and run the validators again on what they were shown; writes nothing.
 
-        `judge_plan` judges plans: a domain's `validate`. Raises `JournalError` for a journal that can not be folded.
+        `judge_plan` judges plans: a domain's `validate`. Raises `JournalError` for a journal that cannot be folded.
         """
         entries = await self.store.read(saga_id)
         return await replay(saga_id, entries, await self.store.headline(saga_id), self.find, judge_plan)
@@ -97,10 +102,10 @@ class Engine(SagaHolder):
     async def retire(
         self, saga_id: str | None = None, *, older_than: timedelta | None = None, archive: Path | None, dry_run: bool = False
     ) -> Retirement:
-        """Let go of the journal of a finished saga, or of all that ended so long ago; safe to repeat.
+        """Delete the journal of a finished saga, or of all sagas that ended at least that long ago; safe to repeat.
 
         With `archive`, their lines are in that file, on disk, before anything is deleted; None drops them. A saga that is open,
-        or that something open needs, is kept. The ids stay: they are never used again.
+        or that something open needs, is kept. Ids remain and are never used again.
         """
         if (saga_id is None) is (older_than is None):
             raise InvalidInputError("name a saga or say how old, one of them", field="older_than")
@@ -118,10 +123,11 @@ class Engine(SagaHolder):
         return [each.saga_id for each in await self.store.headlines() if each.stage in FINAL and each.updated_at <= latest]
 
     async def redact(self, saga_id: str, fields: Iterable[str], *, by: str = "user") -> SagaView:
-        """Make what stands under these names, in payloads at any depth, unreadable for good; in its reversal too.
+        """Make the values under these names, in payloads at any depth, permanently unreadable, also in the saga's reversal.
 
-        Only for a finished saga: undoing needs what it did. Afterwards it can not be undone or run again. Safe to repeat. Raises
-        `InvalidInputError` for a name that is nowhere in the journal, `NotAllowedError` for a saga that is not finished.
+        Works only on a finished saga, because undoing needs what it did. Afterwards it can be neither undone nor run again. Safe
+        to repeat. Raises `InvalidInputError` for a name that is nowhere in the journal, `NotAllowedError` for a saga that is not
+        finished.
         """
         names = checked_fields(fields)
         saga = await self.load(saga_id)
@@ -134,7 +140,7 @@ class Engine(SagaHolder):
         return await self.status(saga_id)
 
     async def _withdraw(self, saga_ids: Iterable[str]) -> None:
-        """The rows that were projected from what the journals do not say any more."""
+        """Withdraw the rows that were projected from what the journals no longer say."""
         from sagagraph.saga.stores.projections.projector import Projector
 
         projector = Projector(self.store)
@@ -151,7 +157,7 @@ class Engine(SagaHolder):
         return await open_sagas(self.store)
 
     async def project(self, saga_id: str) -> Projection:
-        """The saga as rows (docs/projections.md); a store in a database has them in its tables when this returns."""
+        """Project the saga as rows (docs/projections.md); a store in a database has them in its tables when this returns."""
         from sagagraph.saga.stores.projections.projector import Projector
 
         projector = Projector(self.store)
@@ -161,10 +167,10 @@ class Engine(SagaHolder):
             projector.close()
 
     async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
-        """Go on with an open saga until it is quiet, or with what amends it; a finished one is only reported.
+        """Resume an open saga, or its amendment, until it is quiet; a finished saga is only reported.
 
-        A workflow is carried on. A saga of a body that is not run again is settled and then compensated; one that waits for an
-        answer is only reported: its graph is told the answer, or it is cancelled.
+        A workflow is carried on. A saga whose body is not run again is settled and then compensated. A saga that waits for an
+        answer is only reported: answer its graph, or cancel it.
         """
         saga = await self.load(saga_id)
         if saga.amending is not None:
@@ -186,9 +192,9 @@ class Engine(SagaHolder):
             await coordinator.tell(c.RaiseBody(e.Fault("resumed", "resumed without its body")))
 
     async def cancel(self, saga_id: str, *, preview: bool = False, by: str = "user") -> SagaView | CancelPreview:
-        """Undo the saga: compensate it, or reverse it if its pivot has landed. `preview` only says what that would do.
+        """Undo the saga: compensate it, or reverse it if its pivot has landed. `preview` only reports what that would do.
 
-        Raises `NotAllowedError`, naming the residue, for a saga whose pivot has landed and can not be reversed.
+        Raises `NotAllowedError`, naming the residue, for a saga whose pivot has landed and cannot be reversed.
         """
         saga = await self.load(saga_id)
         check_not_redacted(saga)
@@ -207,22 +213,22 @@ class Engine(SagaHolder):
     async def resolve(
         self, saga_id: str, operation_id: str, resolution: Resolution | str, *, output: object = None, by: str = "user"
     ) -> SagaView:
-        """A person settles an operation that is held or stuck, and the saga goes on with that.
+        """Settle an operation that is held or stuck, as a person says, and resume the saga.
 
-        What they know is heard before anything else is tried: a cancellation made by hand must not be made again.
+        The person's answer is heard before anything else is tried: a cancellation made by hand must not be made again.
         """
         said = Resolution(resolution)
         async with self.hold(saga_id, looks_again=False) as coordinator:
             operation = coordinator.saga.operations.get(operation_id)
             if operation is not None and not operation.waits_for_person:
-                await coordinator.until_quiet()  # it may be held once it has been asked about
+                await coordinator.until_quiet()  # it may be held once it has been probed
             await coordinator.tell(c.Resolve(operation_id, said, by, to_json(output)))
             await coordinator.until_quiet()
         await self.conclude_amendment(saga_id)
         return await self.status(saga_id)
 
     async def _see_to(self, saga_id: str, request: int) -> None:
-        """Until `request` is consumed and the saga is quiet: by whoever holds it, or by us once nobody does."""
+        """Wait until `request` is consumed and the saga is quiet: its holder does that, or this engine once nobody holds it."""
         while not _has_seen_to(await self.load(saga_id), request):
             with suppress(BusyError):
                 async with self.hold(saga_id, wait=False) as coordinator:
@@ -234,10 +240,10 @@ class Engine(SagaHolder):
     # -- amendments --------------------------------------------------------------------------------------------------
 
     async def begin_amendment(self, saga_id: str, wish: Json, *, lost: Collection[str], by: str, approved_by: str = "") -> None:
-        """Set a committed saga on the way to another plan; `PlanningGraph.change` does that, and all that follows.
+        """Begin changing a committed saga to another plan; `PlanningGraph.change` does this, and everything that follows.
 
-        Where nothing is lost and nothing else is wished for, nothing happens. Raises `NotAllowedError` where a cancel or another
-        amendment goes on, and where the pivot can not be reversed: nothing could take its place.
+        Nothing happens if nothing is lost and nothing different is asked for. Raises `NotAllowedError` while a cancel or another
+        amendment is under way, and where the pivot cannot be reversed, so that nothing could replace it.
         """
         async with self.hold(saga_id) as coordinator:
             saga = coordinator.saga
@@ -253,12 +259,12 @@ class Engine(SagaHolder):
             await coordinator.tell(c.BeginAmendment(next_amendment_id(saga), request, by, approved_by))
 
     async def conclude_amendment(self, saga_id: str) -> None:
-        """If `saga_id` is an amendment that has ended, tell its parent what came of it. Safe to repeat, also after a crash."""
+        """Tell the parent what came of `saga_id`, if that is an amendment that has ended. Safe to repeat, also after a crash."""
         child = await self.load(saga_id)
         parent_id = amended_by(child)
         if parent_id is None or not status_of(child).is_final:
             return
-        with suppress(RetiredError):  # a parent that was let go of has been told
+        with suppress(RetiredError):  # a parent that was retired has been told
             amending = (await self.load(parent_id)).amending
             if amending is None or amending.saga != saga_id:
                 return
@@ -267,7 +273,7 @@ class Engine(SagaHolder):
 
 
 class EngineOpening:
-    """What `Engine.open` returns: enter it with `async with`, or with `with` from code without an event loop."""
+    """Result of `Engine.open`: enter it with `async with`, or with `with` from code without an event loop."""
 
     def __init__(self, store_url: str, options: dict[str, Any]) -> None:
         self._url = store_url
@@ -293,7 +299,7 @@ class EngineOpening:
 
 
 class SyncEngine:
-    """The engine for scripts: the same methods without `await`, on an event loop in a thread of its own."""
+    """The engine for scripts: the same methods without `await`, on an event loop in a thread that it owns."""
 
     def __init__(self, opening: EngineOpening) -> None:
         self.thread = LoopThread()

@@ -1,4 +1,4 @@
-"""Holder of sagas: the actions, leases and coordinators of those that this process holds."""
+"""Holder of sagas: the actions, leases and coordinators of the sagas that this process holds."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _THREADS = 32
 
 
 class SagaHolder:
-    """What holds sagas on one store; `Engine` adds what people do with them.
+    """Holds sagas on one store; `Engine` adds what people do with them.
 
-    `account`: what a domain says of a saga's money. `tracer`: makes the spans, rather than one of the program's own provider
-    (docs/telemetry.md).
+    `account`: what a domain says of a saga's money. `tracer`: makes the spans, instead of the tracer of the program's own
+    provider (docs/telemetry.md).
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class SagaHolder:
         self._observers = tuple(observers)
         self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="sagagraph-call")
         self.telemetry = Telemetry(tracer)
-        jitter = random or Random()  # noqa: S311 - jitter is no secret
+        jitter = random or Random()  # noqa: S311 - jitter needs no secrecy
         self._effects = Effects(self._threads, jitter, clock, around_call, self._check_held, self.telemetry)
         self._owner = this_owner(uuid.uuid4().hex[:8])
         self._entered: set[str] = set()
@@ -80,15 +80,16 @@ class SagaHolder:
         self._keeper = LeaseKeeper(store, self._held, clock=clock, lease_ttl_s=lease_ttl_s)
 
     async def drain(self, within_s: float = DRAIN_S) -> None:
-        """Before a shutdown: begin nothing, let the calls that are out end (for so long), journal how, and let go of all sagas.
+        """Prepare for a shutdown: begin nothing, let calls under way end (for at most this long), journal them, release all
+        sagas.
 
-        Whoever waits for one of them gets a `DrainedError`, and so does whoever enters one from now on.
+        Everybody who waits for one of them, or enters one from now on, gets a `DrainedError`.
         """
         self._is_draining = True
         await asyncio.gather(*(each.drain(within_s) for each in list(self._held.values())))
 
     async def close(self) -> None:
-        """Stop what this engine still holds, resumably, and close the store."""
+        """Stop what this engine still holds, so that it can be resumed, and close the store."""
         for coordinator in list(self._held.values()):
             await coordinator.stop()
         self._held.clear()
@@ -102,7 +103,7 @@ class SagaHolder:
         self._actions.add(action)
 
     def find(self, name: str, version: int) -> Action:
-        """Raises `UnknownActionError`."""
+        """Return the action with that name. Raises `UnknownActionError`."""
         if name.endswith(REVERSING):
             return reversing_action(self.find(name.removesuffix(REVERSING), version))
         return (self._actions if self._actions.knows(name, version) else DECLARED).find(name, version)
@@ -113,10 +114,10 @@ class SagaHolder:
     async def hold(
         self, saga_id: str, *, begin: SagaBegun | None = None, wait: bool = True, looks_again: bool = True
     ) -> AsyncIterator[Coordinator]:
-        """Be the saga's one writer for a while; with `begin`, begin it if there is none of this id.
+        """Be the saga's only writer for a while; with `begin`, begin it if no saga has this id.
 
-        With `wait`, waits for a dead worker's lease to run out. Raises `BusyError` if another worker holds it,
-        `UnknownSagaError`, and `ConflictError` if the saga was begun with something else.
+        With `wait`, waits for a dead worker's lease to expire. Raises `BusyError` if another worker holds it, `UnknownSagaError`,
+        and `ConflictError` if the saga was begun with something else.
         """
         async with self._one_at_a_time(saga_id, wait=wait):
             if self._is_draining:
@@ -132,7 +133,7 @@ class SagaHolder:
 
     @asynccontextmanager
     async def _one_at_a_time(self, saga_id: str, *, wait: bool) -> AsyncIterator[None]:
-        """Within this engine, whose lease would let it take its own sagas over."""
+        """Let one caller at a time hold a saga within this engine, whose lease would let it take over its own sagas."""
         give_up_at = self._give_up_at(wait=wait)
         while saga_id in self._entered:
             if self._clock() >= give_up_at:
@@ -179,7 +180,7 @@ class SagaHolder:
         await coordinator.check_still_held()
 
     async def _created(self, saga_id: str, begun: SagaBegun) -> Lease | None:
-        """The first lease of a new saga, or None where it exists with the same beginning."""
+        """Return the first lease of a new saga, or None if it exists with the same beginning."""
         if await self.store.headline(saga_id) is None:
             if is_amendment_id(saga_id) and amendment_in(begun.request) is None:
                 raise InvalidInputError(f"ids that end in {AMENDMENT!r} and a number are those of amendments", field="saga_id")
@@ -211,7 +212,7 @@ class SagaHolder:
     # -- journals ----------------------------------------------------------------------------------------------------
 
     async def load(self, saga_id: str) -> Saga:
-        """The saga's state now, folded from its journal."""
+        """Return the saga's current state, folded from its journal."""
         return fold(saga_id, await self.journal(saga_id))
 
     async def journal(self, saga_id: str) -> tuple[Entry, ...]:
@@ -223,7 +224,7 @@ class SagaHolder:
     # -- reversal ----------------------------------------------------------------------------------------------------
 
     async def _reverse(self, saga: Saga) -> c.Command:
-        """Run the saga that undoes `saga`; begun again after a crash it goes on where it was (docs/protocol.md rule 5)."""
+        """Run the saga that undoes `saga`; begun again after a crash, it resumes where it was (docs/protocol.md rule 5)."""
         if why := why_not_cancelled(saga):
             return c.BeginReversal(None, why)
         plan = plan_reversal(saga, self.find)

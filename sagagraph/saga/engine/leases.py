@@ -1,4 +1,4 @@
-"""Leases: their renewal, for all sagas that an engine holds together; and listening for what people ask of these."""
+"""Leases: renewing all that an engine holds together, and listening for people's requests to those sagas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LISTEN_EVERY_S = 0.5
 
 
 class LeaseKeeper:
-    """Two statements each time, however many sagas there are. `held` is the engine's own, by saga id."""
+    """Renews leases with two statements each time, however many sagas there are. `held` is the engine's mapping, by saga id."""
 
     def __init__(
         self, store: SagaStore, held: Mapping[str, Coordinator], *, clock: Callable[[], float], lease_ttl_s: float
@@ -26,7 +26,7 @@ class LeaseKeeper:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """From now on; safe to repeat."""
+        """Start renewing; safe to repeat."""
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="leases")
 
@@ -43,7 +43,7 @@ class LeaseKeeper:
                 if self._clock() >= renew_at:
                     renew_at = self._clock() + self._ttl_s / 3
                     await self._renew()
-            except StoreError:  # whoever appends meanwhile will say so; the database may come back
+            except StoreError:  # a worker that appends meanwhile will report it; the database may come back
                 pass
             await asyncio.sleep(LISTEN_EVERY_S)
 

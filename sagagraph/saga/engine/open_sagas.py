@@ -1,4 +1,4 @@
-"""Open sagas: those that there is something to go on with, and those whose requests nobody has seen, as after a crash."""
+"""Open sagas: those that can be resumed, and those with requests that nobody has seen, as after a crash."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from sagagraph.saga.stores.port import Headline, SagaStore
 
 
 async def has_unseen_requests(store: SagaStore, saga: Saga) -> bool:
-    """Whether there is a request that its journal does not know of."""
+    """Tell whether there is a request that the saga's journal does not know."""
     return bool(await store.requests({saga.id: saga.last_request}))
 
 
 async def open_sagas(store: SagaStore) -> tuple[Headline, ...]:
-    """Those that there is something to go on with; also committed ones of which something was asked that nobody has seen."""
+    """Return the sagas that can be resumed, including committed ones with requests that nobody has seen."""
     everything = await store.headlines()
     ended = [each.saga_id for each in everything if each.stage is Stage.COMMITTED and each.retired_at is None]
     asked = {each.saga_id for each in await store.requests(dict.fromkeys(ended, 0))}

@@ -25,7 +25,7 @@ from sagagraph.workflow.operation import OperationSpec, resolve
 
 @dataclass(frozen=True, slots=True)
 class ReversalPlan:
-    """`operations` undo dependents first; `lasting` ones cannot be undone."""
+    """A plan of undoing: `operations` undo dependents first; `lasting` ones cannot be undone."""
 
     operations: tuple[OperationSpec, ...]
     lasting: tuple[str, ...]
@@ -44,7 +44,9 @@ def plan_reversal(saga: Saga, find: Find) -> ReversalPlan:
 def undoing_specs(
     amendment: Amendment, dropped: Collection[str], prefix: str, after: str, actions: Mapping[str, Action]
 ) -> Iterator[OperationSpec]:
-    """What undoes `dropped` operations of the parent, dependents first, once `after` has committed; ids begin with `prefix`."""
+    """Return what undoes `dropped` operations of the parent, dependents first, once `after` has committed; ids begin with
+    `prefix`.
+    """
     stands = amendment.by_id
     dependents = {each.id: each.below for each in amendment.stands}
     for name in dropped:
@@ -64,7 +66,7 @@ def _reversing(saga: Saga, operation: Operation, undoable: dict[str, Action]) ->
 
 
 def reversing_action(action: Action) -> Action:
-    """The undoing of `action` as an action of its own; its probe is the original's, read the other way round."""
+    """Make the undoing of `action` an action itself; its probe is the original's with the answers exchanged."""
 
     async def execute(undone: Undone, call: Call) -> Any:
         undo = _undo(action)
@@ -109,7 +111,7 @@ def _undo(action: Action) -> Callable[..., Any] | None:
 
 
 async def _called(function: Callable[..., Any], *arguments: object) -> Any:
-    """One that is no coroutine waits in a thread, as it would have in its own saga."""
+    """Call a function; one that is not a coroutine waits in a thread, as it would have in its own saga."""
     if inspect.iscoroutinefunction(function):
         return await function(*arguments)
     answer = await asyncio.to_thread(function, *arguments)

@@ -1,4 +1,4 @@
-"""Synchronous form: an event loop in a thread of its own, and the saga of a body that is no coroutine."""
+"""Synchronous form: an event loop in a separate thread, and the saga of a body that is not a coroutine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LoopThread:
         self._portal = self._entered.enter_context(start_blocking_portal())
 
     def enter(self, context: AbstractAsyncContextManager[T]) -> T:
-        """Until `close`. Where it can not be entered, the thread ends."""
+        """Enter it until `close`. If it cannot be entered, the thread ends."""
         try:
             return self._entered.enter_context(self._portal.wrap_async_context_manager(context))
         except BaseException:
@@ -33,11 +33,11 @@ class LoopThread:
             raise
 
     def wrap(self, context: AbstractAsyncContextManager[T]) -> AbstractContextManager[T]:
-        """`context` for a `with` in another thread."""
+        """Wrap `context` for a `with` in another thread."""
         return self._portal.wrap_async_context_manager(context)
 
     def without_await(self, method: Callable[P, Awaitable[T]]) -> Callable[P, T]:
-        """`method` for other threads: it returns what it is awaited for."""
+        """Make `method` callable from other threads: it returns the awaited result."""
 
         @wraps(method)
         def waited(*arguments: P.args, **options: P.kwargs) -> T:
@@ -63,5 +63,5 @@ class SyncSaga:
         self._context.__exit__(kind, exc, trace)
 
     def run(self, action: Action, request: object = None, *, id: str | None = None, after: Iterable[object] | None = None) -> Any:  # noqa: A002 - the contract's name
-        """See `BodySaga.run`."""
+        """Run an action; see `BodySaga.run`."""
         return self._run(action, request, id=id, after=after)

@@ -1,6 +1,6 @@
-"""Validation: what the validators of an action are shown, and what they say: the same for a new output and for a replay.
+"""Validation: what the validators of an action are shown, and their verdicts, the same for a new output and for a replay.
 
-`SagaSource` is what contexts are selected from: what a saga's journal says at one version, and nothing of what a planner said.
+Contexts are selected from a `SagaSource`: what a saga's journal says at one version, and nothing that only a planner said.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SagaSource:
 
     @property
     def wishes(self) -> Mapping[str, Json]:
-        """The fields of the request, where it has any."""
+        """The fields of the request, if it has any."""
         return self._saga.request if isinstance(self._saga.request, Mapping) else {}
 
     def inputs(self, operation: str) -> Json:
@@ -56,7 +56,7 @@ class SagaSource:
 
 
 def source_at(saga_id: str, entries: Sequence[Entry]) -> SourceAt:
-    """Json version of a saga, folded from its journal."""
+    """Return a function from a version to the saga at that version, folded from its journal."""
 
     def at(version: int) -> ContextSource:
         return SagaSource(fold(saga_id, entries[:version]))
@@ -65,11 +65,11 @@ def source_at(saga_id: str, entries: Sequence[Entry]) -> SourceAt:
 
 
 def shown_with(saga: Saga, operation: Operation, action: Action, validator: Validator) -> ContextSlice:
-    """The slice that goes with an output of `operation`. Raises `ContextBudgetError` if what is critical does not fit.
+    """Return the slice that goes with an output of `operation`. Raises `ContextBudgetError` if its critical part does not fit.
 
-    A validator that declares what it `reads` of the request gets that, and outputs as far back as they have room; any other one
-    gets the inputs and the outputs of what the operation depends on directly. A node of a graph is given all of its state,
-    whatever it reads of it: each part of that is a fact by itself, and those that do not fit stay away.
+    A validator that declares what it `reads` of the request gets that, and outputs as far back as they fit; any other validator
+    gets the inputs, and the outputs of the operation's direct dependencies. A node of a graph gets all of its state, whatever it
+    reads of it: each part of the state is a separate fact, and parts that do not fit are left out.
     """
     reads: tuple[str, ...] | None = getattr(validator, "reads", None)
     if reads is not None:
@@ -88,7 +88,7 @@ Ask = Callable[[Validator, Json, ContextSlice], Awaitable[Verdict]]
 
 
 async def judged_output(saga: Saga, operation: Operation, action: Action, output: Json, ask: Ask = judge) -> tuple[Verdict, ...]:
-    """One verdict for each of the action's validators, in their order."""
+    """Return one verdict from each of the action's validators, in their order."""
     return tuple([await _verdict_of(validator, saga, operation, action, output, ask) for validator in action.validators])
 
 
@@ -103,9 +103,9 @@ async def _verdict_of(validator: Validator, saga: Saga, operation: Operation, ac
 async def augmented_output(
     saga: Saga, operation: Operation, action: Action, output: Json, ask: Ask = judge
 ) -> tuple[Json, tuple[Verdict, ...]]:
-    """The output with what its validators fill in, and their verdicts on that: what is journalled is what was judged.
+    """Return the output with what its validators fill in, and their verdicts on that: what is journalled is what was judged.
 
-    It stays as it was if the action could not have returned it so, or if it is not VALID to all of them then.
+    The output stays as it was if the action could not have returned the new one, or if any validator does not find that VALID.
     """
     verdicts = await judged_output(saga, operation, action, output, ask)
     filled = augmented(output, verdicts)

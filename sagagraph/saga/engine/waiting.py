@@ -1,4 +1,4 @@
-"""Waiting until a saga has come to some state: whoever waits is asked only about what has changed."""
+"""Waiting until a saga has reached some state: each waiter is asked only about what has changed."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ def anything(_saga: Saga) -> bool:
 
 
 class Waiters:
-    """Each waits for one operation, or, with `None`, for anything."""
+    """Waiters: each waits for one operation, or, with `None`, for anything."""
 
     def __init__(self) -> None:
         self._waiting: dict[str | None, list[tuple[IsReached, asyncio.Future[Saga]]]] = {}
 
     async def wait(self, is_reached: IsReached, operation: str | None) -> Saga:
-        """The first state that is shown, from now on, for which `is_reached`."""
+        """Return the first state shown, from now on, for which `is_reached` holds."""
         reached: asyncio.Future[Saga] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(operation, []).append((is_reached, reached))
         return await reached
 
     def add(self, is_reached: IsReached, reached: asyncio.Future[Saga] | None, operation: str | None, saga: Saga) -> None:
-        """`reached` is told the first state for which `is_reached`: `saga`, or one that is shown later."""
-        if reached is None or reached.done():  # whoever waited was cancelled
+        """Set `reached` to the first state for which `is_reached` holds: `saga`, or one that is shown later."""
+        if reached is None or reached.done():  # the waiter was cancelled
             return
         if is_reached(saga):
             reached.set_result(saga)
@@ -36,7 +36,7 @@ class Waiters:
             self._waiting.setdefault(operation, []).append((is_reached, reached))
 
     def show(self, saga: Saga, changed: Iterable[str]) -> None:
-        """`changed`: the operations that this state differs in from the last one."""
+        """Show a state; `changed` are the operations in which it differs from the last one."""
         for name in (None, *changed):
             if name in self._waiting:
                 self._show(saga, name)
@@ -48,7 +48,7 @@ class Waiters:
     def _show(self, saga: Saga, name: str | None) -> None:
         left = []
         for is_reached, reached in self._waiting.pop(name):
-            if reached.done():  # whoever waited was cancelled
+            if reached.done():  # the waiter was cancelled
                 continue
             if is_reached(saga):
                 reached.set_result(saga)
@@ -58,7 +58,7 @@ class Waiters:
             self._waiting[name] = left
 
     def fail(self, saga: Saga, exc: Exception) -> None:
-        """Nothing will change any more: `exc` for all whose state this is not."""
+        """Raise `exc` for everybody whose state has not been reached: nothing will change any more."""
         self.show_all(saga)
         for waiters in self._waiting.values():
             for _is_reached, reached in waiters:

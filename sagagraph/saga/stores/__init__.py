@@ -1,1 +1,1 @@
-"""Where journals live: in memory, in SQLite, in PostgreSQL."""
+"""Stores: journals in memory, in SQLite or in PostgreSQL."""

@@ -1,7 +1,7 @@
-"""Commits: one writer a store, whose commits are shared (ADR-0007).
+"""Commits: one writer for each store, whose commits are shared (ADR-0007).
 
-Whatever is to be written is a job. The jobs of one turn of the event loop, of all sagas, are written together; those that arrive
-while a commit is under way go into the next one. So nothing waits for company, and nothing commits alone that need not.
+Every write is a job. The jobs of one turn of the event loop, of all sagas, are written together; those that arrive during a
+commit go into the next one. So nothing waits for company, and nothing needlessly commits alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_JOBS = 500
 
 
 class Fenced:
-    """A write that a fence lets through, or not: the head of one saga, and the events that come with it."""
+    """A fenced write: the head of one saga, and the events that come with it."""
 
     change: ClassVar[Change]
     tells_time: ClassVar[bool] = False
@@ -34,22 +34,22 @@ class Fenced:
     saga_id: str
 
     def given(self, now: float) -> Mapping[str, Any]:
-        """What the change is given."""
+        """Return the parameters of the change."""
         raise NotImplementedError
 
-    def events(self, now: float) -> Sequence[EventParameters]:  # noqa: ARG002 - for those that have some
+    def events(self, now: float) -> Sequence[EventParameters]:  # noqa: ARG002 - for subclasses that have events
         return ()
 
     def answer(self, held: bool) -> Any:
-        """What the caller is told, or is raised, once it is known whether the fence held."""
+        """Return what the caller is told, or raise it, once it is known whether the fence held."""
         raise NotImplementedError
 
-    def has_landed(self, execute: Execute) -> bool:  # noqa: ARG002 - for those that can tell
-        """Whether it is in the database after all, although its acknowledgement was lost (docs/protocol.md rule 1)."""
+    def has_landed(self, execute: Execute) -> bool:  # noqa: ARG002 - for subclasses that can tell
+        """Tell whether it is in the database after all, although its acknowledgement was lost (docs/protocol.md rule 1)."""
         return False
 
     def told(self, held: bool) -> Any:
-        """The answer, or the error that it raises."""
+        """Return the answer, or the error that it raises."""
         try:
             return self.answer(held)
         except SagaGraphError as exc:
@@ -58,11 +58,11 @@ class Fenced:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alone:
-    """A write of any kind. It must not raise a `SagaGraphError` once it has written: others may share its transaction."""
+    """A write of any kind. It must not raise a `SagaGraphError` after writing: others may share its transaction."""
 
     work: Callable[[], Any]
     again: Callable[[], Any] | None = None
-    """What is done instead after a lost connection; by default the same."""
+    """What to do instead after a lost connection; by default the same."""
     in_transaction: bool = False
     """Whether its statements belong together."""
 
@@ -85,7 +85,7 @@ class Job:
 
 
 class Commits(ABC):
-    """One connection, used by one thread at a time: its own, or the event loop's where `_commits_at_once` says so."""
+    """Commits on one connection, used by one thread at a time: its own, or the event loop's if `_commits_at_once` allows it."""
 
     def __init__(self, thread: ThreadPoolExecutor) -> None:
         self._thread = thread
@@ -98,23 +98,23 @@ class Commits(ABC):
 
     @abstractmethod
     def _outcomes(self, jobs: list[Job]) -> list[Any]:
-        """Commit these jobs, and say what became of each: its answer, or what is to be raised."""
+        """Commit these jobs, and return what became of each: its answer, or the error to raise."""
 
     @abstractmethod
     def _translated(self, work: Callable[[], T]) -> T:
-        """`work()`, with what the database raises as an error of ours."""
+        """Run `work()`, translating the database's errors into SagaGraph's."""
 
     @abstractmethod
     def _disconnect(self) -> None: ...
 
-    def _commits_at_once(self, jobs: list[Job]) -> bool:  # noqa: ARG002 - for those that can
-        """Try these on the event loop's own thread; False leaves them to the store's."""
+    def _commits_at_once(self, jobs: list[Job]) -> bool:  # noqa: ARG002 - for stores that can
+        """Try these jobs on the event loop's thread; False leaves them to the store's thread."""
         return False
 
     # -- what they share -----------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """After what is waiting has been written. From then on all methods raise `StoreError`."""
+        """Close the connection once everything that waits has been written. From then on all methods raise `StoreError`."""
         if self._is_closed:
             return
         if self._waiting:
@@ -148,7 +148,7 @@ class Commits(ABC):
             asyncio.get_running_loop().call_soon(self._flush)
 
     def _flush(self) -> None:
-        """Commit what has come together since the last turn of the loop, or since the last commit."""
+        """Commit what has arrived since the last turn of the loop, or since the last commit."""
         self._is_scheduled = False
         if self._in_thread or not self._waiting:
             return

@@ -1,4 +1,4 @@
-"""A store in memory: for tests, examples, and sagas that need not outlive their process. Fenced like the others."""
+"""Memory store: for tests, examples, and sagas that need not outlive their process. It is fenced like the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Saga:
 
 
 class MemorySagaStore:
-    """Keeps events encoded, so that what it returns went through the same codec as on disk."""
+    """A store that keeps events encoded, so that what it returns went through the same codec as on disk."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -150,7 +150,7 @@ class MemorySagaStore:
         saga.headline = replace(saga.headline, version=recorded.version, updated_at=recorded.at)
 
     async def close(self) -> None:
-        """Nothing to close: the journals live as long as the store."""
+        """Do nothing: the journals live as long as the store."""
 
     def _saga(self, saga_id: str) -> _Saga:
         saga = self._any(saga_id)
@@ -159,7 +159,7 @@ class MemorySagaStore:
         return saga
 
     def _any(self, saga_id: str) -> _Saga:
-        """Also one without a journal."""
+        """Return the saga, even without a journal."""
         try:
             return self._sagas[saga_id]
         except KeyError:

@@ -1,4 +1,4 @@
-"""Bring a database's tables to this release. Imported only when there is something to migrate: Alembic is slow to load."""
+"""Migration of a database's tables to this release. Imported only when something must be migrated: Alembic is slow to load."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _BEGIN = {"sqlite": "BEGIN IMMEDIATE", "postgresql": f"SELECT pg_advisory_xact_l
 
 
 def upgrade(store_url: str) -> None:
-    """Safe to repeat, and to run from several processes at once: the loser of a race finds nothing left to do."""
+    """Upgrade the tables. Safe to repeat, and to run in several processes at once: the loser of a race finds nothing left
+    to do.
+    """
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     engine, where = engine_of(store_url)

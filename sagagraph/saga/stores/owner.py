@@ -1,4 +1,4 @@
-"""Who holds a lease: a process on a machine, named so that its death can be seen from beside it."""
+"""Owner of a lease: a process on a machine, named so that other processes on that machine can see whether it is dead."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import psutil
 
 
 def this_owner(nonce: str) -> str:
-    """`nonce` tells several engines of one process apart."""
+    """Return the owner's name. `nonce` tells several engines of one process apart."""
     process = psutil.Process()
     return "|".join((_machine(), str(os.getpid()), f"{process.create_time():.2f}", nonce))
 
 
 def is_known_dead(owner: str) -> bool:
-    """Whether its process has certainly ended: only ever said of this machine, since its last boot."""
+    """Tell whether its process has certainly ended: true only of processes of this machine, since its last boot."""
     machine, *rest = owner.split("|")
     if machine != _machine() or len(rest) != 3:
         return False

@@ -1,4 +1,4 @@
-"""What the engine asks of a store. Small on purpose: a journal with one writer; evidence, requests and documents beside it."""
+"""Port of a store: what the engine needs. Small on purpose: a journal with one writer, and evidence, requests and documents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """One saga as a list shows it. `stage` is the last one journalled; held and stuck are told apart by folding."""
+    """One saga in a list. `stage` is the last one journalled; only folding tells held and stuck apart."""
 
     saga_id: str
     domain: str
@@ -54,7 +54,7 @@ class RequestKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a person asked for, outside the fence; `number` grows and is journalled when it is consumed."""
+    """A person's request, outside the fence; `number` grows and is journalled when the request is consumed."""
 
     saga_id: str
     number: int
@@ -65,12 +65,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """JSON that is kept beside a journal under a key of its own, written once and never changed."""
+    """JSON kept beside a journal under its own key, written once and never changed."""
 
     saga_id: str
     kind: str
     key: str
-    """Within its saga and kind."""
+    """Unique within its saga and kind."""
     data: Any
 
 
@@ -78,20 +78,20 @@ class Documents(Protocol):
     """Where a domain keeps what its actions leave: in the database of the journals."""
 
     async def put(self, document: Document) -> Document:
-        """Keep it, unless one of its kind is kept under its key; returns the one that is kept. Safe to repeat.
+        """Keep the document unless one of its kind exists under its key; returns the one that is kept. Safe to repeat.
 
         The saga need not have begun. Raises `RetiredError` for one that was archived or dropped.
         """
 
     async def documents(self, saga_id: str, *kinds: str) -> tuple[Document, ...]:
-        """Those of a saga, of these kinds or of all, in the order in which they were kept."""
+        """Return a saga's documents, of these kinds or of all, in the order in which they were stored."""
 
 
 class SagaStore(Documents, Protocol):
-    """Appends are fenced by epoch and version in their own transaction; everything else may be called by anybody.
+    """Store of journals. Appends are fenced by epoch and version in their transaction; anybody may call everything else.
 
     All methods raise `StoreError` when the database fails, and those that need a journal raise `RetiredError` if it was archived
-    or dropped. Instants are the store's own clock, seconds since the epoch.
+    or dropped. Instants are read from the store's clock, in seconds since the epoch.
     """
 
     async def create(self, saga_id: str, begun: SagaBegun, *, stage: Stage, owner: str, ttl_s: float) -> Lease:
@@ -111,19 +111,19 @@ class SagaStore(Documents, Protocol):
         """
 
     async def renew(self, leases: Collection[Lease], ttl_s: float) -> frozenset[Lease]:
-        """Prolong these leases; returns those that were not superseded."""
+        """Renew these leases; returns those that were not superseded."""
 
     async def release(self, lease: Lease) -> None:
         """Let anybody take the saga at once. Does nothing if it was superseded."""
 
     async def read(self, saga_id: str) -> tuple[Entry, ...]:
-        """The whole journal, in order. Raises `UnknownSagaError`, and `JournalError` for one that is not as it was written."""
+        """Read the whole journal, in order. Raises `UnknownSagaError`, and `JournalError` if it is not as it was written."""
 
     async def headlines(self) -> tuple[Headline, ...]:
-        """All sagas that have a journal, the latest first."""
+        """Return all sagas that have a journal, the latest first."""
 
     async def headline(self, saga_id: str) -> Headline | None:
-        """Also of a saga whose journal was archived or dropped."""
+        """Return a saga's headline, also if its journal was archived or dropped."""
 
     async def note(self, saga_id: str, note: Note) -> None:
         """Write evidence down; never fenced."""
@@ -134,23 +134,23 @@ class SagaStore(Documents, Protocol):
         """Write a request down; never fenced. Raises `UnknownSagaError`."""
 
     async def requests(self, after: Mapping[str, int]) -> tuple[Request, ...]:
-        """For each of these sagas, its requests with a higher number; in order."""
+        """Return, for each of these sagas, its requests with a higher number, in order."""
 
     async def dump(self, saga_id: str) -> dict[str, Any]:
-        """All rows of a saga as they are kept, as JSON: `saga`, `events` with checksums, `evidence`, `requests`, `documents`."""
+        """Return all rows of a saga, as stored, as JSON: `saga`, `events` with checksums, `evidence`, `requests`, `documents`."""
 
     async def retire(self, saga_id: str, version: int, *, heard: int, at: float) -> None:
-        """Delete the journal and all that belongs to it, in one transaction; its id stays, and is never used again.
+        """Delete the journal and everything that belongs to it, in one transaction; its id remains and is never used again.
 
-        Raises `SupersededError` if the journal is not at `version` any more, or has a request with a number above `heard`.
+        Raises `SupersededError` if the journal is no longer at `version`, or has a request with a number above `heard`.
         """
 
     async def rewrite(self, saga_id: str, recorded: Entry, change: Callable[[Event], Event], hide: Callable[[Any], Any]) -> None:
-        """Replace every event by `change` of it, the contents of evidence, requests and documents by `hide` of them, and
+        """Replace every event by `change` of it, and the contents of evidence, requests and documents by `hide` of them, and
         append `recorded`.
 
-        All of it in one transaction; what was there is then gone from the database's files, as far as the store can see to it.
-        Raises `SupersededError` if `recorded` does not follow the journal's last event.
+        All of it happens in one transaction. The old contents are then gone from the database's files, as far as the store can
+        ensure that. Raises `SupersededError` if `recorded` does not follow the journal's last event.
         """
 
     async def close(self) -> None: ...

@@ -1,9 +1,8 @@
-"""Journals in PostgreSQL. One connection on one thread does all the work of a store; the event loop never waits for it.
+"""PostgreSQL store. One connection on one thread does all the work of a store; the event loop never waits for it.
 
 Every write of a running saga is one statement that commits by itself: one round trip, and a worker that freezes between two
-statements holds no lock. The appends of many sagas share such a statement. A connection that is lost is made again; reads and
-what may be repeated are repeated, and what a fence guards is looked up when its acknowledgement was lost
-(docs/protocol.md rule 1).
+statements holds no lock. The appends of many sagas share such a statement. A lost connection is made again. Reads, and writes
+that may be repeated, are then repeated; a fenced write whose acknowledgement was lost is looked up (docs/protocol.md rule 1).
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ class PostgresSagaStore(SqlSagaStore):
 
     @classmethod
     async def open(cls, url: str, clock: Callable[[], float] | None = None) -> PostgresSagaStore:
-        """Connect, and bring the tables to this release. Leases go by the database's clock, unless a test gives one.
+        """Connect, and bring the tables to this release. Leases follow the database's clock, unless a test supplies one.
 
-        Raises `InvalidInputError` for a URL that is none, `StoreError`.
+        Raises `InvalidInputError` for a malformed URL, and `StoreError`.
         """
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sagagraph-journal")
         loop = asyncio.get_running_loop()
@@ -60,7 +59,7 @@ class PostgresSagaStore(SqlSagaStore):
 
     @property
     def database_url(self) -> str:
-        """Where the projections' tables are; a password may be in it."""
+        """URL of the database with the projections' tables; it may contain a password."""
         return self._connection.url
 
     # -- one writer ----------------------------------------------------------------------------------------------------
@@ -78,7 +77,9 @@ class PostgresSagaStore(SqlSagaStore):
         return [outcomes[job] for job in jobs]
 
     def _together(self, change: sql.Change, writes: Sequence[Fenced]) -> list[Any]:
-        """In one statement. If it can not be known what became of it, or one of them can not be written, each for itself."""
+        """Write these in one statement; if its outcome cannot be known, or one of them cannot be written, write each
+        separately.
+        """
         try:
             now = self._now() if writes[0].tells_time else 0.0
             events = [event for each in writes for event in each.events(now)]
@@ -94,12 +95,12 @@ class PostgresSagaStore(SqlSagaStore):
         outcomes: list[Any] = []
         for each in writes:
             outcomes.append(self._alone(Alone(lambda write=each: self._again(write))))  # type: ignore[misc]
-            if not self._connection.is_up:  # one has waited for the database in vain, and for all of them
+            if not self._connection.is_up:  # one has waited for the database in vain, on behalf of all
                 return outcomes + [outcomes[-1]] * (len(writes) - len(outcomes))
         return outcomes
 
     def _again(self, write: Fenced) -> Any:
-        """Its acknowledgement was lost: it is there, or is sent again, or something else is there.
+        """Write again after a lost acknowledgement: the row is there, or is sent again, or something else is there.
 
         The old statement may still be on its way to the server; the fence lets only one of the two through.
         """
@@ -155,19 +156,19 @@ class PostgresSagaStore(SqlSagaStore):
 
 @cache
 def _few(change: sql.Change, events: int) -> str:
-    """A change of one head, with so many events; all values are parameters."""
+    """Change one head, with this many events; all values are parameters."""
     moved = change.typed_for_one
     return _WRITTEN % (moved, f"(VALUES {', '.join([_EVENT] * events)})") if events else moved
 
 
 @cache
 def _many(change: sql.Change, *, has_events: bool) -> str:
-    """A change of many heads, with any number of events; all columns are arrays."""
+    """Change many heads, with any number of events; all columns are arrays."""
     return _WRITTEN % (change.for_many(), _EVENTS) if has_events else change.for_many()
 
 
 def _rounds(writes: Sequence[tuple[Job, Fenced]]) -> Iterator[list[tuple[Job, Fenced]]]:
-    """In each, no saga twice: a statement sees its rows as they were before it. By id, so that two workers lock alike."""
+    """Split into rounds, in each no saga twice: a statement sees rows as they were. Sorted by id, so that workers lock alike."""
     waiting = list(writes)
     while waiting:
         first: dict[str, tuple[Job, Fenced]] = {}
@@ -203,8 +204,8 @@ def _migrate(url: str, connection: PostgresConnection) -> None:
 
 
 def _error(exc: psycopg.Error | UnicodeEncodeError, failed: str) -> SagaGraphError:
-    if isinstance(exc, UnicodeEncodeError):  # as an argument of a command line may be
+    if isinstance(exc, UnicodeEncodeError):  # possible in a command-line argument
         return InvalidInputError(f"{exc.object!r} is not valid Unicode")
-    if isinstance(exc, psycopg.DataError) and exc.sqlstate is None:  # psycopg's own: the one character that a text can not have
+    if isinstance(exc, psycopg.DataError) and exc.sqlstate is None:  # psycopg's own: a text cannot hold NUL
         return InvalidInputError(f"can not be kept in PostgreSQL: {why(exc)}")
     return StoreError(f"the journal {failed}: {why(exc)}")

@@ -1,4 +1,4 @@
-"""One connection to PostgreSQL that comes back after it was lost, and says what went wrong in one line without a password."""
+"""PostgreSQL connection: one that is made again after it was lost, and that reports errors in one line without a password."""
 
 from __future__ import annotations
 
@@ -37,11 +37,13 @@ _SHUTTING_DOWN = frozenset({"57P01", "57P02", "57P03"})
 _PASSING = frozenset({"40001", "40P01"})
 """Rolled back for reasons of concurrency only: the same again may succeed."""
 
-logging.getLogger("psycopg").addHandler(logging.NullHandler())  # unless somebody listens: what it tells is raised as well
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # unless somebody listens: its messages are raised as well
 
 
 def parameters_of(url: str) -> dict[str, Any]:
-    """For `psycopg.connect`. Raises `InvalidInputError`, which never repeats the URL: who can tell what of it is a password."""
+    """Return parameters for `psycopg.connect`. Raises `InvalidInputError`, which never repeats the URL: any of it may be a
+    password.
+    """
     try:
         if not _URL.fullmatch(url):
             raise psycopg.ProgrammingError
@@ -57,7 +59,7 @@ def parameters_of(url: str) -> dict[str, Any]:
 
 
 def name_of(url: str) -> str:
-    """The database as people may read it."""
+    """Return the database's name, for people to read."""
     given = parameters_of(url)
     user = f"{given['user']}@" if given.get("user") else ""
     port = f":{given['port']}" if given.get("port") else ""
@@ -65,7 +67,7 @@ def name_of(url: str) -> str:
 
 
 def connect(url: str) -> psycopg.Connection:
-    """A connection in autocommit. Raises `InvalidInputError`, `StoreError`."""
+    """Return a connection in autocommit. Raises `InvalidInputError`, `StoreError`."""
     try:
         return _connected(parameters_of(url))
     except psycopg.Error as exc:
@@ -73,13 +75,13 @@ def connect(url: str) -> psycopg.Connection:
 
 
 def why(exc: psycopg.Error) -> str:
-    """What the database said, in one line."""
+    """Return what the database said, in one line."""
     said = exc.diag.message_primary or " ".join(str(exc).split())
     return said or type(exc).__name__
 
 
 class PostgresConnection:
-    """Used by one thread at a time. What psycopg raises is not translated here."""
+    """Connection used by one thread at a time. Errors of psycopg are not translated here."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -101,7 +103,7 @@ class PostgresConnection:
             self._connection = None
 
     def execute(self, statement: str, parameters: Sequence[Any] = (), *, prepare: bool | None = None) -> psycopg.Cursor[Any]:
-        """Placeholders are question marks."""
+        """Execute a statement. Placeholders are question marks."""
         if self._connection is None:
             self._connection = _connected(self._parameters)
         return self._connection.execute(_with_percents(statement), parameters, prepare=prepare)
@@ -122,7 +124,9 @@ class PostgresConnection:
                 self._connection.rollback()
 
     def insist(self, work: Callable[[], T], again: Callable[[], T] | None = None) -> T:
-        """`work()`; after a lost connection `again()` (by default `work()` itself) on a new one, and again, for `RECONNECT_S`."""
+        """Run `work()`; after a lost connection run `again()` (by default `work()` itself) on a new one, repeatedly for
+        `RECONNECT_S`.
+        """
         give_up_at: float | None = None
         while True:
             try:
@@ -136,7 +140,7 @@ class PostgresConnection:
                 time.sleep(_PAUSE_S)
 
     def is_passing(self, exc: psycopg.Error) -> bool:
-        """Whether the same may succeed on a new connection, or when it is tried again. Lets a lost connection go."""
+        """Tell whether a retry, perhaps on a new connection, may succeed. Discards a lost connection."""
         if exc.sqlstate in _PASSING:
             return True
         lost = self._connection is None or self._connection.closed or exc.sqlstate in _SHUTTING_DOWN

@@ -1,7 +1,7 @@
-"""Events as rows: what the stores keep, and the check that they still are what was written.
+"""Rows: events as the stores keep them, and the check that they are still what was written.
 
-A checksum covers all of a row and the saga it belongs to; together with the head (how many there are, and of which epoch the
-last one is) a flipped byte, a missing event and a foreign one are told from a good journal.
+A checksum covers a whole row and the saga it belongs to. Together with the head (how many rows there are, and the epoch of the
+last one) it detects a flipped byte, a missing event and a foreign one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Row(NamedTuple):
 
 
 def row_json(row: Sequence[object]) -> dict[str, object]:
-    """A row as an archive keeps it."""
+    """Return a row as an archive stores it."""
     return dict(zip(Row._fields, row, strict=True))
 
 
@@ -45,13 +45,13 @@ def row_of(saga_id: str, entry: Entry) -> Row:
 
 
 def checksum(saga_id: str, version: int, epoch: int, at: float, kind: str, schema_version: int, data: str) -> int:
-    """CRC-32: it finds every flipped byte; it is no protection against somebody who wants to deceive."""
+    """Return a CRC-32: it finds every flipped byte, but does not protect against deliberate deception."""
     numbers = struct.pack("<qqdq", version, epoch, at, schema_version)
     return zlib.crc32(numbers + f"{saga_id}\0{kind}\0{data}".encode())
 
 
 def entries_of(saga_id: str, head: Head, rows: Iterable[Sequence[object]]) -> tuple[Entry, ...]:
-    """Raises `JournalError` for a journal that is not, row by row, what was appended to it."""
+    """Decode rows. Raises `JournalError` for a journal that is not, row by row, what was appended to it."""
     entries: list[Entry] = []
     for number, each in enumerate(rows, 1):
         row = Row(*each)  # type: ignore[arg-type]  # as the table declares them
@@ -84,7 +84,7 @@ def moved_on(saga_id: str) -> SupersededError:
 def _is_as_written(saga_id: str, row: Row) -> bool:
     try:
         return checksum(saga_id, *row[:-1]) == row.checksum
-    except (AttributeError, TypeError, UnicodeEncodeError, struct.error):  # not even the types are what they were
+    except (AttributeError, TypeError, UnicodeEncodeError, struct.error):  # even the types differ from what was written
         return False
 
 

@@ -1,4 +1,4 @@
-"""SqlSagaStore: what a store in a database does for the engine, whichever database it is."""
+"""SqlSagaStore: what a store in any database does for the engine."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class Creation(Fenced):
         return Lease(self.saga_id, 1, self.owner)
 
     def has_landed(self, execute: Execute) -> bool:
-        """Ours is the first epoch, and what it was begun with."""
+        """Tell whether the first epoch, and what the saga was begun with, are this write's."""
         found = execute(sql.FIRST_EVENT, (self.saga_id,)).fetchone()
         return found is not None and tuple(found) == (1, 1, self.owner, *encode(self.begun))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Append(Fenced):
-    """A batch of one journal; `version` is the one that it follows."""
+    """A batch of one journal; it follows `version`."""
 
     change = sql.APPEND
 
@@ -71,7 +71,7 @@ class Append(Fenced):
     stage: Stage
 
     @property
-    def saga_id(self) -> str:  # type: ignore[override]  # as the lease says
+    def saga_id(self) -> str:  # type: ignore[override]  # as on the lease
         return self.lease.saga_id
 
     def given(self, now: float) -> Mapping[str, Any]:  # noqa: ARG002 - the entries have their instants
@@ -93,7 +93,7 @@ class Append(Fenced):
             raise SupersededError(f"saga {self.saga_id!r} was taken over by another worker", saga_id=self.saga_id)
 
     def has_landed(self, execute: Execute) -> bool:
-        """It is the batch at the head."""
+        """Tell whether it is the batch at the head."""
         found = execute(sql.EVENTS_AFTER, (self.saga_id, self.version)).fetchall()
         return [tuple(row) for row in found] == [(self.saga_id, *row) for row in self.rows]
 
@@ -105,14 +105,14 @@ class Release(Fenced):
     lease: Lease
 
     @property
-    def saga_id(self) -> str:  # type: ignore[override]  # as the lease says
+    def saga_id(self) -> str:  # type: ignore[override]  # as on the lease
         return self.lease.saga_id
 
-    def given(self, now: float) -> Mapping[str, Any]:  # noqa: ARG002 - at any time
+    def given(self, now: float) -> Mapping[str, Any]:  # noqa: ARG002 - valid at any time
         return {"of_saga": self.lease.saga_id, "epoch": self.lease.epoch}
 
     def answer(self, held: bool) -> None:
-        """Whoever was superseded has nothing to release."""
+        """Return nothing, even if the fence fell: a superseded worker has nothing to release."""
 
 
 class SqlSagaStore(Commits):
@@ -120,24 +120,24 @@ class SqlSagaStore(Commits):
 
     @abstractmethod
     def _execute(self, statement: str, parameters: Sequence[Any] = ()) -> Any:
-        """A cursor."""
+        """Execute a statement and return a cursor."""
 
     @abstractmethod
     def _change(
         self, change: sql.Change, given: Sequence[Mapping[str, Any]], events: Sequence[EventParameters] = ()
     ) -> set[tuple[Any, ...]]:
-        """Change heads, and insert the events of those whose fences held: those that are returned."""
+        """Change heads, insert the events of those whose fences held, and return those."""
 
     @abstractmethod
     def _now(self) -> float:
-        """The clock that leases go by."""
+        """Return the time on the clock that leases follow."""
 
     def _settle_head(self, saga_id: str) -> None:
-        """Return when whatever of ours is still under way on this head has committed or is gone."""
+        """Return when everything of this store that is still under way on this head has committed or is gone."""
         self._execute(sql.LOCK, (saga_id,)).fetchall()
 
     def _forget(self) -> None:
-        """See to it that what was overwritten or deleted is gone from the database's files."""
+        """Ensure that what was overwritten or deleted is gone from the database's files."""
 
     # -- the fence -----------------------------------------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ class SqlSagaStore(Commits):
         await self._write(Release(lease))
 
     def _fenced(self, write: Fenced) -> bool:
-        """Whether the fence of this one held."""
+        """Return whether the fence held."""
         now = self._now() if write.tells_time else 0.0
         return bool(self._change(write.change, [write.given(now)], write.events(now)))
 
@@ -260,7 +260,7 @@ class SqlSagaStore(Commits):
         return [{**row, parsed: json.loads(row[parsed])} for row in rows] if parsed else rows
 
     def _check_kept(self, saga_id: str, statement: str = sql.HEADLINE) -> None:
-        """Raises for a saga that has no journal, or has none any more."""
+        """Raise an error for a saga that has no journal, or no longer has one."""
         row = self._execute(statement, (saga_id,)).fetchone()
         if row is None:
             raise unknown(saga_id)
@@ -301,7 +301,7 @@ class SqlSagaStore(Commits):
 
 
 class _Taking:
-    """One takeover: looks who holds the saga, and takes it if that is still so."""
+    """One takeover: looks who holds the saga, and takes it if that has not changed."""
 
     def __init__(self, store: SqlSagaStore, saga_id: str, owner: str, ttl_s: float, looks_again: bool) -> None:
         self._store = store
@@ -353,7 +353,7 @@ class _Taking:
 
 
 class _Asking:
-    """One request; told from an equal one that was there before, so that it can be looked up."""
+    """One request, told apart from an equal earlier one, so that it can be looked up."""
 
     def __init__(self, store: SqlSagaStore, saga_id: str, row: tuple[str, str, str]) -> None:
         self._store = store

@@ -1,7 +1,7 @@
-"""Journals in one SQLite file: WAL, synchronous=FULL, so that what is appended survives a power cut.
+"""SQLite store: journals in one file, in WAL mode with synchronous=FULL, so that what is appended survives a power cut.
 
-Several processes may open the same file: each append checks its fence inside its own transaction. While the disk is quick and
-nobody else writes, small commits are made on the event loop's thread: handing them over would take as long as making them.
+Several processes may open the same file: each append checks its fence inside its transaction. While the disk is quick and nobody
+else writes, small commits are made on the event loop's thread: handing them over would take as long as making them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class SqliteSagaStore(SqlSagaStore):
 
     @property
     def database_url(self) -> str:
-        """Where the projections' tables are."""
+        """URL of the database with the projections' tables."""
         return f"sqlite:///{self.path}"
 
     def _commits_at_once(self, jobs: list[Job]) -> bool:
@@ -65,7 +65,7 @@ class SqliteSagaStore(SqlSagaStore):
         self._wait_for_others(False)
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error:  # somebody else writes: the store's thread will wait for them
+        except sqlite3.Error:  # somebody else writes: the store's thread will wait
             return False
         outcomes = self._outcomes(jobs)
         for job, outcome in zip(jobs, outcomes, strict=True):
@@ -73,7 +73,7 @@ class SqliteSagaStore(SqlSagaStore):
         return True
 
     def _outcomes(self, jobs: list[Job]) -> list[Any]:
-        """All in one transaction, which fails for all of them or for none."""
+        """Commit all jobs in one transaction, which fails for all of them or for none."""
         try:
             with self._transaction():
                 return [self._outcome(job.work) for job in jobs]
@@ -89,11 +89,11 @@ class SqliteSagaStore(SqlSagaStore):
             return exc
 
     def _after_failure(self, work: Work, failure: StoreError) -> Any:
-        """The commit failed, or its acknowledgement was lost: what is there was committed (docs/protocol.md rule 1)."""
+        """Find out what was committed after the commit failed, or its acknowledgement was lost (docs/protocol.md rule 1)."""
         try:
             if isinstance(work, Fenced) and work.has_landed(self._execute):
                 return work.told(True)
-        except Exception:  # noqa: BLE001 - the first failure has more to tell
+        except Exception:  # noqa: BLE001 - the first failure tells more
             return failure
         return failure
 
@@ -104,7 +104,7 @@ class SqliteSagaStore(SqlSagaStore):
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Goes on with the one that has begun already, if one has."""
+        """Run in a transaction; continues one that has begun already."""
         began = time.perf_counter()
         try:
             if not self._connection.in_transaction:
@@ -139,12 +139,12 @@ class SqliteSagaStore(SqlSagaStore):
             return work()
         except sqlite3.Error as exc:
             raise StoreError(f"the journal can not be read: {exc}") from exc
-        except UnicodeEncodeError as exc:  # as an argument of a command line may be
+        except UnicodeEncodeError as exc:  # possible in a command-line argument
             raise InvalidInputError(f"{exc.object!r} is not valid Unicode") from exc
 
     def _forget(self) -> None:
-        """`secure_delete` has overwritten the rows. What moving pages about had left of them goes with the file's old pages, and
-        the log beside it is written back and emptied.
+        """Rely on `secure_delete`, which has overwritten the rows. Remnants from moved pages go with the file's old pages,
+        and the log beside the file is written back and emptied.
         """
         self._wait_for_others(True)
         try:
@@ -166,19 +166,19 @@ class SqliteSagaStore(SqlSagaStore):
 
 
 class Pace:
-    """How long commits took lately, in seconds: a moving average that a single stall moves at once and that forgets slowly."""
+    """Duration of recent commits, in seconds: a moving average that a single stall moves at once and that forgets slowly."""
 
     def __init__(self) -> None:
         self.average_s = 0.0
 
     def ran(self, began: float) -> None:
-        """`began`: `time.perf_counter()` when it did."""
+        """Note a commit. `began`: `time.perf_counter()` when it began."""
         self.average_s += 0.1 * (time.perf_counter() - began - self.average_s)
 
 
 @cache
 def _without_locks(statement: str) -> str:
-    """A transaction that writes locks the whole database."""
+    """Remove row locks: a transaction that writes locks the whole database."""
     return statement.replace(" FOR UPDATE", "")
 
 
@@ -204,7 +204,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _turn_on_wal(connection: sqlite3.Connection) -> None:
-    """Here SQLite does not wait for a lock, and another process may be opening or closing the file at this moment."""
+    """Turn on WAL. SQLite does not wait for a lock here, and another process may be opening or closing the file right now."""
     give_up = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:

@@ -1,4 +1,4 @@
-"""SQLite files: how long to wait for one, and what earlier releases kept in files beside a store, for whoever brings it in."""
+"""SQLite files: how long to wait for one, and reading what earlier releases kept in files beside a store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BUSY_TIMEOUT_S = 30.0
 
 
 def rows_in(path: Path, table: str) -> list[dict[str, Any]]:
-    """All rows of a table, in the order in which they were written; none where there is no such table. Raises `StoreError`."""
+    """Return all rows of a table, in the order of writing; none if there is no such table. Raises `StoreError`."""
     try:
         with closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_S)) as connection:
             connection.row_factory = sqlite3.Row

@@ -1,7 +1,7 @@
-"""Statements: the SQL that the stores speak, written once for all of them.
+"""Statements: the SQL of the stores, written once for all of them.
 
-Placeholders are question marks, and `FOR UPDATE` stands where a row is locked until the transaction ends; each database is told
-in its own words. What a fence guards is a `Change`: one text, for one saga or for many.
+Placeholders are question marks, and `FOR UPDATE` stands where a row is locked until the transaction ends; each store translates
+both for its database. What a fence guards is a `Change`: one text, for one saga or for many.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ HEADLINE_COLUMNS = "saga_id, domain, stage, version, owner, lease_until, begun_a
 
 
 class Change:
-    """A change of heads that returns a row, which begins with the id, for each that it let through.
+    """A change of heads that returns a row, beginning with the id, for each head that its fence let through.
 
-    `columns` are what it is given, with the types that PostgreSQL is told. `text` names them in braces; `{given}` stands where a
-    statement over many rows names their source.
+    `columns` are its parameters, with their PostgreSQL types. `text` names them in braces; `{given}` stands where a statement
+    over many rows names their source.
     """
 
     def __init__(self, columns: Mapping[str, str], text: str) -> None:
@@ -44,7 +44,7 @@ class Change:
         self.typed_for_one = text.format(given="", **{name: f"?::{kind}" for name, kind in columns.items()})
 
     def for_many(self) -> str:
-        """Over any number of rows, whose columns are arrays. Only PostgreSQL has those."""
+        """Return the statement over any number of rows, whose columns are arrays. Only PostgreSQL has those."""
         arrays = ", ".join(f"?::{kind}[]" for kind in self.columns.values())
         source = f"FROM unnest({arrays}) AS given ({', '.join(self.columns)})"
         return self._text.format(given=source, **{name: f"given.{name}" for name in self.columns})
@@ -125,12 +125,12 @@ REWRITE_EVENT = "UPDATE events SET type = ?, schema_version = ?, data = ?, check
 
 
 def requests_of(sagas: int) -> str:
-    """The requests of so many sagas."""
+    """Return the query for the requests of this many sagas."""
     return f"SELECT number, saga_id, kind, by, data FROM requests WHERE saga_id IN ({', '.join('?' * sagas)})"  # noqa: S608 - marks
 
 
 def rows_of(table: str, columns: str, order: str) -> str:
-    """All rows of a saga in one table."""
+    """Return the query for all rows of a saga in one table."""
     return f"SELECT {columns} FROM {table} WHERE saga_id = ? ORDER BY {order}"  # noqa: S608 - our own names
 
 

@@ -1,4 +1,4 @@
-"""Tables of the SQL stores, as the migrations make them, and an SQLAlchemy engine on them: for what is not on the hot path.
+"""Tables of the SQL stores, as the migrations make them, and an SQLAlchemy engine on them for work off the hot path.
 
 The stores name their tables in plain SQL (`statements`); the tables of the projections are in `projections.tables`.
 """
@@ -92,7 +92,7 @@ DOCUMENTS = Table(
 
 
 def engine_of(store_url: str) -> tuple[Engine, str]:
-    """An engine on a store's database, and the store's name as people may read it."""
+    """Return an engine on a store's database, and the store's name for people to read."""
     if store_url.startswith("sqlite:"):
         return create_engine(store_url, poolclass=NullPool, connect_args={"timeout": BUSY_TIMEOUT_S}), store_url
     from sagagraph.saga.stores.postgres_connection import connect, name_of

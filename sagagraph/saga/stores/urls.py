@@ -1,4 +1,4 @@
-"""URLs of stores: a store for one, and its public name."""
+"""URLs of stores: the store for a URL, and its public name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _KNOWN = "sqlite:///FILE, postgresql://USER@HOST/DATABASE or memory:"
 
 
 async def open_store(url: str) -> SagaStore:
-    """`sqlite:///FILE` (`sqlite:////FILE` for an absolute path), `postgresql://USER:PASSWORD@HOST:PORT/DATABASE` or `memory:`.
+    """Open `sqlite:///FILE` (`sqlite:////FILE` for an absolute path), `postgresql://USER:PASSWORD@HOST:PORT/DATABASE` or
+    `memory:`.
 
     Raises `InvalidInputError`, `StoreError`.
     """
@@ -32,7 +33,7 @@ async def open_store(url: str) -> SagaStore:
             from sagagraph.saga.stores.postgres import PostgresSagaStore
 
         return await PostgresSagaStore.open(url)
-    shown = re.sub(r".*@", "***@", url)  # a password may be in it
+    shown = re.sub(r".*@", "***@", url)  # it may contain a password
     raise InvalidInputError(f"{shown!r} is not a store; use {_KNOWN}", field="--store")
 
 
@@ -41,7 +42,7 @@ def is_postgres(url: str) -> bool:
 
 
 def public_name(url: str) -> str:
-    """The store as people may read it: without a password."""
+    """Return the store's name for people to read, without a password."""
     if not is_postgres(url):
         return url
     with needing("postgres"):

@@ -1,1 +1,1 @@
-"""What operators see of a saga while it runs: log lines and spans (docs/telemetry.md). Nothing is decided in here."""
+"""Telemetry: log lines and spans that show operators a running saga (docs/telemetry.md). Nothing is decided here."""

@@ -1,10 +1,10 @@
-"""Around a call: what is entered while it goes on, whether or not anybody records it."""
+"""Around a call: a context that is entered for its duration, whether or not anybody records it."""
 
 from __future__ import annotations
 
 
 class Around:
-    """Entered around one call. This one stands in where nobody records."""
+    """Context around one call. This class stands in where nobody records."""
 
     __slots__ = ()
 
@@ -15,7 +15,7 @@ class Around:
         pass
 
     def answered(self, outcome: str, /) -> None:
-        """What came of it, if that is something else than success."""
+        """Note the outcome of the call, if it is anything but success."""
 
 
 UNRECORDED = Around()

@@ -1,6 +1,6 @@
-"""Telemetry: where the engine tells what happens to its sagas. Costs next to nothing while nobody listens.
+"""Telemetry: where the engine reports what happens to its sagas. Costs next to nothing while nobody listens.
 
-What breaks in somebody's exporter or log processor is no reason for a saga to stop: that line or span is lost.
+A failure in somebody's exporter or log processor must not stop a saga: only that line or span is lost.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 @cache
 def _has_spans() -> bool:
-    """OpenTelemetry is an extra: without it there are log lines only."""
+    """Tell whether OpenTelemetry, an extra, is installed: without it there are log lines only."""
     return find_spec("opentelemetry") is not None
 
 
 class Telemetry:
-    """Of one engine. Who listens is looked at anew whenever the lease of a saga is taken."""
+    """Telemetry of one engine. It looks for listeners whenever the lease of a saga is taken."""
 
     def __init__(self, tracer: Tracer | None = None) -> None:
         self._tracer = tracer
@@ -55,12 +55,12 @@ class Telemetry:
             self._has_lost_database = True
 
     def call(self, operation: Operation, call: Call) -> Around:
-        """Around the call of an action, a probe, a void or a compensation."""
+        """Enter the context around the call of an action, a probe, a void or a compensation."""
         holding = self._held.get(call.saga_id)
         return UNRECORDED if holding is None else holding.around(lambda spans: spans.call(operation, call))
 
     def judging(self, saga: Saga, operation: Operation, validator: Validator) -> Around:
-        """Around the judgement of an operation's output."""
+        """Enter the context around the judgement of an operation's output."""
         holding = self._held.get(saga.id)
         if holding is None:
             return UNRECORDED
@@ -106,7 +106,7 @@ class Holding:
         return self._log is not None or self._spans is not None
 
     def entered(self) -> AbstractContextManager[object]:
-        """The saga's span is the current one inside; to be entered once."""
+        """Make the saga's span current inside; enter it once."""
         return self._entered
 
     def observe(self, saga: Saga, entries: tuple[Entry, ...], /) -> None:
@@ -124,7 +124,7 @@ class Holding:
         return UNRECORDED
 
     def failed(self, exc: SagaGraphError) -> None:
-        """The work on the saga ended before the saga did."""
+        """Note that work on the saga ended before the saga did."""
         self._failure = exc
         with suppress(Exception):
             if self._log is not None:

@@ -1,6 +1,6 @@
-"""Log lines of one saga while this worker holds it, told from what is journalled.
+"""Log lines of one saga while this worker holds it, derived from what is journalled.
 
-They carry names, numbers and codes, never a payload or the text of an exception: the why in words is in the journal.
+They carry names, numbers and codes, never a payload or the text of an exception: the reasons in words are in the journal.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ _ENDS = (e.SagaCommitted, e.SagaCompensated, e.SagaReversed)
 
 
 def logger() -> Any | None:
-    """A logger, if the program has configured structlog; unconfigured it would print to standard output.
+    """Return a logger, if the program has configured structlog; unconfigured it would print to standard output.
 
-    It is looked up and not imported: who has configured it has imported it, and nobody else should wait for that.
+    It is looked up and not imported: a program that has configured it has imported it, and no other should wait for that.
     """
     structlog = sys.modules.get("structlog")
     return structlog.get_logger("sagagraph") if structlog is not None and structlog.is_configured() else None
@@ -100,7 +100,7 @@ class SagaLog:
         """Operation → attempt and instant of the call that is out."""
 
     def begin(self, saga: Saga, owner: str) -> None:
-        """The lease is ours; that was journalled by taking it."""
+        """Log that this worker has the lease; taking it has journalled that."""
         if saga.version == 1:
             self._write(LINES[e.SagaBegun], driver=saga.driver.value, domain=saga.domain, owner=owner)
         else:
@@ -111,7 +111,7 @@ class SagaLog:
             self._write(LINES[type(entry.event)], **self._fields(saga, entry))
 
     def failed(self, exc: SagaGraphError) -> None:
-        """What ended the work here, other than its end. Texts of errors of the store may hold addresses: only their kinds."""
+        """Log what ended the work here, other than its end. Store errors may hold addresses, so only their kinds are logged."""
         cause = type(exc.__cause__).__name__ if exc.__cause__ is not None else None
         match exc:
             case SupersededError():
@@ -125,7 +125,7 @@ class SagaLog:
         self._write(_Line("info", "database recovered"))
 
     def end(self, saga: Saga) -> None:
-        """A saga that is left waiting for a person, and for which operations."""
+        """Log that a saga is left waiting for a person, and for which operations."""
         status = status_of(saga)
         if status in (SagaStatus.HELD, SagaStatus.STUCK):
             waiting = [each.id for each in saga.in_order() if each.waits_for_person or each.status is OperationStatus.IN_DOUBT]
@@ -158,7 +158,7 @@ class SagaLog:
         return {name: value for name, value in fields.items() if _says_something(value)}
 
     def _timed(self, operation: str, entry: e.Entry) -> dict[str, object]:
-        """For what ends a call that this worker made: which attempt it was, and how long it took."""
+        """Return which attempt it was and how long it took, for the end of a call that this worker made."""
         if isinstance(entry.event, _INTENTS):
             self._intents[operation] = (entry.event.attempt, entry.at)
             return {}

@@ -31,7 +31,7 @@ Attributes = dict[str, str | int]
 
 
 class RecordedAround(Around):
-    """Its span is the current one of the code inside, so that spans which that code makes become its children."""
+    """A context whose span is current inside, so that spans made by the code inside become its children."""
 
     __slots__ = ("_key", "_outcome", "_span", "_token")
 
@@ -48,7 +48,7 @@ class RecordedAround(Around):
     def __exit__(self, _kind: object, exc: BaseException | None, _trace: object) -> None:
         if self._token is not None:
             ambient.detach(self._token)
-        with suppress(Exception):  # an exporter that breaks must not make the call look lost
+        with suppress(Exception):  # a broken exporter must not make the call look lost
             self._end(exc)
 
     def _end(self, exc: BaseException | None) -> None:
@@ -65,14 +65,14 @@ class RecordedAround(Around):
 
 
 def _end_of(exc: BaseException) -> tuple[str, str]:
-    """How a call ended that raised, and the code of its fault."""
+    """Return how a call ended that raised, and the code of its fault."""
     if isinstance(exc, Refused):
         return "refused", exc.code
     return "abandoned" if isinstance(exc, asyncio.CancelledError) else "lost", type(exc).__name__
 
 
 class SagaSpans:
-    """An operation's span begins with its first call and ends when it is settled; its undoing begins another."""
+    """Spans of a saga. An operation's span begins with its first call and ends when it is settled; undoing begins another."""
 
     def __init__(self, tracer: Tracer, saga: Saga) -> None:
         self._tracer = tracer
@@ -87,7 +87,7 @@ class SagaSpans:
         return self._saga.is_recording()
 
     def entered(self) -> AbstractContextManager[object]:
-        """The saga's span is current inside. Also one that is not sampled, so that what is called is not sampled either."""
+        """Make the saga's span current inside, even one that is not sampled, so that its callees are not sampled either."""
         if not self._saga.get_span_context().is_valid:
             return nullcontext()
         return use_span(self._saga, record_exception=False, set_status_on_exception=False)
@@ -131,7 +131,7 @@ class SagaSpans:
         self._saga.end()
 
     def _parent_of(self, operation: Operation) -> Span:
-        """A last check of what is settled (docs/protocol.md rule 9) belongs to the saga."""
+        """Return the parent span: a last check of what is settled (docs/protocol.md rule 9) belongs to the saga."""
         return self._opened(operation) if _is_under_way(operation) else self._saga
 
     def _opened(self, operation: Operation) -> Span:

@@ -1,4 +1,4 @@
-"""Scheduling: what the planner answers, judged by the validator, as JSON and in words. Only these commands load OR-Tools."""
+"""Scheduling: the planner's answers, judged by the validator, as JSON and in words. Only these commands load OR-Tools."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def mend(file: Path, schedule: Path, event: list[Path], seconds: float, out: Pat
 
 
 def _known(problem: JobShop, said: Any, events: tuple[Event, ...]) -> int:
-    """How many of the events the schedule reckons with already. It must be right as things were then."""
+    """Return how many of the events the schedule already takes into account. It must have been right at that point."""
     check_legible(parse_schedule(said), "SCHEDULE")
     for known in range(len(events), -1, -1):
         verdict = validate_schedule(problem, said, events[:known])

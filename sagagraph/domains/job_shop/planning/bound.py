@@ -1,4 +1,4 @@
-"""What no schedule goes below: the longest job, and on each machine what it takes if its tasks could be interrupted.
+"""Lower bound of every schedule: the longest job, and each machine's total if its tasks could be interrupted.
 
 (Jackson's preemptive schedule: Carlier, "The one-machine sequencing problem", EJOR 1982.)
 """
@@ -23,7 +23,9 @@ def makespan_bound(workload: Workload) -> int:
 
 
 def interrupted(tasks: Iterable[tuple[int, int, int]]) -> int:
-    """The least makespan of (head, duration, tail) on one machine, if tasks may be interrupted: the longest tail goes first."""
+    """Return the least makespan of (head, duration, tail) on one machine with interruptible tasks: the longest tail goes
+    first.
+    """
     coming = sorted(tasks, reverse=True)
     waiting: list[tuple[int, int]] = []
     now = latest = 0

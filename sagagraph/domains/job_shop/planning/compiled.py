@@ -29,7 +29,7 @@ else:
     """Steps of a search between two looks at the clock."""
 
     def compiled(function: Callable[P, R]) -> Callable[P, R]:
-        """At its first call, which takes some seconds; the result is kept on disk."""
+        """Compile at the first call, which takes some seconds; the result is kept on disk."""
         made: Callable[P, R] = numba.njit(cache=True)(function)
         return made
 

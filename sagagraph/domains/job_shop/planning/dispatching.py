@@ -1,4 +1,4 @@
-"""A first schedule at once: a machine that is free takes, of the tasks that wait for it, the one that comes first by a rule."""
+"""Dispatching: a first schedule at once. A free machine takes, of the tasks that wait for it, the first one by a rule."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def first_schedule(workload: Workload, budget: Budget) -> Starts:
-    """The best of a few rules; always one, however little time there is."""
+    """Return the best schedule of a few rules; there is always one, however little time there is."""
     most_work_left = [-(tail + task.duration) for task, tail in zip(workload.tasks, workload.tails, strict=True)]
     longest_rest = [-tail for tail in workload.tails]
     shortest = [task.duration for task in workload.tasks]
@@ -27,7 +27,7 @@ def first_schedule(workload: Workload, budget: Budget) -> Starts:
 
 
 def dispatched(workload: Workload, rule: Sequence[int]) -> Starts:
-    """`rule`: for each task a number; the least goes first."""
+    """Schedule by `rule`, a number for each task; the least goes first."""
     tasks, follows = workload.tasks, workload.follows
     starts = [0] * len(tasks)
     waiting: dict[int, list[tuple[int, int]]] = defaultdict(list)

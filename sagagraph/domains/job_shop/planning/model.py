@@ -1,4 +1,4 @@
-"""A workload for CP-SAT: when each task begins, and who comes after whom on each machine where that is settled."""
+"""CP-SAT model of a workload: when each task begins, and the order on each machine where that is settled."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Answer:
     starts: Starts
     value: int
     bound: int
-    """What no answer to the same question goes below."""
+    """Lower bound of every answer to the same question."""
 
 
 def modelled(workload: Workload, latest: int, groups: Groups | None = None) -> Model:
-    """All schedules that end by `latest`; without `groups` with every machine's tasks in any order."""
+    """Model all schedules that end by `latest`; without `groups`, every machine's tasks may be in any order."""
     cp = cp_model.CpModel()
     heads, tails = workload.heads, workload.tails
     starts = tuple(
@@ -75,7 +75,7 @@ def _interval(model: Model, n: int) -> cp_model.IntervalVar:
 
 
 def least(model: Model, aim: cp_model.LinearExprT, known: Starts, budget: Budget) -> Answer | None:
-    """The least `aim`, from a schedule that is known. None: time ran out before anything was found."""
+    """Minimise `aim`, starting from a known schedule. None: time ran out before anything was found."""
     for variable, start in zip(model.starts, known, strict=True):
         model.cp.add_hint(variable, start)
     model.cp.add_hint(model.makespan, model.workload.ends(known))
@@ -90,12 +90,12 @@ def least(model: Model, aim: cp_model.LinearExprT, known: Starts, budget: Budget
 
 
 def is_time_for(workload: Workload, budget: Budget) -> bool:
-    """To make a model at all."""
+    """Tell whether there is time to make a model at all."""
     return budget.left > len(workload.tasks) / _TASKS_A_SECOND
 
 
 def shortest(workload: Workload, known: Starts, bound: int, budget: Budget) -> tuple[Starts, int]:
-    """Never longer than what is known, and what no schedule goes below."""
+    """Return a schedule no longer than the known one, and a lower bound."""
     if workload.ends(known) == bound or not is_time_for(workload, budget):
         return known, bound
     model = modelled(workload, workload.ends(known))

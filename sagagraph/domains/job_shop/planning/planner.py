@@ -1,7 +1,7 @@
-"""Schedules what is left to be done: the least makespan, and what no schedule goes below.
+"""Planner: schedules what is left, with the least makespan and a lower bound.
 
-A first schedule by rules; a better one by exchanging neighbours; CP-SAT, which proves what is small; and exchanges again with the
-time that is left. (What each is worth: docs/adr/0019-job-shops.md.)
+Rules make a first schedule; exchanging neighbours improves it; CP-SAT proves small problems; exchanges use the rest of the time.
+(What each is worth: docs/adr/0019-job-shops.md.)
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def status_of(makespan: int, lower_bound: int) -> Status:
 
 
 def plan(workload: Workload, budget: Budget) -> Planned:
-    """Always a schedule, however little time there is."""
+    """Plan a schedule; there is always one, however little time there is."""
     best, bound = first_schedule(workload, budget), makespan_bound(workload)
     best = improved(workload, best, budget.part(budget.left * _AT_FIRST), bound, rounds=1)
     if len(workload.tasks) <= MOST_MODELLED:

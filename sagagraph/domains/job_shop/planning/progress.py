@@ -1,4 +1,4 @@
-"""How steps go on when events become known: when a step that begins at a moment ends."""
+"""Progress of steps as events become known: when a step that begins at a moment ends."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Progress:
     """In the order of `at`."""
 
     def free_from(self, machine: int) -> float:
-        """When it is back after all that is known; infinite: never."""
+        """Return when the machine is back by everything known; infinite: never."""
         stops = self._stops.get(machine)
         return stops[-1][1] if stops else 0
 
     def end(self, job: int, step: int, start: int) -> float:
-        """Of a step that begins while its machine is there. Infinite: its machine does not come back."""
+        """Return the end of a step that begins while its machine is up. Infinite: its machine does not come back."""
         known = self.problem.jobs[job - 1][step - 1]
         duration = known.duration
         for event in self._changes.get((job, step), ()):
@@ -37,7 +37,7 @@ class Progress:
         return self._worked(known.machine, start, duration)
 
     def _worked(self, machine: int, start: int, duration: int) -> float:
-        """When so much has been done: it pauses while the machine is down."""
+        """Return when this much work has been done: it pauses while the machine is down."""
         end: float = start + duration
         for down, back in self._stops.get(machine, ()):
             if start < down < end:
@@ -46,7 +46,7 @@ class Progress:
 
     @cached_property
     def _stops(self) -> Mapping[int, Sequence[tuple[int, float]]]:
-        """When each machine goes down and comes back, apart from one another."""
+        """When each machine goes down and comes back, without overlaps."""
         stops: dict[int, list[tuple[int, float]]] = {}
         for event in self.events:
             if not isinstance(event, MachineDown) or event.until == event.at:

@@ -1,9 +1,9 @@
-"""Repairs a schedule when something has happened: what has begun stands, and little of the rest moves.
+"""Repair of a schedule when something has happened: what has begun stands, and little of the rest moves.
 
-What is weighed: how much starts move, in all, and how much later than promised the last step ends, which counts once for every
-step that has not begun (as if each of them were so much later). The last step never ends later than if all simply waited. At
-first machines keep their order, and what is late goes ahead where that helps; then the tasks around the disruption may change
-places in any way, then ever more, in the end all.
+A repair is weighed by how much starts move, in all, and by how much later than promised the last step ends. That delay counts
+once for every step that has not begun (as if each of them were so much later). The last step never ends later than if all steps
+simply waited. At first machines keep their order, and late steps go ahead where that helps; then the tasks around the disruption
+may be reordered freely, then ever more tasks, and in the end all.
 (ALAS 3.3, "Localized Cascading Repair Protocol".)
 """
 
@@ -47,9 +47,9 @@ _SHARE: Final = 0.3
 @dataclass(frozen=True, slots=True)
 class EditRadius:
     operations: int
-    """Whose start is another one."""
+    """Steps whose start differs."""
     jobs: int
-    """That have one of these."""
+    """Jobs that have one of these."""
     displacement: int
     """By which starts moved, in all."""
 
@@ -59,20 +59,20 @@ class Repaired:
     schedule: Schedule
     makespan: int
     lower_bound: int
-    """Of the makespan, what has begun as it is."""
+    """Lower bound of the makespan, with what has begun as it is."""
     edit_radius: EditRadius
     waiting: Schedule
-    """What would have become of the schedule if everything had simply waited."""
+    """The schedule as it would be if everything had simply waited."""
     is_least: bool
     """Whether it is proven that no repair weighs less."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where things are at the latest event."""
+    """The state of things at the latest event."""
 
     workload: Workload
-    """All that has not begun."""
+    """Everything that has not begun."""
     promised: Starts
     """When its tasks were to begin."""
     promised_end: int
@@ -81,7 +81,7 @@ class Standing:
 
     @cached_property
     def waited(self) -> Starts:
-        """When the tasks of the workload begin if everything simply waits."""
+        """Return when the tasks of the workload begin if everything simply waits."""
         return tuple(self.waiting[task.job, task.step].start for task in self.workload.tasks)
 
     @property
@@ -94,13 +94,15 @@ class Standing:
 
     @cached_property
     def least_weight(self) -> int:
-        """What no repair goes below."""
+        """Return a lower bound of every repair's weight."""
         moved = sum(max(0, head - was) for head, was in zip(self.workload.heads, self.promised, strict=True))
         return moved + len(self.promised) * max(0, makespan_bound(self.workload) - self.promised_end)
 
 
 def standing(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], known: int = 0) -> Standing | Stuck:
-    """`schedule` is right for the first `known` of `events`. Until the latest of them everything waited where it had to."""
+    """Return how things stand. `schedule` is right for the first `known` of `events`; until the latest, steps waited as
+    needed.
+    """
     now = events[-1].at
     stands = schedule
     for count in range(known + 1, len(events) + 1):
@@ -134,7 +136,9 @@ def _tasks_left(problem: JobShop, stands: Schedule, progress: Progress, now: int
 
 
 def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budget: Budget, known: int = 0) -> Repaired | Stuck:
-    """`events` in the order of `at`; `schedule` is right for the first `known` of them. Now is the latest."""
+    """Repair a schedule. `events` are in the order of `at`, the latest is now; `schedule` is right for the first `known` of
+    them.
+    """
     stands = standing(problem, schedule, events, known)
     if isinstance(stands, Stuck):
         return stands
@@ -153,7 +157,9 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
 
 
 def _by_order(stands: Standing, budget: Budget) -> Starts:
-    """From all that waits, what is late goes ahead; and where the end is late still, from a schedule that makes up for it."""
+    """Move late tasks ahead, starting from the schedule that waits; if its end is still late, from one that makes up for
+    the delay.
+    """
     workload, best = stands.workload, stands.waited
     if stands.weight(best) == stands.least_weight:
         return best
@@ -166,7 +172,7 @@ def _by_order(stands: Standing, budget: Budget) -> Starts:
 
 
 def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budget: Budget) -> Repaired | Stuck:
-    """All that has not begun is scheduled anew, as if nothing had been promised: what repairs are measured against."""
+    """Schedule everything that has not begun anew, as if nothing had been promised: the yardstick for repairs."""
     stands = standing(problem, schedule, events)
     if isinstance(stands, Stuck):
         return stands
@@ -178,7 +184,7 @@ def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], b
 
 
 def _neighbourhoods(stands: Standing, budget: Budget) -> Iterator[tuple[frozenset[int], Budget]]:
-    """Tasks around the first that has to move, in the order of time; ever more of them, and for how long to look."""
+    """Yield tasks around the first that has to move, in order of time: ever more of them, and how long to search."""
     waiting = stands.waited
     in_time = sorted(range(len(waiting)), key=lambda n: (waiting[n], n))
     moved = (place for place, n in enumerate(in_time) if waiting[n] != stands.promised[n])
@@ -191,7 +197,7 @@ def _neighbourhoods(stands: Standing, budget: Budget) -> Iterator[tuple[frozense
 
 
 def _best_of(stands: Standing, known: Starts, places: frozenset[int], budget: Budget) -> tuple[Starts, int]:
-    """And what nothing in this neighbourhood goes below."""
+    """Return the best repair in this neighbourhood, and its lower bound."""
     workload = stands.workload
     latest = workload.ends(stands.waited)
     model = modelled(workload, latest, _groups(workload, known, places))
@@ -208,7 +214,7 @@ def _best_of(stands: Standing, known: Starts, places: frozenset[int], budget: Bu
 
 
 def _groups(workload: Workload, known: Starts, places: frozenset[int]) -> Groups:
-    """On each machine, those of the neighbourhood in any order, between those before and those after them."""
+    """Group each machine's tasks: the neighbourhood's in any order, between those before and those after them."""
     groups: dict[int, list[list[int]]] = {}
     for machine, tasks in workload.on_machine.items():
         row: list[list[int]] = []

@@ -1,4 +1,4 @@
-"""What happens to a schedule if nobody does anything: every machine keeps its order, and what must wait waits.
+"""Shifting: what becomes of a schedule if nobody acts: every machine keeps its order, and what must wait waits.
 
 (The right shift of rescheduling: Abumaizar and Svestka, "Rescheduling job shops under random disruptions", IJPR 1997.)
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """Steps that can not be done, because their machine does not come back."""
+    """Steps that cannot be done, because their machine does not come back."""
 
     slots: tuple[Slot, ...]
 
@@ -32,12 +32,12 @@ class Stuck:
 
 
 def in_order(schedule: Schedule) -> list[Slot]:
-    """Whatever waits for another step comes after it."""
+    """Sort the steps so that each comes after the steps it waits for."""
     return sorted(schedule.values(), key=lambda slot: (slot.start, slot.end, slot.step, slot.job))
 
 
 def shifted(schedule: Schedule, progress: Progress, now: int) -> Schedule | Stuck:
-    """What began before `now` stands. `schedule` is one that was right before `now`."""
+    """Shift a schedule that was right before `now`. What began before then stands."""
     made: dict[tuple[int, int], Slot] = {}
     stuck: list[Slot] = []
     job_free: dict[int, float] = defaultdict(int)

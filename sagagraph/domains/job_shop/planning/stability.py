@@ -1,7 +1,7 @@
-"""Schedules close to one that was promised: tasks that are late go ahead of others, and nothing is early for nothing.
+"""Stability: schedules close to one that was promised. Late tasks go ahead of others, and nothing is early without need.
 
-A sequence of all tasks, in which each comes after its job's previous one, is a schedule: of that order, the one that is no later
-than it must be, and otherwise as was promised.
+A sequence of all tasks, in which each comes after its job's previous one, stands for a schedule: the one in that order that is no
+later than necessary, and otherwise as was promised.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Promise:
 
 
 def kept(promise: Promise, known: Iterable[Starts], budget: Budget) -> Starts:
-    """Never heavier than any of those that are known and end in time."""
+    """Return a schedule no heavier than any known one that ends in time."""
     workload, weight = promise.workload, promise.weight
     candidates = [each for starts in known for each in (starts, _timed(promise, _sequence(workload, starts)))]
     best = min((each for each in candidates if workload.ends(each) <= promise.latest), key=weight)
-    least, random = weight(best), Random(budget.seed)  # noqa: S311 - no secret: the same schedule for the same seed
+    least, random = weight(best), Random(budget.seed)  # noqa: S311 - not a secret: the same schedule for the same seed
     sequence = _sequence(workload, best)
     is_better = True
     while is_better and budget.left:
@@ -80,7 +80,7 @@ def _forwards(workload: Workload, not_before: Starts, sequence: list[int]) -> St
 
 
 def _backwards(workload: Workload, end: int, sequence: list[int]) -> Starts:
-    """How late each may begin if all is to be over at `end`."""
+    """Return how late each task may begin if everything must end by `end`."""
     tasks, follows = workload.tasks, workload.follows
     last = [end - task.duration for task in tasks]
     machine_needed: dict[int, int] = {}
@@ -94,7 +94,7 @@ def _backwards(workload: Workload, end: int, sequence: list[int]) -> Starts:
 
 
 def _moves(promise: Promise, sequence: list[int], starts: Starts) -> Iterator[tuple[int, int]]:
-    """A late task that only waits for its machine, and one that has the machine before it."""
+    """Yield each late task that waits only for its machine, with a task that has the machine before it."""
     tasks, follows, promised = promise.workload.tasks, promise.workload.follows, promise.starts
     on_machine: dict[int, list[int]] = defaultdict(list)
     for n in sequence:
@@ -106,7 +106,7 @@ def _moves(promise: Promise, sequence: list[int], starts: Starts) -> Iterator[tu
 
 
 def _ahead(workload: Workload, sequence: list[int], late: int, other: int) -> list[int]:
-    """`late` right before `other`, with those of its job that must come before it."""
+    """Put `late` right before `other`, with those tasks of its job that must precede it."""
     here, there = sequence.index(other), sequence.index(late)
     job = workload.tasks[late].job
     moved = [n for n in sequence[here : there + 1] if workload.tasks[n].job == job]

@@ -25,7 +25,7 @@ _FAR: Final = 1 << 60
 
 
 class _Order(NamedTuple):
-    """Who comes before whom on each machine. Tasks are numbers from 0; the one after the last stands for none."""
+    """The order of tasks on each machine. Tasks are numbers from 0; the number after the last means none."""
 
     duration: Ints
     release: Ints
@@ -36,26 +36,26 @@ class _Order(NamedTuple):
     """On its machine."""
     later: Ints
     sequence: Ints
-    """All tasks, each behind those that it waits for."""
+    """All tasks, each after those that it waits for."""
     position: Ints
     """In the sequence."""
     head: Ints
     """The earliest start."""
     tail: Ints
-    """How long it goes on from that start, at the least: itself and what comes after."""
+    """How long work continues from that start, at least: the task and what comes after."""
     first: Ints
     """Of each pair that may change places."""
     second: Ints
     path: Ints
     behind: Ints
-    """Of each task whether it comes behind the one that is moved back; none between two moves."""
+    """For each task, whether it comes after the one that is moved back; all false between two moves."""
 
 
 class _Memory(NamedTuple):
     best: Ints
     """The starts of the best schedule."""
     barred: Ints
-    """By pair: until which move it does not change places."""
+    """By pair: the move until which it may not be exchanged."""
     counts: Ints
     """The best makespan, moves made, moves since the last better one, and what the next random number comes from."""
 
@@ -67,7 +67,7 @@ _RANDOM: Final = 3
 
 
 def improved(workload: Workload, starts: Starts, budget: Budget, bound: int, *, rounds: int = 200) -> Starts:
-    """Never worse than `starts`. It ends at `bound`, when time is up, or after so many rounds without a better one."""
+    """Improve `starts`, never for the worse, until `bound`, the time limit, or this many rounds without an improvement."""
     ends = workload.ends(starts)
     if ends <= bound or not budget.left:
         return starts
@@ -116,7 +116,7 @@ def _order(workload: Workload, starts: Starts) -> _Order:
 
 @compiled
 def _search(order: _Order, memory: _Memory, begun_until: int, steps: int) -> bool:
-    """Up to so many moves; False: there is none any more, or none has been of use for long."""
+    """Make at most this many moves. Returns False if no move is left, or none has helped for long."""
     counts = memory.counts
     for _ in range(steps):
         move = _chosen(order, memory) if _longest(order) > begun_until else -1
@@ -148,7 +148,7 @@ def _kick(order: _Order, memory: _Memory) -> None:
 
 @compiled
 def _chosen(order: _Order, memory: _Memory) -> int:
-    """The best move that is not barred, or would be the best of all; any where there is none of these; -1: no move at all."""
+    """Return the best move that is allowed, or better than everything so far; otherwise any move; -1 if there is none at all."""
     moves = _moves(order)
     if not moves:
         return -1
@@ -171,14 +171,14 @@ def _pair(first: int, second: int) -> int:
 
 @compiled
 def _draw(memory: _Memory, below: int) -> int:
-    """A random number from 0 on."""
+    """Draw a random number, 0 or more."""
     memory.counts[_RANDOM] = (memory.counts[_RANDOM] * 1_103_515_245 + 12_345) % (1 << 31)
     return (memory.counts[_RANDOM] >> 8) % below
 
 
 @compiled
 def _moves(order: _Order) -> int:
-    """How many: the first two and the last two of each block of a critical path that runs on one machine."""
+    """Return how many moves there are: the first and last two of each block on one machine of a critical path."""
     length, found, begin = _critical_path(order), 0, 0
     for place in range(1, length + 1):
         if place < length and order.earlier[order.path[place]] == order.path[place - 1]:
@@ -194,7 +194,9 @@ def _moves(order: _Order) -> int:
 
 @compiled
 def _waits_otherwise(order: _Order, first: int, second: int) -> bool:
-    """Whether `second`, right behind `first` on a critical path, may wait for it by its job too: then they stay as they are."""
+    """Tell whether `second`, right after `first` on a critical path, may also wait for it by its job: then they stay as
+    they are.
+    """
     before = order.before[second]
     is_late = order.head[before] + order.duration[before] >= order.head[first] + order.duration[first]
     return is_late and order.position[before] >= order.position[first]
@@ -202,7 +204,7 @@ def _waits_otherwise(order: _Order, first: int, second: int) -> bool:
 
 @compiled
 def _critical_path(order: _Order) -> int:
-    """How many tasks are on it."""
+    """Return how many tasks are on the critical path."""
     none, longest = len(order.sequence), _longest(order)
     here = none
     for n in order.sequence:
@@ -225,7 +227,7 @@ def _critical_path(order: _Order) -> int:
 
 @compiled
 def _estimate(order: _Order, first: int, second: int) -> int:
-    """At the least the makespan through these two if they changed places."""
+    """Return a lower bound of the makespan through these two if they were exchanged."""
     head, tail, duration = order.head, order.tail, order.duration
     before, earlier = order.before[second], order.earlier[first]
     head_second = max(head[before] + duration[before], head[earlier] + duration[earlier], order.release[second])
@@ -238,7 +240,7 @@ def _estimate(order: _Order, first: int, second: int) -> int:
 
 @compiled
 def _swap(order: _Order, first: int, second: int) -> None:
-    """`second` comes right before `first`; all heads and tails are those of the new order."""
+    """Put `second` right before `first`; all heads and tails become those of the new order."""
     none = len(order.sequence)
     earlier, later = order.earlier[first], order.later[second]
     order.earlier[second], order.later[second] = earlier, first
@@ -255,7 +257,7 @@ def _swap(order: _Order, first: int, second: int) -> None:
 
 @compiled
 def _put_in_order(order: _Order, first: int, begin: int, end: int) -> None:
-    """Of those between the two, whatever comes after `first` comes behind all others."""
+    """Of the tasks between the two, move whatever comes after `first` behind all others."""
     order.behind[first] = 1
     back, place = 0, begin
     for at in range(begin, end + 1):

@@ -1,4 +1,4 @@
-"""What is left to be scheduled: tasks, and from when on each may begin. What has begun is no part of it."""
+"""Workload: the tasks left to schedule, and how early each may begin. What has begun is not part of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Task:
     machine: int
     duration: int
     release: int = 0
-    """It begins no earlier: until then its machine is down or taken, or its job is on another one."""
+    """It begins no earlier: until then its machine is down or taken, or its job is on another machine."""
 
 
 Starts = Sequence[int]
@@ -39,13 +39,13 @@ class Workload:
 
     @cached_property
     def follows(self) -> tuple[bool, ...]:
-        """Whether the task before it, in the order of tasks, is one of the same job."""
+        """Tell whether the previous task, in the order of tasks, belongs to the same job."""
         pairs = zip(self.tasks, self.tasks[1:], strict=False)
         return (False, *(before.job == task.job for before, task in pairs))[: len(self.tasks)]
 
     @cached_property
     def on_machine(self) -> Mapping[int, tuple[int, ...]]:
-        """The tasks of each machine, by their places."""
+        """The tasks of each machine, by index."""
         found: dict[int, list[int]] = defaultdict(list)
         for place, task in enumerate(self.tasks):
             found[task.machine].append(place)
@@ -53,7 +53,7 @@ class Workload:
 
     @cached_property
     def heads(self) -> tuple[int, ...]:
-        """When each could begin if no machine were ever taken."""
+        """When each task could begin if no machine were ever taken."""
         heads: list[int] = []
         for place, task in enumerate(self.tasks):
             after = heads[-1] + self.tasks[place - 1].duration if self.follows[place] else 0
@@ -62,7 +62,7 @@ class Workload:
 
     @cached_property
     def tails(self) -> tuple[int, ...]:
-        """How long its job goes on after it, at the least."""
+        """How long its job continues after it, at least."""
         tails = [0] * len(self.tasks)
         for place in range(len(self.tasks) - 1, 0, -1):
             if self.follows[place]:
@@ -70,13 +70,13 @@ class Workload:
         return tuple(tails)
 
     def ends(self, starts: Starts) -> int:
-        """The makespan of what has begun and of these."""
+        """Return the makespan of what has begun and of these."""
         ends = (start + task.duration for start, task in zip(starts, self.tasks, strict=True))
         return max(self.begun_until, max(ends, default=0))
 
 
 def workload_of(problem: JobShop) -> Workload:
-    """Before anything has begun."""
+    """Return the workload before anything has begun."""
     return Workload(tuple(Task(job, number, step.machine, step.duration) for job, number, step in problem.numbered()))
 
 

@@ -1,1 +1,1 @@
-"""One rule of a schedule, one function; a fault is reported once, at its own row."""
+"""Rules of a schedule: one function for each; a fault is reported once, at its own row."""

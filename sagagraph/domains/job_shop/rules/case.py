@@ -1,4 +1,4 @@
-"""What the checks look at: a schedule, its problem, what became known, and what had been done by then."""
+"""Case: what the checks look at: a schedule, its problem, what became known, and what had been done by then."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Check = Callable[["Case"], Iterator[Violation]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A slot of a step that there is."""
+    """A slot of an existing step."""
 
     index: int
     slot: Slot
     step: Step
-    """As the problem has it: its machine counts, whatever the slot says."""
+    """The step as in the problem: its machine counts, whatever the slot says."""
 
     @property
     def scope(self) -> dict[str, int]:
@@ -53,12 +53,12 @@ class Case:
 
     @cached_property
     def rows(self) -> Mapping[tuple[int, int], Row]:
-        """Of each step the first that the schedule names."""
+        """For each step, the first row that the schedule has."""
         return rows_of(self.problem, self.plan)
 
     @cached_property
     def jobs(self) -> Mapping[int, tuple[Row, ...]]:
-        """Their steps that can be read, in their order."""
+        """The readable steps of each job, in order."""
         jobs: dict[int, list[Row]] = defaultdict(list)
         for key in sorted(self.rows):
             jobs[key[0]].append(self.rows[key])
@@ -73,17 +73,17 @@ class Case:
         return {machine: tuple(rows) for machine, rows in machines.items()}
 
     def stop(self, machine: int, moment: int) -> tuple[int, float] | None:
-        """When it went down and comes back, if it is down at that moment."""
+        """Return when the machine went down and comes back, if it is down at that moment."""
         return next(((down, back) for down, back in self._stops.get(machine, ()) if down <= moment < back), None)
 
     def worked(self, row: Row, until: int) -> int:
-        """How long its machine has been at it. What it waits for before it begins is no work and no pause."""
+        """Return how long its machine has worked on it. Waiting before the start is neither work nor a pause."""
         start = row.slot.start
         stops = (stop for stop in self._stops.get(row.step.machine, ()) if start < stop[0] < until)
         return until - start - int(sum(min(until, back) - down for down, back in stops))
 
     def duration(self, row: Row) -> int:
-        """What it takes, by all that became known before it was over."""
+        """Return its duration by everything that became known before it was over."""
         duration = row.step.duration
         for event in self._changes.get((row.slot.job, row.slot.step), ()):
             if row.slot.start < event.at and self.worked(row, event.at) >= duration:
@@ -118,7 +118,7 @@ def rows_of(problem: JobShop, plan: ParsedSchedule) -> dict[tuple[int, int], Row
 
 
 def _apart(stops: list[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
-    """The same moments without overlaps, in the order of time; what lasts no time is none."""
+    """Merge the same moments into spans without overlaps, in order of time; empty spans vanish."""
     edges = sorted({edge for stop in stops for edge in stop})
     down = [(a, b) for a, b in pairwise(edges) if any(s <= a and b <= e for s, e in stops)]
     joined: list[tuple[int, float]] = []

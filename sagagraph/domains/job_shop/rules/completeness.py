@@ -1,4 +1,4 @@
-"""Completeness: what can be read, what it is about, and whether every step is there once."""
+"""Completeness: rows must be readable and name existing steps, and every step must be there once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def check_once(case: Case) -> Iterator[Violation]:
 
 
 def check_missing(case: Case) -> Iterator[Violation]:
-    """A row that stands for no step is reported as that, and excuses one step that is missing."""
+    """Check for missing steps. A row that stands for no step is reported as that, and excuses one missing step."""
     excused = {each.of for each in case.plan.illegible}
     known = {(job, number) for job, number, _step in case.problem.numbered()}
     strange = sum(each.of not in known for each in case.plan.illegible)

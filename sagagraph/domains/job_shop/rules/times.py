@@ -1,4 +1,4 @@
-"""Who is where when: the order of steps, one at a time on a machine, how long they take, and what has begun."""
+"""Times: the order of steps, one at a time on a machine, their durations, and what has begun."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def check_order(case: Case) -> Iterator[Violation]:
 
 
 def check_machines(case: Case) -> Iterator[Violation]:
-    """Two steps of one job at once are out of order, and reported as that."""
+    """Check machines. Two simultaneous steps of one job are out of order, and reported as that."""
     for machine, rows in case.machines.items():
         latest: Row | None = None
         for row in rows:
@@ -40,7 +40,7 @@ def check_machines_there(case: Case) -> Iterator[Violation]:
 
 
 def check_durations(case: Case) -> Iterator[Violation]:
-    """Exactly: neither shorter nor longer, pauses of its machine apart; and it is over when the last of its work is."""
+    """Check exact durations, without pauses of the machine; a step is over when the last of its work is."""
     for row in case.rows.values():
         needed, end = case.duration(row), row.slot.end
         worked = case.worked(row, end)
@@ -51,7 +51,7 @@ def check_durations(case: Case) -> Iterator[Violation]:
 
 
 def check_past(case: Case) -> Iterator[Violation]:
-    """What had begun begins when it did, and nothing else begins in the past."""
+    """Check that what had begun begins when it did, and nothing else begins in the past."""
     if case.history is None:
         return
     until = case.history.until

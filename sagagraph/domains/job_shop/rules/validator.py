@@ -1,4 +1,4 @@
-"""Judges a schedule without knowing how it was made (docs/jobshop.md, "How a schedule is judged")."""
+"""Validator: judges a schedule without knowing how it was made (docs/jobshop.md, "How a schedule is judged")."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def validate_schedule(
 
 
 class JobShopValidator:
-    """Judges JSON schedules by the facts of `shown`: whoever has them can judge again."""
+    """Judges JSON schedules by the facts of `shown`: anybody who has them can judge again."""
 
     name = "jobshop"
     version = 1

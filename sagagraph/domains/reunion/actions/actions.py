@@ -1,6 +1,6 @@
-"""What a saga of a reunion does: it gives people their parts of the day, takes them back, and at last closes the day (the pivot).
+"""Actions of a saga: tell people their parts of the day, take them back, and at last close the day (the pivot).
 
-The outbox keeps to what is declared here: keys are remembered for good, and a voided key is refused for good
+The outbox keeps what is declared here: keys are remembered for good, and a voided key is refused for good
 (docs/protocol.md rule 0).
 """
 
@@ -94,7 +94,7 @@ def _assign_action(outbox: Outbox) -> Action:
 
 
 def _close_action(outbox: Outbox) -> Action:
-    """After it nothing is taken back any more: people have met."""
+    """Make the action that closes the day. Nothing is taken back after it: people have met."""
 
     async def close_day(request: Closing, call: Call) -> Closed:
         return _closed(request, await outbox.post(call.saga_id, call.idempotency_key, partial(_end, request, call)))

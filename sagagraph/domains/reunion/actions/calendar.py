@@ -14,17 +14,17 @@ PRODUCT: Final = "-//SagaGraph//Reunion//EN"
 
 
 def invitation_ics(part: Part, uid: str, *, sent: datetime) -> bytes:
-    """One event from the first step to the end of the last: a request may hold no more than one (RFC 5546, 3.2.2)."""
+    """Return one event from the first step to the end of the last: a request may hold no more than one (RFC 5546, 3.2.2)."""
     return _file(part, uid, "REQUEST", sequence=0, sent=sent)
 
 
 def withdrawal_ics(part: Part, uid: str, *, sent: datetime) -> bytes:
-    """Takes the invitation of this `uid` out of calendars again (RFC 5546, 3.2.5)."""
+    """Return a file that removes the invitation of this `uid` from calendars (RFC 5546, 3.2.5)."""
     return _file(part, uid, "CANCEL", sequence=1, sent=sent)
 
 
 def part_text(part: Part) -> str:
-    """What stands in the event and in the message: a line for each step."""
+    """Return the text of the event and of the message: a line for each step."""
     return "\n".join(f"{text_of(step.start)} to {text_of(step.end)}: {step.what}" for step in part.steps)
 
 
@@ -50,14 +50,14 @@ def _file(part: Part, uid: str, method: str, *, sequence: int, sent: datetime) -
 
 
 def _attendee(name: str) -> vCalAddress:
-    """Nobody's address is known here: whoever delivers the message knows it by the name."""
+    """Return the attendee. No address is known here: whoever delivers the message knows it by the name."""
     address = vCalAddress("urn:sagagraph:attendee")
     address.params["CN"] = name
     return address
 
 
 def _instant(moment: int, day: date) -> datetime:
-    """Dated moments in UTC; times of day on `day`, as the clocks there show them (floating, RFC 5545 3.3.5)."""
+    """Format dated moments in UTC; times of day on `day`, in local time (floating, RFC 5545 3.3.5)."""
     if is_dated(moment):
         return datetime.fromtimestamp(moment * 60, UTC)
     return datetime.combine(day, time()) + timedelta(minutes=moment)

@@ -1,6 +1,6 @@
-"""The outbox: messages to people that wait to be delivered, kept in the store beside their sagas, and a calendar file of each.
+"""Outbox: messages to people awaiting delivery, kept in the store beside their sagas, and a calendar file of each.
 
-The message is what counts; it is kept before its file, and whoever finds it without the file writes that again. Every effect is
+The message counts; it is stored before its file, and a message found without its file has it written again. Every effect is
 keyed: repeated, it changes nothing; voided, it is refused for good.
 """
 
@@ -29,9 +29,9 @@ _EARLIER: Final = "messages.db"
 class MessageKind(StrEnum):
     INVITATION = "invitation"
     WITHDRAWAL = "withdrawal"
-    """Takes back the invitation whose key is in `withdraws`."""
+    """Withdraws the invitation whose key is in `withdraws`."""
     END = "end"
-    """The day is over: what stands in the outbox is what was."""
+    """The day is over: the outbox now records what happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ ReadTable = Callable[[Path, str], list[dict[str, Any]]]
 
 
 class Outbox:
-    """Calendar files are in `folder`, which is made when something is posted; `now` stamps what is new.
+    """Outbox of messages. Calendar files are in `folder`, created at the first post; `now` stamps new messages.
 
     Any number of processes may use it. What release 0.2.0 left in the folder is read with `rows_in`, and brought into the store
     at the first use.
@@ -73,7 +73,7 @@ class Outbox:
     # -- effects, each of which may be repeated ----------------------------------------------------------------------
 
     async def post(self, saga_id: str, key: str, draft: Draft) -> Message:
-        """The message that stands under `key` afterwards. Raises `Refused` for a key that was voided."""
+        """Post a message and return the one that stands under `key` afterwards. Raises `Refused` for a voided key."""
         if any(each.key == key for each in await self._documents(saga_id, _VOIDED)):
             raise _refused(key)
         posted = await self._kept.put(Document(saga_id, _MESSAGE, key, asdict(draft(self._now()))))
@@ -82,14 +82,14 @@ class Outbox:
         return self._with_file(posted)
 
     async def withdraw(self, saga_id: str, posted: str, draft: Draft) -> Message:
-        """Take back what was posted under `posted`: once, however often it is asked for."""
+        """Withdraw what was posted under `posted`, once, however often this is requested."""
         await self._bring_in()
         return self._with_file(await self._kept.put(Document(saga_id, _WITHDRAWAL, posted, asdict(draft(self._now())))))
 
     async def void(self, saga_id: str, key: str, draft: Callable[[Message], Draft]) -> Message | None:
-        """From now on `key` is refused; what had landed under it is taken back, and that is returned.
+        """Refuse `key` from now on; what had landed under it is withdrawn and returned.
 
-        Where nothing had landed, nothing takes the place of a message, so that none can land later.
+        Where nothing had landed, a tombstone takes the place of a message, so that none can land later.
         """
         await self._bring_in()
         landed = await self._kept.put(Document(saga_id, _MESSAGE, key, None))
@@ -97,7 +97,7 @@ class Outbox:
         return None if landed.data is None else await self.withdraw(saga_id, key, draft(_message(landed)))
 
     async def advance(self, saga_id: str, moment: int) -> None:
-        """Move the clock of a day; it never goes back."""
+        """Advance the clock of a day; it never goes back."""
         await self._kept.put(Document(saga_id, _CLOCK, str(moment), moment))
 
     # -- reads -------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ class Outbox:
         return _under(key, await self._documents(saga_id, _WITHDRAWAL))
 
     async def messages(self, saga_id: str) -> tuple[Message, ...]:
-        """All of a saga, in the order in which they were posted."""
+        """Return all messages of a saga, in the order of posting."""
         found = await self._documents(saga_id, _MESSAGE, _WITHDRAWAL)
         return tuple(_message(each) for each in found if each.data is not None)
 
@@ -140,7 +140,7 @@ class Outbox:
     # -- what release 0.2.0 left -------------------------------------------------------------------------------------
 
     async def _bring_in(self) -> None:
-        """Safe to repeat, and to do in several processes at once. The file stays, under another name."""
+        """Bring in the messages of release 0.2.0. Safe to repeat, and in several processes at once. The file stays, renamed."""
         earlier = self.folder / _EARLIER
         if self._rows_in is None or not earlier.exists():
             return

@@ -1,4 +1,4 @@
-"""A plan of a reunion as operations: all are given their parts side by side; then the day stays open, until it is closed."""
+"""Workflow: a reunion's plan as operations. All get their parts in parallel; then the day stays open until it is closed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ DAY = "day"
 
 
 def day_workflow(plan: DayPlan, actions: Mapping[str, Action]) -> tuple[OperationSpec, ...]:
-    """`actions`: reunion's, by name."""
+    """Return the workflow of a day. `actions`: reunion's, by name."""
     assignments = tuple(_assignments(parts_of(plan), actions, ""))
     return (*assignments, _closing(plan, [each.id for each in assignments], actions, ""))
 
 
 def revised_workflow(saga: Saga, plan: DayPlan, actions: Mapping[str, Action]) -> Revision:
-    """Whose part stays the same keeps the operation; all others are told anew, and what they were told is taken back."""
+    """Return the revised workflow. Unchanged parts keep their operations; all others are told anew, and the old ones
+    withdrawn.
+    """
     suffix = f".{saga.plan.version + 1}"
     standing = [each for each in saga.in_order() if not each.removed]
     kept: list[Operation] = []
@@ -40,7 +42,7 @@ def revised_workflow(saga: Saga, plan: DayPlan, actions: Mapping[str, Action]) -
 
 
 def is_of(operation: Operation, part: Part, actions: Mapping[str, Action]) -> bool:
-    """It told exactly this, and stands."""
+    """Tell whether the operation told exactly this, and stands."""
     is_assignment = operation.spec.action == ASSIGN and not operation.failed
     return is_assignment and bool(operation.spec.inputs == actions[ASSIGN].request_to_json(part))
 

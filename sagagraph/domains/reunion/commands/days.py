@@ -75,7 +75,7 @@ async def event(options: Options, saga_id: str, files: Sequence[Path], problem: 
 
 
 async def _as_begun(engine: Engine, saga_id: str, wanted: ReunionRequest) -> Any:
-    """The same wish in other words is no other wish: a saga that began with it goes on."""
+    """Reword the request as the saga began, if it asks for the same: then the saga is resumed."""
     with suppress(UnknownSagaError):
         first = (await engine.journal(saga_id))[0].event
         if isinstance(first, SagaBegun) and isinstance(first.request, dict) and first.domain == NAME:
@@ -91,7 +91,7 @@ def _check_open(saga: Saga) -> None:
 
 
 async def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path | None) -> dict[str, Any]:
-    """The request with what has become known; nothing becomes known before what the clock of the day says."""
+    """Return the request with what has become known; nothing becomes known before the time on the day's clock."""
     before = parse_request(saga.request)
     wished = before.problem if problem is None else parse_problem(json_file(problem, "--problem"))
     transcript = before.told if wished == before.problem else None
@@ -147,7 +147,7 @@ async def messages(options: Options, saga_id: str) -> int:
 
 
 async def _clock(saga: Saga, request: ReunionRequest, outbox: Outbox) -> int | None:
-    """How late it is on that day; None before anything has happened."""
+    """Return the time on that day; None before anything has happened."""
     known = [each for each in (await outbox.clock(saga.id), request.known_until) if each is not None]
     return max(known, default=None)
 

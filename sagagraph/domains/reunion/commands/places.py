@@ -41,7 +41,9 @@ def where_json(found: list[Whereabouts]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _where_json(found: Whereabouts) -> dict[str, Any]:
-    """`place` is null on the way, and where the plan contradicts itself (`places` has what it may be)."""
+    """Return the place as JSON: `place` is null on the way, and where the plan contradicts itself (`places` has the
+    candidates).
+    """
     leg = None if found.leg is None else {"from" if name == "from_" else name: each for name, each in asdict(found.leg).items()}
     return {
         "name": found.name,

@@ -1,4 +1,4 @@
-"""`sagagraph reunion plan` and `repair`: what the solver answers, judged by the validator, as JSON and in words.
+"""Planning: `sagagraph reunion plan` and `repair`: the solver's answers, judged by the validator, as JSON and in words.
 
 Only these commands load OR-Tools, and only when they run.
 """
@@ -83,7 +83,7 @@ def _problem(path: Path) -> ReunionProblem:
 
 
 def _plan(problem: ReunionProblem, said: Any) -> ReunionPlan:
-    """The old plan: it may break rules, but all of it must be known."""
+    """Read the old plan: it may break rules, but everything in it must be known."""
     parsed = parse_plan(problem, said)
     if parsed.fault:
         raise InvalidInputError(parsed.fault, field="PLAN")

@@ -1,4 +1,4 @@
-"""`sagagraph reunion problems` and `read`: problems that are shipped, in files, or told in sentences."""
+"""Problems: `sagagraph reunion problems` and `read`: problems that are shipped, in files, or told in sentences."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALL, NONE = "all", "none"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a problem comes from: exactly one of them."""
+    """Where a problem comes from: exactly one of these."""
 
     text: str | None
     problem: Path | None
@@ -82,7 +82,7 @@ async def read(options: Options, source: Source) -> int:
 
 
 async def told(source: Source, model: Model | None) -> Said:
-    """What was said, as a problem. What the rules can not read is shown to a model."""
+    """Make what was said a problem. What the rules cannot read is shown to a model."""
     given = [each for each in (source.text, source.problem, source.shipped) if each is not None]
     if len(given) != 1:
         raise InvalidInputError("say it in sentences, or give --problem FILE.json or --shipped NAME: one of them", field="TEXT")

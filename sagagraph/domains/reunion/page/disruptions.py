@@ -1,4 +1,4 @@
-"""What can happen on a day that was planned: as buttons, and as somebody would tell it."""
+"""Disruptions that can happen on a planned day: as buttons, and as somebody would report them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Day:
 
     @property
     def now(self) -> int:
-        """When something becomes known of which nobody says when: after all that is known, and not before the day begins."""
+        """When an event without a stated time becomes known: after everything known, and not before the day begins."""
         return max(self.request.known_until or 0, self.plan.begins or 0)
 
     def after(self, words: str, event: Mapping[str, Any]) -> Disruption:

@@ -1,4 +1,4 @@
-"""What has become known of a day, as somebody would say it."""
+"""Events of a day, as somebody would report them."""
 
 from __future__ import annotations
 

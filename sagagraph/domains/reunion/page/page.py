@@ -56,7 +56,7 @@ class ReunionPage(Page):
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> Draft:
-        """By the rules; what they can not read is put in plainer words by the model, where there is one."""
+        """Read by the rules; a model, if there is one, rewords what they cannot read."""
         transcript: Transcript = known or Transcript()
         if (name := text.strip().casefold().replace(" ", "_")) in SHIPPED:
             if transcript.sentences:
@@ -77,7 +77,9 @@ class ReunionPage(Page):
         return as_json(parse_request({"day": self._today().isoformat(), **fields}))
 
     def draft_of(self, request: Any) -> Draft:
-        """As it was told; where another reader understands that otherwise than it was planned, the problem as a whole."""
+        """Return the draft as it was told; if another reader understands that differently from the plan, the problem as a
+        whole.
+        """
         wanted = parse_request(request)
         told = wanted.told or Transcript(base=wanted.problem)
         try:
@@ -128,7 +130,9 @@ class ReunionPage(Page):
         return tuple(Wish(f"{_HAPPENED}:{number}", "Happened", each, removable=False) for number, each in enumerate(told))
 
     def on_top(self, request: Any, saga: Saga) -> Any:
-        """What has happened has happened, whatever is wished now; the same wish in other words is no other wish."""
+        """Apply the request after the events: what has happened has happened; the same request in other words is no new
+        request.
+        """
         before = parse_request(saga.request)
         kept = {"day": before.day.isoformat(), "events": [as_json(each) for each in before.events]}
         wanted = parse_request({**request, **kept})
@@ -171,7 +175,7 @@ class ReunionPage(Page):
 
 
 def _key(sentence: str) -> str:
-    """Of its text: a page that shows an old list can not change another sentence by its place in the list."""
+    """Return a key made of the sentence's text: a page showing an old list cannot change another sentence by its position."""
     return f"{_SENTENCE}:{content_hash(sentence)[:12]}"
 
 

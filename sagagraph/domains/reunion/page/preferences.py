@@ -1,4 +1,4 @@
-"""`less driving`, `home sooner`: which of the plans that are offered is meant, by figures, and what it costs."""
+"""Preferences: `less driving`, `home sooner`: which of the offered plans is meant, by figures, and what it costs."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _FIGURE: Final = re.compile(r"\d")
 
 
 def preferred(text: str, saga: Saga) -> Preference | None:
-    """None where it is about something else: a time, or somebody by name."""
+    """Return the preferred plan; None if the text is about something else: a time, or somebody by name."""
     problem = parse_request(saga.request).problem
     aim = next((each for each in _AIMS if each.words.search(text)), None)
     if aim is None or _FIGURE.search(text) or any(_words(re.escape(each.name)).search(text) for each in problem.people):

@@ -1,4 +1,4 @@
-"""What a model makes of sentences that the rules can not read, and what there is to say of that."""
+"""Rewording: what a model makes of sentences that the rules cannot read, and how the page explains that."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sagagraph.errors import InvalidInputError, ModelError
 
 
 async def in_plainer_words(text: str, transcript: Transcript, model: Model) -> tuple[Revision | None, str]:
-    """None where the model is of no help: what the rules have understood stands. And a line for whoever said it."""
+    """Return the model's reading and a line for the speaker. None if the model is of no help: the rules' reading stands."""
     try:
         said = await reworded(text, model=model, places=_places(transcript))
         if said is None:

@@ -45,7 +45,7 @@ def instant(moment: int, day: date) -> datetime:
 
 
 def _route(plan: DayPlan) -> Route:
-    """Places on a circle: who drives where is to be seen, not how far."""
+    """Arrange places on a circle, to show who drives where, not how far."""
     spots = {name: _spot(number, len(plan.places), label) for number, (name, label) in enumerate(plan.places.items())}
     journeys = [act for act in plan.plan.actions if isinstance(act, Journey) and act.from_ in spots and act.to in spots]
     connections = tuple(

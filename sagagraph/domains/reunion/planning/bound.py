@@ -1,4 +1,4 @@
-"""What no plan can go below, for problems too large for a proof: everybody gets where they are to be, but time plays no part.
+"""Lower bound of every plan, for problems too large for a proof: everybody reaches their goals, but time plays no part.
 
 How often each road is driven is a flow of vehicles that carries the people, each to their last goal, with the drivers brought
 back too (a fixed-charge network design: Magnanti and Wong, "Network design and transportation planning", 1984).
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def driving_bound(situation: Situation, objective: Objective, budget: Budget) -> int:
-    """Minutes or metres; 0 for objectives that are no sum over journeys."""
+    """Return a bound in minutes or metres; 0 for objectives that are not sums over journeys."""
     if objective not in (Objective.DRIVING_MINUTES, Objective.DISTANCE):
         return 0
     network = _Network(situation)
@@ -35,7 +35,7 @@ def driving_bound(situation: Situation, objective: Objective, budget: Budget) ->
 
 
 def _costs(situation: Situation, objective: Objective) -> dict[tuple[str, str], int]:
-    """The least at any time."""
+    """Return each road's least cost at any time."""
 
     def cost(leg: Leg) -> int:
         return leg.minutes if objective is Objective.DRIVING_MINUTES else round(leg.km * METRES)
@@ -74,13 +74,13 @@ class _Network:
         return {road: self.model.new_int_var(0, most, "") for road in self._roads}
 
     def _balance(self, flow: Flow, place: str) -> cp_model.LinearExprT:
-        """What leaves less what comes."""
+        """Return what leaves minus what arrives."""
         return sum(flow[road] for road in self._roads if road[0] == place) - sum(
             flow[road] for road in self._roads if road[1] == place
         )
 
     def _riders(self, people: list[Traveller]) -> list[Flow]:
-        """A flow for each place where some of them are to be in the end."""
+        """Add a flow for each place where some of the riders must end."""
         flows: list[Flow] = []
         for to in sorted({place for each in people if (place := _last_goal(each)) is not None}):
             bound_there = [each for each in people if _last_goal(each) == to]
@@ -92,7 +92,7 @@ class _Network:
         return flows
 
     def _bring_back(self, drivers: list[Traveller], steering: Flow) -> None:
-        """Those who stay where their last goal is; others may end anywhere."""
+        """Bring back those who stay at their last goal; others may end anywhere."""
         stay = [each for each in drivers if each.stays_from is not None]
         for place in self._here.places:
             leaving = sum(each.place == place for each in drivers)
@@ -105,7 +105,7 @@ class _Network:
             self.model.add(self._balance(self.driven, place) <= sum(car.place == place for car in self._here.cars))
 
     def _visits(self) -> None:
-        """Somebody comes to where something is to be done and nobody is."""
+        """Send somebody wherever something must be done and nobody is."""
         for task in self._here.tasks:
             if task.place is not None and not task.optional and all(each.place != task.place for each in self._here.travellers):
                 self.model.add(sum(self.driven[road] for road in self._roads if road[1] == task.place) >= 1)

@@ -1,4 +1,4 @@
-"""Other plans than the preferred one: each is better in something that people ask about."""
+"""Choices: alternatives to the preferred plan, each better in something that people ask about."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class _Aim:
 
 
 def choices(problem: ReunionProblem, preferred: ReunionPlan, most: int, budget: Budget) -> tuple[ReunionPlan, ...]:
-    """Up to `most`: over earlier, with less waiting, with less driving, more evenly shared; looked for in this order.
+    """Return up to `most` plans: over earlier, with less waiting, with less driving, more evenly shared; sought in this order.
 
-    A plan that is no better in anything than one before it is left out. Where the time runs out there are fewer.
+    A plan that improves on nothing in an earlier one is left out. If time runs out there are fewer.
     """
     if len(problem.people) > MOST_PEOPLE:
         return ()
@@ -70,7 +70,7 @@ def _objective(problem: ReunionProblem, preferred: ReunionPlan, objective: Objec
 
 
 def _better(problem: ReunionProblem, preferred: ReunionPlan, aim: _Aim, budget: Budget) -> ReunionPlan | None:
-    """In that aim, with at most one journey more; None: there is none, or it was not found in time."""
+    """Return a plan better in that aim, with at most one journey more; None: there is none, or it was not found in time."""
     question = replace(questions_of(problem, plain)[0], foremost=aim.expression)
     driven = measure(problem, preferred, Objective.DRIVING_MINUTES)
     sequence, aims = question.model(sum(action.do == "travel" for action in preferred.actions) + 1)

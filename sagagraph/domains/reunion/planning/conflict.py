@@ -1,4 +1,4 @@
-"""Why a problem has no plan: a set of requirements that can not be met together, though all but any one of them can."""
+"""Conflict: why a problem has no plan: a set of requirements that cannot be met together, though dropping any one would help."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """The least by which a requirement would have to give way, all others kept: to `value`, or altogether where it is None."""
+    """The least by which a requirement would have to give way, all others kept: to `value`, or altogether if that is None."""
 
     sentence: str
     value: Any = None
     together: tuple[tuple[str, Any], ...] = ()
-    """Where it alone does not help: what else has to give way with it, and to what."""
+    """If it alone does not help: what else has to give way with it, and to what."""
     is_least: bool = True
-    """Whether it is proven that no less would do: otherwise the time ran out."""
+    """Whether it is proven that no less would do; otherwise the time ran out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,9 @@ class Why:
         return Conflict(core, tuple(self._relaxation(each) for each in core), is_sure)
 
     def _irreducible(self, given_up: tuple[Requirement, ...] = ()) -> tuple[Requirement, ...]:
-        """Leaves out whatever the rest is in conflict without: first halves of all, then ever smaller parts, single ones last
-        (a deletion filter in blocks). Goals are looked at last, so that the conflict is told by them where it can be."""
+        """Leave out whatever the rest conflicts without: first halves, then ever smaller parts, and single requirements
+        last (a deletion filter in blocks). Goals are looked at last, so that they explain the conflict where possible.
+        """
         core = [each for each in self._all if each not in given_up]
         size = max(1, len(core) // 2)
         while True:
@@ -68,7 +69,9 @@ class Why:
             size = max(1, size // 2)
 
     def _has_no_plan(self, kept: list[Requirement]) -> bool:
-        """Proven; what the time does not suffice for counts as a plan, and the conflict may be larger than need be."""
+        """Tell whether it is proven that there is no plan. A time-out counts as a plan, so the conflict may be larger than
+        necessary.
+        """
         answer = self._plan_with([each.without for each in self._all if each not in kept])
         if answer is None:
             self._is_sure = False
@@ -87,7 +90,7 @@ class Why:
         return None if isinstance(first_plan(free, part), Unsolved) else True
 
     def _relaxation(self, requirement: Requirement) -> Relaxation | None:
-        """The least for it and, where that does not help, for others of its kind that are in conflict beside it."""
+        """Return the least relaxation of it and, if that does not help, of related requirements in the conflict beside it."""
         self._is_sure = True
         given_up = [requirement]
         while self._plan_with([each.without for each in given_up]) is False:
@@ -108,7 +111,7 @@ class Why:
         return Relaxation("if " + " and ".join(sentences), values[0], together, self._is_sure)
 
     def _least(self, requirement: Requirement, others: list[Change]) -> tuple[Change, Any, str]:
-        """The change with which there is a plan and with any smaller one there is none; bisected."""
+        """Return the smallest change that makes a plan possible, found by bisection."""
         scale = requirement.scale
         enough = 1
         while scale is not None and enough < scale.most and not self._has_plan([*others, scale.at(enough)]):
@@ -125,7 +128,7 @@ class Why:
         return scale.at(enough), scale.value(enough), scale.sentence(enough)
 
     def _has_plan(self, changes: list[Change]) -> bool:
-        """What the time does not suffice for counts as none, and what is found may not be the least."""
+        """Tell whether a plan was found. A time-out counts as none, so what is found may not be the least."""
         answer = self._plan_with(changes)
         if answer is None:
             self._is_sure = False

@@ -1,4 +1,4 @@
-"""Why somebody might take a plan: its figures in words, and what is better and worse in it than in the preferred one."""
+"""Explanation of a plan: its figures in words, and what is better and worse in it than in the preferred one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sagagraph.domains.reunion.times import text_of
 
 
 def reasons(problem: ReunionProblem, plan: ReunionPlan, preferred: ReunionPlan | None = None) -> tuple[str, ...]:
-    """The first says it all in a line. `preferred` None: it is the preferred one."""
+    """Return reasons; the first is a summary in one line. `preferred` None: it is the preferred plan."""
     of = tradeoffs(problem, plan)
     first = _driving(of)
     if preferred is not None:
@@ -31,7 +31,7 @@ def _driving(of: Tradeoffs) -> str:
 
 
 def _differences(mine: Tradeoffs, other: Tradeoffs) -> tuple[list[str], list[str]]:
-    """What is better, and what is worse."""
+    """Return what is better, and what is worse."""
     km = (mine.kilometres or 0) - (other.kilometres or 0)
     told = (
         (mine.ends - other.ends, "over {} minutes earlier", "over {} minutes later"),

@@ -1,4 +1,4 @@
-"""What a plan comes to in each objective: arithmetic on its stated times. Less is better, of all of them."""
+"""Measures of a plan in each objective: arithmetic on its stated times. Less is always better."""
 
 from __future__ import annotations
 

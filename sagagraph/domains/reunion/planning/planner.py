@@ -1,4 +1,4 @@
-"""Plans a logistics problem: the best in the order of its objectives, with a proof of how good it is, or that there is none."""
+"""Planner: the best plan in the order of the problem's objectives, with a proof of its quality, or that there is none."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BOUND_SHARE: Final = 0.1
 
 
 def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
-    """Of all that is not begun in the setting; `before` is what has begun, and belongs to the plan."""
+    """Plan everything that is not begun in the setting; `before` is what has begun, and belongs to the plan."""
     usual, free = questions_of(problem, setting)
     if is_too_late(free.outlook(MOST_JOURNEYS)):
         return Unsolved(is_proof=True)
@@ -61,7 +61,7 @@ def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, befo
 
 
 def in_teams(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | None:
-    """Proven best only where it is at a bound that holds for every plan."""
+    """Plan in teams. The plan is proven best only if it reaches a bound that holds for every plan."""
     least = bound_of(problem, budget, setting, before)
     made = Teamwork(problem, budget, setting, before).plan(least)
     if made is None:
@@ -71,7 +71,7 @@ def in_teams(problem: ReunionProblem, budget: Budget, setting: Setting = plain, 
 
 
 def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Action, ...]) -> float:
-    """What the first objective of any plan comes to at the least, history and all."""
+    """Return a lower bound of the first objective over all plans, including history."""
     situation = setting(problem, 0, is_free=False)
     if not situation.objectives:
         return 0
@@ -82,7 +82,7 @@ def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: 
 
 
 def judged(problem: ReunionProblem, made: ReunionPlan, least: float, seconds: float) -> Solved:
-    """By what the first objective can not go below."""
+    """Judge by the lower bound of the first objective."""
     values = [measure(problem, made, each) for each in problem.objectives]
     bounds = [least, *(0 for _ in values[1:])]
     attained = tuple(Attained(*each) for each in zip(problem.objectives, values, bounds, strict=False))
@@ -91,7 +91,7 @@ def judged(problem: ReunionProblem, made: ReunionPlan, least: float, seconds: fl
 
 
 def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budget) -> tuple[Solved, ...]:
-    """Up to `most` other plans, the best first: each with other roles than all before it."""
+    """Return up to `most` other plans, the best first, each with other roles than all before it."""
     others: list[Solved] = []
     while len(others) < most and budget.left:
         roles = tuple(roles_of(each.plan.actions) for each in (known, *others))

@@ -1,4 +1,4 @@
-"""What stands when events have become known: what was done, where everybody is by then, and what is still only planned."""
+"""Progress when events have become known: what was done, where everybody is by then, and what is still only planned."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Repairs a plan when something has happened: what was done stands, and as little of what is planned changes as need be.
+"""Repair of a plan when something has happened: what was done stands, and as little as possible of what is planned changes.
 
-The smallest neighbourhood is tried first: the actions of those whom the events touch. Only where that leaves no plan does it grow
-to those who share an action with them, and in the end to all. Inside it the objectives come first, then what is kept.
+The smallest neighbourhood is tried first: the actions of those whom the events touch. Only if that leaves no plan does it grow to
+those who share an action with them, and in the end to all. Inside it the objectives come first, then what is kept.
 (ALAS 3.3, "Localized Cascading Repair Protocol".)
 """
 
@@ -59,7 +59,9 @@ class Repaired:
 
 
 def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], budget: Budget) -> Repaired | Unsolved:
-    """`events` in the order of `at`; now is the latest. Of the ways in which vehicles under way can go on, the best."""
+    """Repair a plan. `events` are in the order of `at`; now is the latest. Picks the best way for vehicles under way to
+    continue.
+    """
     best: tuple[tuple[float, ...], Repaired] | None = None
     standings = tuple(standing(problem, plan, events))
     for stands in standings:
@@ -73,14 +75,14 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
 
 
 def recompute(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], budget: Budget) -> Repaired | Unsolved:
-    """All that has not begun is planned anew, as if nothing had been promised: what repairs are measured against."""
+    """Plan everything that has not begun anew, as if nothing had been promised: the yardstick for repairs."""
     stands = next(standing(problem, plan, events))
     answer = plan_anew(stands.problem, budget, After(stands), tuple(stands.history.values()))
     return answer if isinstance(answer, Unsolved) else _told(plan, answer, len(stands.planned))
 
 
 def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Iterator[Repaired]:
-    """At most one: in the smallest neighbourhood that has a plan."""
+    """Return at most one repair: in the smallest neighbourhood that has a plan."""
     if len(stands.problem.people) > MANY:
         for team in _neighbours(stands):
             by_team = _repaired_in(team, stands, budget)
@@ -241,7 +243,7 @@ def _road(action: Journey) -> tuple[object, ...]:
 
 
 def changes(old: ReunionPlan, new: ReunionPlan) -> tuple[Change, ...]:
-    """Each action of either plan that the other has not, what is most alike in one."""
+    """Return each action that the other plan lacks; the most alike of both plans are paired."""
     before = dict(enumerate(old.actions))
     after = dict(enumerate(new.actions))
     for number, action in enumerate(new.actions):

@@ -1,4 +1,4 @@
-"""What a problem asks for, one requirement each, in words; what is left without it, and what it would be if relaxed."""
+"""Requirements of a problem, in words: what is left without each, and what it would be if relaxed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The planner of sagas of reunions: CP-SAT's plans and repairs, and why there is none, each within a time of its own."""
+"""Solver for sagas of reunions: CP-SAT's plans and repairs, and why there is none, each within its time limit."""
 
 from __future__ import annotations
 

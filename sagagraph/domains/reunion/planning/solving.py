@@ -1,4 +1,4 @@
-"""Answers one question exactly: first any plan, then the best, with a proof of how good it is, or that there is none."""
+"""Solving one question exactly: first any plan, then the best, with a proof of its quality, or that there is none."""
 
 from __future__ import annotations
 

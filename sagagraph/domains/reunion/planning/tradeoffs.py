@@ -1,4 +1,4 @@
-"""What a plan costs those who carry it out, whatever its problem asks to be made best: figures to compare plans by."""
+"""Trade-offs: what a plan costs those who carry it out, whatever its problem optimises: figures to compare plans by."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tradeoffs:
-    """Less is better, of all of them."""
+    """Figures of a plan. Less is always better."""
 
     driving_minutes: int
     kilometres: float | None
-    """None where the problem has no distances."""
+    """None if the problem has no distances."""
     ends: int
-    """When the last action does; 0 where nothing is done."""
+    """When the last action ends; 0 if nothing is done."""
     spread: int
     """Between the most and the least minutes in actions, among people who act."""
     waiting: int

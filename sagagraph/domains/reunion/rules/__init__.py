@@ -1,1 +1,1 @@
-"""The rules of docs/formats.md section 10, one function each. They share nothing with what makes plans."""
+"""Rules of docs/formats.md section 10, one function each. They share nothing with what makes plans."""

@@ -1,4 +1,4 @@
-"""What the checks look at: a plan, its problem, what became known, and what had been done by then."""
+"""Case: what the checks look at: a plan, its problem, what became known, and what had been done by then."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Case:
 
     @cached_property
     def works(self) -> tuple[tuple[int, Work], ...]:
-        """Of tasks that there are."""
+        """Return the actions of existing tasks."""
         works = ((index, act) for index, act in self.plan.actions.items() if isinstance(act, Work))
         return tuple((index, work) for index, work in works if work.task in self.world.tasks)
 
@@ -56,24 +56,24 @@ class Case:
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
-        """Tasks that are not done and should be, apart from those that what can not be judged may have done."""
+        """Tasks that should have been done and were not, apart from those that an unjudged action may have done."""
         done = {work.task for _, work in self.works} | {each.task for each in self.traces}
         missing = [task.name for task in self.problem.tasks if not task.optional and task.name not in done]
         return tuple(missing[sum(each.other_tasks for each in self.traces) :])
 
     @cached_property
     def changes(self) -> tuple[int, ...]:
-        """When anything may change of who is where, who takes part, and who is at work; in order."""
+        """The moments, in order, when whereabouts, availability or work may change."""
         changes = {at for act in self.plan.actions.values() for at in (act.start, act.end)} | set(self.world.moments)
         changes |= {since for course in self.simulation.courses.values() for since, _ in course.stays}
         return tuple(sorted(changes | {trace.start for trace in self.traces if trace.start is not None}))
 
     def first_end(self, task: str) -> int | None:
-        """When it has been done for the first time; None: not at all."""
+        """Return when it was first completed; None: never."""
         return min((work.end for _, work in self.works if work.task == task), default=None)
 
     def is_accounted_for(self, task: str) -> bool:
-        """Whether that it is not done is reported elsewhere, or can not be said."""
+        """Tell whether its absence is reported elsewhere, or cannot be determined."""
         required = not self.world.tasks[task].optional
         return required or any(each.task == task or each.other_tasks for each in self.traces)
 

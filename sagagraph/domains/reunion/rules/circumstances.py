@@ -1,5 +1,6 @@
-"""What holds at a moment, by the problem and by what became known until then: who takes part, what can be driven, how long it
-takes."""
+"""Circumstances at a moment, by the problem and what became known until then: who takes part, what can be driven, how long
+it takes.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ class Circumstances:
 
     @cached_property
     def people(self) -> dict[str, Person]:
-        """Whoever takes part at any time."""
+        """Everybody who takes part at any time."""
         added = [event.person for event in self.events if isinstance(event, Added)]
         return {person.name: person for person in (*self.problem.people, *added)}
 
@@ -55,17 +56,17 @@ class Circumstances:
 
     @cached_property
     def moments(self) -> tuple[int, ...]:
-        """At which who is available may change."""
+        """The moments at which availability may change."""
         known = [moment for event in self.events for moment in (event.at, self._from_of(event)) if moment is not None]
         return tuple(sorted({*known, *(each.available for each in self.people.values() if each.available is not None)}))
 
     def takes_part(self, name: str, at: int) -> bool:
-        """Whether they are known then, and have not cancelled."""
+        """Tell whether they are known then, and have not cancelled."""
         known = name in self.people and self.added.get(name, at) <= at
         return known and not (name in self.cancelled and self.cancelled[name] <= at)
 
     def available_from(self, name: str, at: int) -> int | None:
-        """As was known at `at`; None: from the beginning."""
+        """Return when they become available, as known at `at`; None: from the beginning."""
         delays = [event for event in self.events if isinstance(event, Delayed) and event.person == name and event.at <= at]
         return self._from_of(delays[-1]) if delays else self.people[name].available
 
@@ -89,13 +90,13 @@ class Circumstances:
             yield from ((name, goal) for goal in person.goals if name not in self.cancelled)
 
     def minutes(self, journey: Journey) -> float | None:
-        """Of the direct way, as listed; None where none is."""
+        """Return the minutes of the direct way, as listed; None if there is none."""
         return self._roads.get((journey.from_, journey.to))
 
     def needed(self, journey: Journey, *, rerouted: bool | None = None) -> int | None:
-        """Whole minutes that it takes, with all that slows it; None where there is no direct way.
+        """Return the whole minutes needed, with all delays; None if there is no direct way.
 
-        `rerouted`: whether it was sent elsewhere while under way; None: not known, so that what is shorter counts.
+        `rerouted`: whether it was redirected while under way; None: unknown, so that the shorter time counts.
         """
         diverted = None if rerouted is False else self._diverted(journey)
         if rerouted and diverted is not None:

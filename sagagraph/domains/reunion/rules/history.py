@@ -1,4 +1,4 @@
-"""What had been done when the plan was changed, and how the new plan tells it."""
+"""History: what had been done when the plan was changed, and how the new plan tells it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Fits = Callable[[Act, Act], bool]
 
 @dataclass(frozen=True)
 class History:
-    """`until`: what began before is history."""
+    """History of a plan. `until`: what began before is history."""
 
     old: ParsedPlan
     new: ParsedPlan
@@ -47,13 +47,13 @@ class History:
 
     @cached_property
     def dropped(self) -> tuple[int, ...]:
-        """Of the old plan; those that what can not be read may stand for are not counted."""
+        """Actions missing from the new plan, apart from those that an unreadable one may stand for."""
         gone = [n for n, act in self.old.actions.items() if act.start < self.until and n not in self.pairs]
         return tuple(gone[len(self.new.broken) :])
 
     @cached_property
     def inserted(self) -> tuple[int, ...]:
-        """Of the new plan; those that what can not be read of the old one may stand for are not counted."""
+        """Actions added by the new plan, apart from those that an unreadable one of the old plan may stand for."""
         told = set(self.pairs.values())
         more = [n for n, act in self.new.actions.items() if act.start < self.until and n not in told]
         return tuple(more[len(self.old.broken) :])
@@ -64,13 +64,13 @@ class History:
         return tuple(self.old.actions[n] for n in (*self.dropped, *(index for index, _ in self.rewritten)))
 
     def is_rerouted(self, index: int) -> bool | None:
-        """Whether that journey of the new plan goes elsewhere than it first did."""
+        """Tell whether that journey of the new plan goes elsewhere than it first did."""
         before = next((old for old, new in self.pairs.items() if new == index), None)
         old, new = None if before is None else self.old.actions[before], self.new.actions[index]
         return old.to != new.to if isinstance(old, Journey) and isinstance(new, Journey) else False
 
     def _goes_on(self, old: Act, new: Act) -> bool:
-        """The journey that was under way may end later, or elsewhere if its vehicle may be rerouted."""
+        """Tell whether it continues the journey under way, which may end later, or elsewhere if its vehicle may be rerouted."""
         if not isinstance(old, Journey) or not isinstance(new, Journey):
             return False
         if _beginning(old) != _beginning(new) or set(old.riders) != set(new.riders):
@@ -94,7 +94,7 @@ def _beginning(act: Act) -> tuple[object, ...]:
 
 
 def _same(old: Act, new: Act) -> bool:
-    """Names in any order."""
+    """Compare names in any order."""
     if isinstance(old, Journey) and isinstance(new, Journey):
         is_same = (_beginning(old), old.to, old.end) == (_beginning(new), new.to, new.end)
         return is_same and sorted(old.riders) == sorted(new.riders)

@@ -37,7 +37,7 @@ def _check_road(case: Case, index: int, journey: Journey, needed: int | None) ->
 
 
 def check_drivers(case: Case) -> Iterator[Violation]:
-    """A driver whom nobody knows is reported as such."""
+    """Check drivers. An unknown driver is reported as such."""
     for index, journey in case.journeys:
         vehicle = case.world.vehicles.get(journey.vehicle)
         why = vehicle and _no_driver(case, vehicle, journey)
@@ -69,7 +69,7 @@ def _no_driver(case: Case, vehicle: Vehicle, journey: Journey) -> str:
 
 
 def check_seats(case: Case) -> Iterator[Violation]:
-    """Everybody aboard needs one, the driver too; not where the vehicle brings its own. Names that stand for nobody need none."""
+    """Check that everybody aboard has a seat, the driver too unless the vehicle brings its own. Unknown names need none."""
     for index, journey in case.journeys:
         vehicle = case.world.vehicles.get(journey.vehicle)
         aboard = sorted({name for name in journey.people if case.world.takes_part(name, journey.start)})
@@ -83,7 +83,7 @@ def check_seats(case: Case) -> Iterator[Violation]:
 
 
 def check_vehicles_ready(case: Case) -> Iterator[Violation]:
-    """Rentals that are not unlocked, and vehicles that have broken down."""
+    """Check for rentals that are not unlocked, and vehicles that have broken down."""
     hindered = [each for each in case.simulation.hindrances if each.obstacle is Obstacle.NOT_YET_AVAILABLE]
     early = {each.index for each in hindered if each.subject.is_vehicle}
     for index, journey in case.journeys:

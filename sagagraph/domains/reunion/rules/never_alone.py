@@ -1,4 +1,4 @@
-"""Never alone: whether somebody is there wherever those wait who are never to wait alone."""
+"""Never alone: whether somebody is there wherever people wait who must never wait alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sagagraph.validators.verdict import Violation
 
 
 def check_company(case: Case) -> Iterator[Violation]:
-    """Once for each time and place. Where several places are possible, alone means at each of them."""
+    """Report each time and place once. If several places are possible, alone means at each of them."""
     for name, person in case.world.people.items():
         goals = [goal for whose, goal in case.world.goals() if whose == name]
         if person.never_alone and goals:
@@ -27,7 +27,7 @@ def check_company(case: Case) -> Iterator[Violation]:
 
 
 def _times_alone(case: Case, name: str, last: PersonGoal) -> Iterator[tuple[str, int, int]]:
-    """(place, from, until), joined where one follows another at the same place."""
+    """Return (place, from, until), joined where one follows another at the same place."""
     cuts = [at for at in case.changes if at < last.by]
     since: tuple[str, int] | None = None
     for at in cuts:
@@ -42,7 +42,7 @@ def _times_alone(case: Case, name: str, last: PersonGoal) -> Iterator[tuple[str,
 
 
 def _where_alone(case: Case, name: str, refuge: str, at: int) -> str | None:
-    """None: they are not waiting, or not alone."""
+    """Return the place; None: they are not waiting, or not alone."""
     if not _waits(case, name, at):
         return None
     places = [place for place in case.problem.places if case.simulation.may_be_at(name, place, at)]
@@ -52,7 +52,7 @@ def _where_alone(case: Case, name: str, refuge: str, at: int) -> str | None:
 
 
 def _waits(case: Case, name: str, at: int) -> bool:
-    """Whether they are in no task; who was there from the beginning waits only once they have begun to act."""
+    """Tell whether they are in no task; somebody there from the beginning waits only after their first action."""
     course, actions = case.simulation.courses[Subject(name)], case.simulation.actions
     works = [actions[n] for n in course.works if not case.simulation.is_watched(actions[n])]
     if any(work.start <= at < work.end for work in works):

@@ -1,4 +1,4 @@
-"""What was done stands as it was done."""
+"""Past: what was done stands as it was done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sagagraph.validators.verdict import Violation
 
 
 def check_past(case: Case) -> Iterator[Violation]:
-    """Once for each action that is told otherwise, left out, or made up."""
+    """Report each past action that is told differently, left out, or made up."""
     history = case.history
     if history is None:
         return

@@ -13,7 +13,7 @@ from sagagraph.validators.verdict import Violation
 
 
 def check_presence(case: Case) -> Iterator[Violation]:
-    """Once for each action and obstacle, naming all whom it concerns: not there yet, in another action, or elsewhere."""
+    """Report each action and obstacle once, naming everybody concerned: not there yet, in another action, or elsewhere."""
     groups: dict[tuple[Obstacle, int], list[Hindrance]] = {}
     for each in case.simulation.hindrances:
         groups.setdefault((each.obstacle, each.index), []).append(each)
@@ -72,7 +72,7 @@ def _misplaced(case: Case, index: int) -> Violation:
 
 
 def check_goals(case: Case) -> Iterator[Violation]:
-    """Once for each goal and person; who arrives at the very minute is there."""
+    """Report each missed goal and person once; somebody who arrives at the very minute is there."""
     for name, goal in case.world.goals():
         if not _is_met(case, name, goal):
             arrives = _arrival(case, name, goal)

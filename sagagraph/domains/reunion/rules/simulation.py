@@ -1,4 +1,4 @@
-"""Where everybody is at every moment, by the stated times of a plan, and which of its actions they can not take part in."""
+"""Simulation: where everybody is at every moment, by a plan's stated times, and which of its actions they cannot join."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sagagraph.domains.reunion.rules.unjudged import Trace
 
 
 class Subject(NamedTuple):
-    """Whoever or whatever is somewhere: a person and a vehicle may have one name."""
+    """A person or a vehicle, which may share a name."""
 
     name: str
     is_vehicle: bool = False
 
 
 class Obstacle(StrEnum):
-    """Why somebody can not take part in an action: the first that holds counts, in this order."""
+    """Why somebody cannot take part in an action: the first that applies counts, in this order."""
 
     NOT_YET_AVAILABLE = "NOT_YET_AVAILABLE"
     OVERLAP = "OVERLAP"
@@ -30,7 +30,7 @@ class Obstacle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hindrance:
-    """Of one subject, in one action."""
+    """Obstacle to one subject in one action."""
 
     obstacle: Obstacle
     index: int
@@ -45,7 +45,7 @@ class Hindrance:
 
 @dataclass(slots=True)
 class Course:
-    """Of one subject. After a fault it goes on from where the plan says that it then is, or may be."""
+    """Course of one subject. After a fault it continues from where the plan says that it then is, or may be."""
 
     stays: list[tuple[int, frozenset[str]]]
     """From when on, where; one of several places where the plan contradicts itself."""
@@ -61,7 +61,7 @@ class Course:
         return self.stays[-1][1]
 
     def places_at(self, at: int) -> frozenset[str]:
-        """Where it stood last, also while it is on its way."""
+        """Return where it last stood, also while it is on its way."""
         return next(places for since, places in reversed(self.stays) if since <= at)
 
 
@@ -90,7 +90,7 @@ class Simulation:
                 self._work(index, act)
 
     def journey_at(self, subject: Subject, at: int) -> int | None:
-        """Which one it is on, from its start until before its end."""
+        """Return the journey it is on, from its start until before its end."""
         course = self.courses[subject]
         return next((n for n in course.journeys if self.actions[n].start <= at < self.actions[n].end), None)
 
@@ -100,20 +100,20 @@ class Simulation:
         return next((n for n in course.journeys if self.actions[n].start < at < self.actions[n].end), None)
 
     def is_ready(self, subject: Subject, at: int) -> bool:
-        """Whether it is available then, or acts as if it were."""
+        """Tell whether it is available then, or acts as if it were."""
         if not subject.is_vehicle and not self.world.takes_part(subject.name, at):
             return False
         early = self.courses[subject].acts_from
         return self._is_available(subject, at) or (early is not None and early <= at)
 
     def is_watched(self, act: Act) -> bool:
-        """Of a task that nobody knows too: who does it is not known to do nothing else."""
+        """Tell whether the task is only watched, as an unknown one may be: its people may do something else meanwhile."""
         if not isinstance(act, Work):
             return False
         return act.task not in self.world.tasks or self.world.tasks[act.task].attention is Attention.WATCHED
 
     def may_be_at(self, name: str, place: str, at: int) -> bool:
-        """Whether a person is there, available and not on the way, or may have been brought by what can not be judged."""
+        """Tell whether a person is there, available and not travelling, or may have been brought by an unjudged action."""
         if not self.is_ready(Subject(name), at):
             return False
         return self.journey_at(Subject(name), at) is None and self._may_stand_at(Subject(name), place, at)
@@ -171,7 +171,7 @@ class Simulation:
         )
 
     def _meet(self, index: int, subject: Subject, place: str | None) -> None:
-        """At most one obstacle. `place` None: wherever they are."""
+        """Return at most one obstacle. `place` None: wherever they are."""
         act, course = self.actions[index], self.courses[subject]
         found = Hindrance(Obstacle.CONTINUITY, index, subject, place, course.places, course.busy)
         busy = None if course.busy is None else self.actions[course.busy]
@@ -196,7 +196,7 @@ class Simulation:
         return vehicle.from_ is None or vehicle.from_ <= at
 
     def _is_excused(self, subject: Subject, place: str, at: int) -> bool:
-        """Each trace stands for one journey, and moves nobody twice."""
+        """Tell whether a trace excuses it. Each trace stands for one journey, and moves nobody twice."""
         places = self.courses[subject].places
         for number, trace in enumerate(self._traces):
             moved = trace.may_have_moved(subject.name, is_vehicle=subject.is_vehicle, places=places, to=place, by=at)

@@ -12,7 +12,7 @@ from sagagraph.validators.verdict import Violation
 
 
 def check_windows(case: Case) -> Iterator[Violation]:
-    """Once for each time that it is done, though it may begin too early and end too late."""
+    """Check windows, with one report for each time that a task is done, though it may begin too early and end too late."""
     for index, work in case.works:
         window = case.world.tasks[work.task].window
         early = 0 if window.opens is None else max(0, window.opens - work.start)
@@ -36,7 +36,7 @@ def check_durations(case: Case) -> Iterator[Violation]:
 
 
 def check_order(case: Case) -> Iterator[Violation]:
-    """One that is not done at all is missing, or optional: nothing has to wait for it."""
+    """Check the order. A prerequisite that is never done is missing or optional: nothing has to wait for it."""
     for index, work in case.works:
         for before in case.world.tasks[work.task].after:
             done = case.first_end(before)
@@ -46,7 +46,7 @@ def check_order(case: Case) -> Iterator[Violation]:
 
 
 def check_workers(case: Case) -> Iterator[Violation]:
-    """Once for each person who may not do it, and once where they are too few."""
+    """Check workers, with one report for each person who may not do it, and one if they are too few."""
     for index, work in case.works:
         task, workers = case.world.tasks[work.task], list(dict.fromkeys(work.who))
         for name in workers:
@@ -64,7 +64,7 @@ def check_missing(case: Case) -> Iterator[Violation]:
 
 
 def check_watched(case: Case) -> Iterator[Violation]:
-    """Once for each time during which nobody is there."""
+    """Report each time during which nobody is there."""
     for index, work in case.works:
         place = case.simulation.sites.get(index)
         if case.world.tasks[work.task].attention is not Attention.WATCHED or place is None:
@@ -80,7 +80,7 @@ def check_watched(case: Case) -> Iterator[Violation]:
 
 
 def _gaps(case: Case, place: str, work: Work) -> Iterator[tuple[int, int]]:
-    """Within [start, end), joined where one follows another."""
+    """Return the gaps within [start, end), joined where one follows another."""
     begins: int | None = None
     for at in (at for at in case.changes if work.start <= at < work.end):
         watched = any(case.simulation.may_be_at(name, place, at) for name in case.world.people)

@@ -1,4 +1,4 @@
-"""Unjudged actions: what they may have done. Each is reported itself, and what follows from it is not."""
+"""Unjudged actions and what they may have done. Each is reported itself; its consequences are not."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Trace:
 
 
 def of_broken(broken: Broken, world: Circumstances) -> Trace:
-    """As far as it can be read."""
+    """Return its trace, as far as it can be read."""
     said, anybody, any_vehicle = broken.said, frozenset(world.people), frozenset(world.vehicles)
     if not isinstance(said, Mapping):
         return Trace(other_people=anybody, other_vehicles=any_vehicle, other_tasks=True)
@@ -94,7 +94,7 @@ def _who_may_be_meant(journey: Journey, world: Circumstances) -> Iterable[str]:
 
 
 def of_lost(act: Act) -> Trace:
-    """Of an action of an earlier plan that should still be there as it was."""
+    """Return the trace of an earlier plan's action that should still be there as it was."""
     if isinstance(act, Journey):
         return Trace(people=frozenset(act.people), vehicle=act.vehicle, origin=act.from_, to=act.to, start=act.start)
     return Trace(task=act.task, moves=False)

@@ -1,4 +1,4 @@
-"""Judges a plan without knowing how it was made, by its stated times (docs/formats.md section 10)."""
+"""Validator: judges a plan by its stated times, without knowing how it was made (docs/formats.md section 10)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def validate_plan(
     against: object = None,
     executed_until: int | None = None,
 ) -> Verdict:
-    """`plan` and `against`, the plan as it was before, are JSON, whatever they hold; None: nothing has been done yet.
+    """Validate a plan. `plan` and `against`, the previous plan, may be any JSON; `against` None: nothing has been done yet.
 
     `events` in the order of `at`. What began before `executed_until` is history; None: before the latest event.
 
@@ -80,7 +80,7 @@ def validate_plan(
 
 
 class ReunionValidator:
-    """Judges JSON plans by the facts of `shown`: whoever has them can judge again."""
+    """Judges JSON plans by the facts of `shown`: anybody who has them can judge again."""
 
     name = "reunion"
     version = 1

@@ -1,4 +1,4 @@
-"""Where everybody is at a moment of a plan, also half-way along a road."""
+"""Whereabouts: where everybody is at a moment of a plan, also half-way along a road."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sagagraph.domains.reunion.rules.simulation import Simulation, Subject
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """The way that somebody is on: `elapsed` of its stated `minutes`."""
+    """The road that somebody is on: `elapsed` of its stated `minutes`."""
 
     from_: str
     to: str
@@ -22,7 +22,7 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
-    """`places`: one, or where the plan contradicts itself several; none on the way."""
+    """Whereabouts of one subject. `places`: one, or several if the plan contradicts itself; none on the way."""
 
     name: str
     is_vehicle: bool
@@ -33,14 +33,14 @@ class Whereabouts:
 
 
 def whereabouts(simulation: Simulation, at: int) -> Iterator[Whereabouts]:
-    """Of all people and vehicles that take part at that moment."""
+    """Return those of all people and vehicles that take part at that moment."""
     for subject in simulation.courses:
         if subject.is_vehicle or simulation.world.takes_part(subject.name, at):
             yield _of(simulation, subject, at)
 
 
 def in_words(found: Whereabouts) -> str:
-    """`Alex is between B and T, 10 of 30 minutes`"""
+    """Return `Alex is between B and T, 10 of 30 minutes`."""
     place = " or ".join(found.places)
     if found.leg is not None:
         place = f"between {found.leg.from_} and {found.leg.to}, {found.leg.elapsed} of {found.leg.minutes} minutes"

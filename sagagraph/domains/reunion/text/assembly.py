@@ -1,4 +1,4 @@
-"""Assembly: facts made a problem, as far as it is known, with what was taken for granted on the way."""
+"""Assembly: turns facts into a problem, as far as it is known, with the assumptions made on the way."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _F = TypeVar("_F", bound=Fact)
 
 
 class Assembly:
-    """`problem`: its JSON, in which what is not known is None or missing. `notes`: what was taken for granted.
+    """A problem and its assumptions. `problem`: its JSON, in which unknown values are None or missing. `notes`: the assumptions.
 
-    Of `base`, a problem that came as a whole, everything stays of which nothing was said.
+    Of `base`, a problem that came as a whole, everything stays that nobody has mentioned.
     """
 
     def __init__(self, facts: Iterable[Fact], base: ReunionProblem | None = None) -> None:
@@ -62,7 +62,7 @@ class Assembly:
         return [each for each in self._facts.values() if isinstance(each, kind)]
 
     def _row(self, table: str, name: str) -> tuple[Row, bool]:
-        """And whether it is a new one."""
+        """Return the row, and whether it is new."""
         for row in self.problem[table]:
             if plain(row["name"]) == plain(name):
                 return row, False
@@ -73,7 +73,7 @@ class Assembly:
         return None if place is None else self._places.key(place)
 
     def _add_people(self) -> None:
-        """Who lands nobody said where lands where all others do."""
+        """Add people. Somebody who lands at an unstated place lands where all others do."""
         airports = {self._places.airport(each.place) for each in self._of(PersonFact) if each.lands and each.place}
         for each in self._of(PersonFact):
             person, is_new = self._row("people", each.name)
@@ -117,7 +117,7 @@ class Assembly:
         return goal
 
     def _add_roads(self) -> None:
-        """Nobody said where Grandma is, but how far it is to Grandma: she is at her house."""
+        """Add roads. If only the distance to Grandma is known, she is at her house."""
         for each in self._of(RoadFact):
             ends = [self._places.key(each.here), self._places.key(each.there)]
             for table, amount in (("travel_minutes", each.minutes), ("distance_km", each.km)):
@@ -130,7 +130,7 @@ class Assembly:
             person.setdefault("place", house if house in known else None)
 
     def _add_vehicles(self) -> None:
-        """One that nobody said the place of is where its driver is; a rental has to be rented there."""
+        """Add vehicles. One without a stated place is where its driver is; a rental must be rented there."""
         for each in self._of(VehicleFact):
             vehicle, is_new = self._row("vehicles", each.name)
             driver = self._row("people", each.drivers[0])[0] if each.drivers else {}
@@ -150,7 +150,7 @@ class Assembly:
                 vehicle["from"] = driver["from"]
 
     def _add_tasks(self) -> None:
-        """What nobody has to go for is done where everybody is to be, before they are to be there."""
+        """Add tasks. What nobody has to travel for is done where everybody must be, before they must be there."""
         shared: Row = next((goal for goal in self.problem["goals"] if goal["people"] == EVERYBODY), {})
         granted = []
         for each in self._of(TaskFact):
@@ -174,7 +174,7 @@ class Assembly:
                 task["window"] = [opens, closes]
 
     def _window(self, task: Row) -> Iterator[str | None]:
-        """As it was said of the task itself, of its place, or before."""
+        """Return the window as stated for the task, for its place, or before."""
         there = [each for each in self._of(HoursFact) if self._places.key(each.place) == task["place"]]
         own = self._facts.get((TaskFact, plain(task["name"])))
         for side, before in zip(("opens", "closes"), task.get("window") or (None, None), strict=True):

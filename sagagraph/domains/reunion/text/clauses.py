@@ -27,7 +27,7 @@ _AFTERNOON_UP_TO: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """`minutes` since midnight. `how`: the word before it, `at` where there is none."""
+    """A time: `minutes` since midnight. `how`: the word before it, `at` if there is none."""
 
     how: str
     minutes: int
@@ -42,7 +42,7 @@ class Amount:
 
 
 def tagged(sentence: str) -> Passage:
-    """With its times of day tagged `when`, and with durations and distances tagged `amount`."""
+    """Tag times of day as `when`, and durations and distances as `amount`."""
     passage = Passage.of(sentence)
     tag_clock_digits(passage)
     tag_numbers(passage)
@@ -80,14 +80,16 @@ def _float(number: Number | None) -> float | None:
 
 
 def untimed(part: Passage) -> tuple[Passage, tuple[When, ...]]:
-    """Without its times of day, which may stand anywhere in a clause, and these."""
+    """Return the clause without its times of day, which may stand anywhere in it, and those times."""
     plain = re.sub(r"\s+", " ", _WHEN.sub(" ", part.text)).strip(" ,")
     return Passage(plain, part), tuple(part.values(When))
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """`people`: of whom it speaks, or goes on to speak; `name`: the one of them who is meant now. `last`: said before it."""
+    """A clause. `people`: the people it mentions so far; `name`: the one who is meant now. `last`: the person mentioned
+    before it.
+    """
 
     found: Found
     when: tuple[When, ...]
@@ -96,13 +98,13 @@ class Clause:
     name: str = ""
 
     def said(self, hole: str) -> str | None:
-        """As it was written."""
+        """Return the words as they were written."""
         words = self.found.match.groupdict().get(hole)
         return self.found.passage.said(words).strip() if words else None
 
     @property
     def place(self) -> str | None:
-        """`her house` is its owner's."""
+        """Return the place: `her house` is its owner's."""
         said = self.said("place") or self.said("home")
         return f"{self.name}'s house" if said and _OWN_HOUSE.fullmatch(said) else said
 
@@ -132,13 +134,13 @@ class Clause:
         return self.at("by", "before", "until", "till", "at", "around", "about")
 
     def at(self, *how: str) -> int | None:
-        """The time that was said with the first of these words."""
+        """Return the time that was said with the first of these words."""
         return next((each.minutes for word in how for each in self.when if each.how == word), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Words of this form say what `read` makes of them; nothing: they say nothing that is known here."""
+    """A form and what `read` makes of it; an empty result means that nothing known here was said."""
 
     form: re.Pattern[str]
     read: Callable[[Clause], Iterable[Fact]]
@@ -151,7 +153,7 @@ class Slot:
 
     @classmethod
     def of_people(cls, words: str, read: Callable[[Clause], Iterable[Fact]]) -> Self:
-        """What is said of each of those who are named first, or whom the sentence is about."""
+        """Apply to each of those who are named first, or whom the sentence is about."""
         return cls.of(f"[WHO] {words}", lambda clause: _each(clause, read))
 
 
@@ -161,7 +163,7 @@ def _each(clause: Clause, read: Callable[[Clause], Iterable[Fact]]) -> Iterator[
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """`Alex and my mother` are Alex and Mother, `my sister Emily` is Emily."""
+    """Return names: `Alex and my mother` are Alex and Mother, `my sister Emily` is Emily."""
     return tuple(map(_name, _NAME.findall(text)))
 
 

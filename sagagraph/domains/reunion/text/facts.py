@@ -1,4 +1,4 @@
-"""Facts: what a sentence can say of a reunion, one at a time. Places and people are named as they were said."""
+"""Facts: what a sentence can say of a reunion, one at a time. Places and people keep the names that were said."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sagagraph.domains.reunion.text.places import plain
 
 @dataclass(frozen=True, slots=True)
 class PersonFact:
-    """Of one person; what is None was not said. `from_` in minutes since midnight."""
+    """A fact about one person; None was not said. `from_` in minutes since midnight."""
 
     name: str
     place: str | None = None
@@ -23,7 +23,7 @@ class PersonFact:
 
 @dataclass(frozen=True, slots=True)
 class VehicleFact:
-    """`drivers` None: not said; empty: it brings its own."""
+    """A fact about a vehicle. `drivers` None: not said; empty: it brings its own."""
 
     name: str
     place: str | None = None
@@ -54,7 +54,7 @@ class HoursFact:
 
 @dataclass(frozen=True, slots=True)
 class GoalFact:
-    """`people` empty: everybody. `event`: what it is for, where that was said."""
+    """A goal. `people` empty: everybody. `event`: what it is for, if that was said."""
 
     people: tuple[str, ...] = ()
     place: str | None = None
@@ -90,7 +90,7 @@ Sense = frozenset[tuple[Key, frozenset[object]]]
 
 
 def merged(facts: Iterable[Fact]) -> dict[Key, Fact]:
-    """One fact of everything that was spoken of, in which the last word on each field holds."""
+    """Merge facts into one for each subject, in which the last statement on each field holds."""
     known: dict[Key, Fact] = {}
     for fact in facts:
         if isinstance(fact, CompanyFact):
@@ -102,7 +102,7 @@ def merged(facts: Iterable[Fact]) -> dict[Key, Fact]:
 
 
 def said(fact: Fact) -> dict[str, Any]:
-    """The fields of which it says something."""
+    """Return the fields that it states."""
     if isinstance(fact, CompanyFact | ObjectiveFact):
         return asdict(fact)
     known = ((each.name, getattr(fact, each.name), each.default) for each in fields(fact))
@@ -110,7 +110,7 @@ def said(fact: Fact) -> dict[str, Any]:
 
 
 def sense_of(facts: Iterable[Fact]) -> Sense:
-    """The same for all that means the same, in whatever order and words. What a reunion is called means nothing."""
+    """Return the same value for everything with the same meaning, in any order and words. The reunion's title does not count."""
     return frozenset((key, _plainly(fact)) for key, fact in merged(facts).items())
 
 
@@ -120,7 +120,7 @@ def _plainly(fact: Fact) -> frozenset[object]:
 
 
 def still_holds(earlier: Iterable[Fact], later: Iterable[Fact]) -> bool:
-    """Whether nothing of what was said earlier is overtaken."""
+    """Tell whether no earlier statement has been superseded."""
     earlier = tuple(earlier)
     after = merged((*earlier, *later))
     return all(key in after and _plainly(fact) <= _plainly(after[key]) for key, fact in merged(earlier).items())

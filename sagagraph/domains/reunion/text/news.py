@@ -1,4 +1,4 @@
-"""News: what happens on a day, as somebody would tell it (`James's flight is two hours late`)."""
+"""News: what happens on a day, as somebody would report it (`James's flight is two hours late`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def is_over(text: str) -> bool:
 
 
 def event_in(text: str, problem: ReunionProblem, now: int) -> dict[str, Any] | None:
-    """None where it is no news. `now`: when it becomes known, unless it says so itself.
+    """Return the event; None if it is no news. `now`: when it becomes known, unless the text says so.
 
     Raises:
         InvalidInputError: it is news, but does not say until when, or where.
@@ -60,7 +60,7 @@ def event_in(text: str, problem: ReunionProblem, now: int) -> dict[str, Any] | N
 
 
 def _later(passage: Passage, before: int, person: str) -> int:
-    """Of a bare `4`, the one that comes later than `before`, on the same day."""
+    """Return, for a bare `4`, the time that comes after `before`, on the same day."""
     for found in passage.find(_UNTIL):
         minutes = next(each.minutes for each in found.values(When))
         is_evening = minutes <= before and minutes < _NOON and _BARE.fullmatch(found.said)
@@ -92,7 +92,7 @@ def _road(text: str, places: Mapping[str, str]) -> dict[str, str]:
 
 
 def _places(text: str, places: Mapping[str, str]) -> list[str]:
-    """By their short or full names; otherwise by a word that only one of them has."""
+    """Find places by their short or full names; otherwise by a word that only one of them has."""
     said = _words(text)
     by_name = [short for short, name in places.items() if {short.casefold()} <= said or _words(name) <= said]
     return by_name or [short for short, name in places.items() if _words(name) & said - _COMMON]
@@ -103,6 +103,6 @@ def _words(text: str) -> set[str]:
 
 
 def _named(text: str, names: Iterable[str]) -> str | None:
-    """The longest name that is in the text."""
+    """Return the longest name that is in the text."""
     found = [name for name in names if re.search(rf"\b{re.escape(name)}(?:'s)?(?!\w)", text, re.IGNORECASE)]
     return max(found, key=len, default=None)

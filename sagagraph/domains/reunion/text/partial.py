@@ -1,4 +1,4 @@
-"""Partial problems: what is known of a reunion so far, and what has to be asked."""
+"""Partial problems: what is known of a reunion so far, and what must be asked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ _LEADING: Final = re.compile(r"^(?:at|in|on|to|by|before|around|about)\s+", re.I
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`field`: what of the problem the answer sets. `answer`: the sentence that a bare answer makes, with `{}` in its place."""
+    """A question. `field`: what the answer sets in the problem. `answer`: the sentence for a bare answer, with `{}` in its
+    place.
+    """
 
     field: str
     text: str
@@ -35,22 +37,24 @@ class Question:
 
 @dataclass(frozen=True)
 class PartialProblem:
-    """`facts` in the order in which they were said: a later one goes before. `unread`: what was said and means nothing here."""
+    """A partial problem. `facts` in the order of telling: later ones take precedence. `unread`: what was said and means
+    nothing here.
+    """
 
     facts: tuple[Fact, ...] = ()
     unread: tuple[str, ...] = ()
     base: ReunionProblem | None = None
-    """A problem that came as a whole, and that all this is said on top of."""
+    """A problem that came as a whole, to which everything said is added."""
     context: Context = field(default_factory=Context)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was taken for granted: to be shown."""
+        """Assumptions, to be shown."""
         return tuple(dict.fromkeys(self.assembly.notes))
 
     @property
     def problem(self) -> dict[str, Any]:
-        """As far as it is known, in the shape of a problem's file."""
+        """The problem as far as it is known, in the shape of a problem's file."""
         return self.assembly.problem
 
     def updated_by(self, heard: Iterable[Sentence]) -> Self:
@@ -65,11 +69,11 @@ class PartialProblem:
         return Assembly(self.facts, self.base)
 
     def missing(self) -> tuple[Question, ...]:
-        """Everything that has to be answered before `complete`."""
+        """Everything that must be answered before `complete`."""
         return () if self.base else tuple(self._questions())
 
     def complete(self) -> ReunionProblem:
-        """Raises `InvalidInputError`: something is missing, named by its field, or does not fit together."""
+        """Return the problem. Raises `InvalidInputError`: something is missing, named by its field, or does not fit together."""
         for question in self.missing():
             raise InvalidInputError(question.text, field=question.field)
         return parse_problem(self.problem)
@@ -97,7 +101,7 @@ class PartialProblem:
         yield from self._ways()
 
     def _ways(self) -> Iterator[Question]:
-        """Only ways that somebody has to go; whatever lies on one can be a detour."""
+        """Return only roads that somebody has to travel; anything along one may be a detour."""
         said, names = self.problem, self.problem["places"]
         roads = nx.Graph((row[0], row[1]) for row in said["travel_minutes"])
         roads.add_nodes_from(names)
@@ -120,7 +124,7 @@ def _of_goal(field: str, who: str, goal: dict[str, Any]) -> Iterator[Question]:
 
 
 def _trips(said: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """From where people and vehicles are, and from where something is to be done, to where people are to be."""
+    """Return trips from the places of people, vehicles and tasks to where people must be."""
     for person in said["people"]:
         goals = [goal for goal in (*said["goals"], *person.get("goals", ())) if goal["place"]]
         yield from ((person["place"], goal["place"]) for goal in goals if person["place"] not in (None, goal["place"]))
@@ -130,7 +134,7 @@ def _trips(said: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def read_reunion(text: str, known: PartialProblem | None = None) -> PartialProblem:
-    """What `text` says, on top of what is `known` from before.
+    """Read what `text` says, on top of what is `known`.
 
     Raises:
         InvalidInputError: the text is far too long.
@@ -142,7 +146,7 @@ def read_reunion(text: str, known: PartialProblem | None = None) -> PartialProbl
 
 
 def hear(text: str, known: PartialProblem) -> Iterator[Sentence]:
-    """Sentence by sentence. One that says nothing by itself may answer the question that is open."""
+    """Read sentence by sentence. A sentence that means nothing alone may answer the open question."""
     context = known.context
     for each in sentences(text):
         said = read_sentence(each, context)

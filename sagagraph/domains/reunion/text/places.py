@@ -1,4 +1,4 @@
-"""Places: found by all the names that they were given: `home`, `home in Boston`, `Grandma`, `her house`."""
+"""Places, found by all the names that they were given: `home`, `home in Boston`, `Grandma`, `her house`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _HOUSE: Final = re.compile(r"^(?P<owner>.+?)'s(?: (?:own )?(?:house|home|place|f
 
 @lru_cache(maxsize=4096)
 def plain(name: str) -> str:
-    """Names are the same whatever article and capitals they have."""
+    """Return a name's plain form: articles and capitals make no difference."""
     return _ARTICLE.sub("", name.strip(" ,.")).casefold()
 
 
 class Places:
-    """A person's name stands for their house. The first name of a place is its key, the longest says what it is.
+    """Places of a reunion. A person's name stands for their house. A place's first name is its key, the longest describes it.
 
-    `given`: those that came with a problem. They keep their names, and words that only one of them has mean that one.
+    `given`: those that came with a problem. They keep their names, and a word that only one of them has means that one.
     """
 
     def __init__(self, people: Iterable[str], given: Mapping[str, str]) -> None:
@@ -57,7 +57,7 @@ class Places:
         return key in self._airports and key not in self._given and "airport" not in name.lower()
 
     def _alike(self, wanted: str) -> Iterator[str]:
-        """`home` for `home in Boston`; `airport` for the only one there is."""
+        """Match `home` with `home in Boston`; `airport` with the only one there is."""
         for said, key in self._keys.items():
             if wanted == "airport" and ("airport" in said or key in self._airports):
                 yield key
@@ -67,7 +67,7 @@ class Places:
                 yield key
 
     def _new_key(self, name: str) -> str:
-        """`home in Boston` is Home, unless something else is."""
+        """Return a new key: `home in Boston` is Home, unless something else is."""
         short = re.split(r"\s+in\s+", name)[0]
         key = name if short.casefold() in self._keys else short
         return key[0].upper() + key[1:]

@@ -1,4 +1,4 @@
-"""Reader: what sentences say of a reunion, clause by clause, and what of them says nothing here."""
+"""Reader: what sentences say of a reunion, clause by clause, and which parts mean nothing here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BE_THERE: Final = re.compile(r"\b(?:always )?(?:be|stay) (?:at home|home|there|
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Whom `she` means, and what `it` may mean."""
+    """The people whom `she` means, and what `it` may mean."""
 
     people: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ def _things(fact: Fact) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`text` has only what was understood, and can be read by itself. `unread`: what means nothing here."""
+    """A sentence as read. `text` has only what was understood, and can be read alone. `unread`: what means nothing here."""
 
     text: str
     facts: tuple[Fact, ...]
@@ -64,7 +64,7 @@ class Sentence:
 
 
 def sentences(text: str) -> list[str]:
-    """With one way of writing what can be written in several."""
+    """Return the sentences, with one spelling for what can be written in several ways."""
     text = text.replace("’", "'").replace("–", "-").replace("—", ", ").replace("→", "-")
     text = re.sub(r"\b([ap])\.\s?m\.?(?=\W|$)", r"\1m", text, flags=re.IGNORECASE)
     text = re.sub(r"\s*\(([^)]*)\)", r", \1,", text)
@@ -73,13 +73,13 @@ def sentences(text: str) -> list[str]:
 
 
 def parts_of(text: str) -> list[tuple[int, int]]:
-    """Where each of those begins and ends that may be a clause, or a part of one."""
+    """Return where each possible clause, or part of one, begins and ends."""
     joints = [each.span() for each in _JOINT.finditer(text)]
     return list(zip([0, *(end for _, end in joints)], [*(begin for begin, _ in joints), len(text)], strict=True))
 
 
 def read_sentence(sentence: str, context: Context) -> Sentence:
-    """`Actually, dinner is at 7 instead`: a change says that it is one, and the rest is what holds."""
+    """Read a sentence. `Actually, dinner is at 7 instead` announces a change; the rest of it is what holds."""
     plain = _AFTER.sub("", _BEFORE.sub("", sentence))
     return min(_read(plain, context), _read(sentence, context), key=lambda each: len(each.unread))
 
@@ -91,7 +91,7 @@ def _read(sentence: str, context: Context) -> Sentence:
 
 
 class _Reading:
-    """Part by part between commas and `and`s, always as many parts as make one clause together."""
+    """Reads part by part between commas and `and`s, always as many parts as make one clause together."""
 
     def __init__(self, sentence: str, context: Context) -> None:
         self.text = ""
@@ -115,7 +115,7 @@ class _Reading:
         self._leave_out(unread_from, at)
 
     def _read_clause(self, begin: int) -> int | None:
-        """Where the next one begins; None where none begins here."""
+        """Return where the next clause begins; None if none begins here."""
         for end in range(min(begin + _MOST_PARTS, len(self._parts)), begin, -1):
             for words in _as_meant(self._part(begin, end), self.context):
                 facts = self._facts(words)
@@ -141,7 +141,7 @@ class _Reading:
         return []
 
     def _leave_out(self, begin: int, end: int) -> None:
-        """What means nothing here, as it was written."""
+        """Leave out what means nothing here, as it was written."""
         words = self._passage.said(self._part(begin, end)) if begin < end else ""
         if words.strip() and not _FILLER.fullmatch(words):
             self.unread.append(words)
@@ -151,7 +151,7 @@ class _Reading:
 
 
 def _as_meant(words: str, context: Context) -> Iterator[str]:
-    """As they were said, and with names where they say `she` or `it`."""
+    """Return the words as they were said, with names in place of `she` or `it`."""
     yield words
     if context.people and _THEY.search(words):
         yield _THEY.sub(" and ".join(context.people), words)

@@ -1,7 +1,7 @@
-"""Revision: how a transcript grows sentence by sentence, and how what was said before is put right.
+"""Revision: how a transcript grows sentence by sentence, and how earlier sentences are corrected.
 
-A transcript lists what holds. What a new sentence overtakes is replaced, shortened or dropped, but only in a way that leaves the
-meaning of the whole exactly what it is with both in it: all that was said is read again for each way that may be one.
+A transcript lists what holds. What a new sentence supersedes is replaced, shortened or dropped, but only if the whole keeps
+exactly the meaning that it has with both: everything is read again for each way that may work.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sagagraph.errors import InvalidInputError
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """`questions`: what has to be answered before there is a `problem`. `notes`: what was taken for granted."""
+    """Meaning of a transcript. `questions`: what must be answered before there is a `problem`. `notes`: the assumptions."""
 
     questions: tuple[Question, ...]
     notes: tuple[str, ...]
@@ -31,7 +31,7 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """`unread`: what of the new sentences means nothing here. `overtaken`: earlier sentences, and what stands for each now."""
+    """A revision. `unread`: new sentences that mean nothing here. `overtaken`: earlier sentences, and what replaces each now."""
 
     transcript: Transcript
     unread: tuple[str, ...] = ()
@@ -39,20 +39,20 @@ class Revision:
 
 
 def meaning_of(transcript: Transcript) -> Meaning:
-    """Raises `InvalidInputError` for sentences that do not fit together, or not the problem that they are said on top of."""
+    """Return the meaning. Raises `InvalidInputError` for sentences that contradict one another, or the problem they add to."""
     partial = partial_of(transcript)
     questions = partial.missing()
     return Meaning(questions, partial.notes, None if questions else _with_added(partial.complete(), transcript.added))
 
 
 def _with_added(problem: ReunionProblem, ids: Iterable[str]) -> ReunionProblem:
-    """What is not proposed any more is left out."""
+    """Add suggestions, leaving out those that are no longer made."""
     proposed = {each.id for each in suggestions(problem)}
     return accept(problem, [each for each in ids if each in proposed])
 
 
 def partial_of(transcript: Transcript) -> PartialProblem:
-    """What its sentences say together."""
+    """Return what its sentences say together."""
     partial = PartialProblem(base=transcript.base)
     heard: list[Sentence] = []
     for sentence in transcript.sentences:
@@ -70,16 +70,16 @@ def _alone(sentence: str) -> tuple[Sentence, ...]:
 
 
 def with_said(transcript: Transcript, text: str) -> Revision:
-    """With what `text` says. Sentences that mean nothing here are told, and not kept.
+    """Add what `text` says. Sentences that mean nothing here are reported, and not kept.
 
     Raises:
-        InvalidInputError: it does not fit the problem that it is said on top of, or there is too much of it.
+        InvalidInputError: it does not fit the problem that it adds to, or there is too much of it.
     """
     return _settled(transcript, hear(text, partial_of(transcript)))
 
 
 def with_said_instead(transcript: Transcript, number: int, text: str) -> Revision:
-    """One sentence replaced by what `text` says, which is said last, and so holds. Raises `InvalidInputError` for nonsense."""
+    """Replace one sentence by what `text` says, which is read last, and so holds. Raises `InvalidInputError` for nonsense."""
     heard = _alone(text)
     new = [each.text for each in heard if each.facts]
     if not new:
@@ -109,7 +109,7 @@ def _settled(transcript: Transcript, heard: Iterable[Sentence]) -> Revision:
 
 
 def _with_one_more(transcript: Transcript, new: Sentence) -> tuple[Transcript, list[tuple[str, str]]]:
-    """And what it overtakes."""
+    """Add one sentence, and drop what it supersedes."""
     wanted = _sense(_of(transcript, (*transcript.sentences, new.text)))
     if _sense(transcript) == wanted:
         return transcript, []

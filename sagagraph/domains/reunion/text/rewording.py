@@ -1,7 +1,7 @@
-"""Rewording: sentences that the rules cannot read, said in plainer words by a model and read by the rules again.
+"""Rewording: sentences that the rules cannot read, put in plainer words by a model and read by the rules again.
 
-What the model says is taken only if the rules understand all of it, if it keeps everything that they understood of the sentences
-themselves, and if every name and number in it is in them. It can put things in order; it cannot invite anybody.
+The model's words are accepted only if the rules understand all of them, if they keep everything that the rules understood of the
+sentences themselves, and if every name and number in them is in the sentences. The model can reorder; it cannot invite anybody.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Rewording(BaseModel):
 async def reworded(
     text: str, *, model: Model, places: Iterable[str] = (), mint: Callable[[], str] = new_nonce
 ) -> tuple[str, ...] | None:
-    """The model's sentences; None where it is of no help. Questions can be left open.
+    """Return the model's sentences; None if it is of no help. Questions may stay open.
 
-    `places`: that were named before, and that the model may name though the text does not.
+    `places`: places named before, which the model may name though the text does not.
 
     Raises:
         ModelError: the model cannot be asked.
@@ -65,7 +65,7 @@ async def reworded(
 
 
 def keeps(understood: PartialProblem, read: PartialProblem) -> bool:
-    """Whatever the rules understood of the sentences themselves is still so."""
+    """Tell whether everything that the rules understood of the sentences still holds."""
     ours, theirs = understood.problem, read.problem
     for table in _NAMED:
         there = {each["name"]: each for each in theirs[table]}
@@ -81,7 +81,7 @@ def _holds(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
 
 
 def is_grounded(said: str, read: PartialProblem, text: str, places: Iterable[str] = ()) -> bool:
-    """Every name and every number of what was `said` is in `text`; a place may be one of `places` instead."""
+    """Tell whether every name and number of what was `said` is in `text`; a place may be one of `places` instead."""
     words = _words(text) | _OURS
     known = words.union(*map(_words, places))
     are_named = all(_words(each["name"]) <= words for table in _NAMED for each in read.problem[table])

@@ -1,4 +1,4 @@
-"""Things: the occasion, what is to be done or fetched, opening hours, vehicles, how far it is, and what matters most."""
+"""Things: the occasion, tasks and errands, opening hours, vehicles, distances, and what matters most."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _pairwise(clause: Clause) -> Iterator[Fact]:
 
 
 def _between(clause: Clause, here: str, there: str) -> RoadFact:
-    """A number without a unit is minutes; beside a distance, it is how fast one drives."""
+    """Read a distance. A number without a unit is minutes; beside a distance, it is the speed."""
     number, amount = clause.number, clause.amount
     if amount is None:
         return RoadFact(here, there, number)
@@ -82,7 +82,7 @@ OCCASIONS: Final = (
     Slot.of(f"[please] (minimise|minimize|{_LEAST}) [the] [possible|total] {_WHAT} [as possible] [,] [please]", _objective),
 )
 
-# -- what is to be done ----------------------------------------------------------------------------------------------
+# -- tasks -----------------------------------------------------------------------------------------------------------
 
 
 def _task(clause: Clause) -> Iterator[Fact]:
@@ -91,7 +91,7 @@ def _task(clause: Clause) -> Iterator[Fact]:
 
 
 def _goes_on(clause: Clause) -> Iterator[Fact]:
-    """`it takes 10 minutes`, `it takes two passengers`."""
+    """Tell `it takes 10 minutes` from `it takes two passengers`."""
     match clause.last:
         case TaskFact(name) if clause.minutes is not None:
             yield TaskFact(name, minutes=clause.minutes)

@@ -1,4 +1,4 @@
-"""Variants: other ways to say what was said. They are guesses: whoever uses one first reads what it means."""
+"""Variants: other ways to say what was said. They are guesses: read what one means before you use it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _VALUES: Final = (form("{when}"), form("{amount}"))
 
 
 def revised(old: str, new: str) -> Iterator[str]:
-    """One sentence for both, where `new` says something else in a part of `old`."""
+    """Return one sentence for both, where `new` changes a part of `old`."""
     yield new
     yield from _with_other_values(old, new)
     parts, others = parts_of(old), new.partition(" ")[2]
@@ -25,7 +25,7 @@ def revised(old: str, new: str) -> Iterator[str]:
 
 
 def shortened(old: str) -> Iterator[str]:
-    """`old` without some of its parts, the least that is left first."""
+    """Yield `old` without some of its parts, the shortest first."""
     yield ""
     parts = parts_of(old)
     for begin, end in sorted(_windows(parts), key=lambda each: each[0] - each[1]):
@@ -33,7 +33,7 @@ def shortened(old: str) -> Iterator[str]:
 
 
 def _with_other_values(old: str, new: str) -> Iterator[str]:
-    """With a time, an amount or a place of `new` instead of one of `old`."""
+    """Yield variants with a time, an amount or a place of `new` instead of one of `old`."""
     was, now = tagged(old), tagged(new)
     for kind in _VALUES:
         for before in was.find(kind):

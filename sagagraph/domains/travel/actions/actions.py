@@ -1,6 +1,6 @@
-"""T1 to T5 and C1 to C5 of SagaLLM section 4.3.2, the payment (the pivot) and the itinerary (retriable), over one provider.
+"""Actions of a trip: T1 to T5 and C1 to C5 of SagaLLM section 4.3.2, the payment (the pivot) and the itinerary (retriable).
 
-Every effect carries the operation's key; every probe and void asks by it, never by a business key
+All of them use one provider. Every effect carries the operation's key; every probe and void asks by it, never by a business key
 (docs/protocol.md rules 3 and 4).
 """
 
@@ -46,14 +46,14 @@ FOREVER = timedelta(days=36500)
 
 
 def travel_actions(provider: ReservationProvider, guarantees: ProviderGuarantees, outbox: Path) -> tuple[Action, ...]:
-    """`guarantees`: what this provider says that it keeps to; `outbox`: the folder for itineraries."""
+    """Return the actions. `guarantees`: what this provider says that it guarantees; `outbox`: the folder for itineraries."""
     service = _Service(provider, guarantees)
     bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train"))
     return (_price_check(service), _keep_action(service), *bookings, _payment_action(service), _dispatch_action(outbox))
 
 
 class _Service:
-    """The provider as actions use it: with deadlines on its clock, and only the guarantees that it gives."""
+    """The provider as actions use it: with deadlines on its clock, and only its own guarantees."""
 
     def __init__(self, provider: ReservationProvider, guarantees: ProviderGuarantees) -> None:
         self.provider = provider
@@ -68,7 +68,7 @@ class _Service:
         )
 
     async def known(self, kind: EffectKind, landed_id: str, call: Call) -> Landed:
-        """Refuse to undo what this provider did not make under our key: another service may use the same ids."""
+        """Refuse to undo what this provider did not make under this key: another service may use the same ids."""
         found = await self.provider.find(kind, call.operation_key)
         for each in found.matches:
             if each.id == landed_id:
@@ -79,7 +79,7 @@ class _Service:
         )
 
     async def deadline(self, call: Call) -> datetime | None:
-        """`call.deadline` on the provider's clock; never later than ours, whatever asking for it takes."""
+        """Convert `call.deadline` to the provider's clock; never later than the original, however long asking takes."""
         if not self._given.deadline:
             return None
         theirs = await self.provider.now()
@@ -104,7 +104,7 @@ def _price_check(service: _Service) -> Action:
 
 def _keep_action(service: _Service) -> Action:
     async def keep_booking(request: KeepRequest, _call: Call) -> Booking:
-        """Looks whether it stands, on the provider's books."""
+        """Check on the provider's books that the booking stands."""
         found = await service.provider.find(request.kind, request.key)
         for each in found.matches:
             if isinstance(each, Reservation) and each.id == request.reservation_id and each.state == "confirmed":
@@ -130,7 +130,7 @@ def _booking_action(service: _Service, kind: str) -> Action:
         return _booked(reservation)
 
     async def cancel(request: BookingRequest, booking: Booking, call: Call) -> CancelledBooking:
-        """What has been cancelled already, by an earlier call or by the provider itself, is not cancelled again."""
+        """Cancel a booking, unless an earlier call or the provider has cancelled it already."""
         known = await service.known(request.kind, booking.reservation_id, call)
         if isinstance(known, Reservation) and known.state == "cancelled":
             return _cancelled(known)
@@ -212,7 +212,7 @@ def _payment_action(service: _Service) -> Action:
 
 
 def _dispatch_action(outbox: Path) -> Action:
-    """Files named by the operation's key: sending the same itinerary again writes the same files."""
+    """Make the action that sends files named by the operation's key: sending an itinerary again writes the same files."""
 
     def send_itinerary(request: DispatchRequest, call: Call) -> Dispatch:
         folder = outbox / file_name(call.saga_id)

@@ -1,4 +1,4 @@
-"""What travel's operations ask for and bring back: typed, and in the journal."""
+"""Bookings: what travel's operations ask for and return: typed, and in the journal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PriceCheckResult(_Record):
 
 
 class BookingRequest(_Record):
-    """`quantity`: travellers, or rooms. Booked at the approved `price` or not at all."""
+    """Request of a booking. `quantity`: travellers, or rooms. It is made at the approved `price` or not at all."""
 
     kind: ReservationKind
     offer_id: str
@@ -47,7 +47,7 @@ class Booking(_Record):
 
 
 class CancelledBooking(_Record):
-    """`reservation_id` is None for a booking that was given up before it was known whether it had landed."""
+    """A cancelled booking. `reservation_id` is None if it was given up before anybody knew whether it had landed."""
 
     reservation_id: str | None
     fee: Price

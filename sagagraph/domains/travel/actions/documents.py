@@ -1,4 +1,4 @@
-"""What a traveller takes along: the itinerary as a calendar file and as text."""
+"""Documents for a traveller: the itinerary as a calendar file and as text."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ PRODUCT: Final = "-//SagaGraph//Trip//EN"
 
 
 def itinerary_ics(itinerary: Itinerary, reservations: Mapping[str, str], *, created: datetime) -> bytes:
-    """A calendar with one event for each leg; the same input gives the same bytes.
+    """Return a calendar with one event for each leg; the same input gives the same bytes.
 
-    `reservations`: reservation id by leg label. Journeys are in UTC, which every calendar shows in the local time of
-    its reader; stays are whole days.
+    `reservations`: reservation id by leg label. Journeys are in UTC, which every calendar shows in its reader's local time; stays
+    are whole days.
     """
     calendar = Calendar()
     calendar.add("prodid", PRODUCT)
@@ -38,7 +38,7 @@ def itinerary_ics(itinerary: Itinerary, reservations: Mapping[str, str], *, crea
 
 
 def itinerary_text(itinerary: Itinerary, reservations: Mapping[str, str]) -> str:
-    """One block for each leg, with its reservation where it has one, and the total."""
+    """Return one block of text for each leg, with its reservation if it has one, and the total."""
     blocks = [_block(leg, reservations.get(leg.label)) for leg in itinerary.legs]
     blocks.append(f"Total: {money_text(itinerary.total)} {itinerary.currency}{_converted(itinerary)}")
     return "\n\n".join([_title(itinerary), *blocks]) + "\n"
@@ -119,5 +119,5 @@ def _cancellation_line(leg: Leg) -> str:
 
 
 def _moment(moment: datetime) -> str:
-    """Local time of the place, with its offset."""
+    """Format the local time of the place, with its offset."""
     return f"{day_text(moment.date())} {moment:%H:%M} (UTC{moment.isoformat()[-6:]})"

@@ -1,7 +1,8 @@
-"""An itinerary as operations: who must be booked before whom, and where the point of no return lies.
+"""Workflow: an itinerary as operations: what must be booked before what, and where the point of no return lies.
 
-A journey comes after the journey that brings one there, a stay after the journey that arrives at it (SagaLLM table 2: hotels are
-booked once the flight is); stays and onward journeys are booked side by side. Then the payment, then the itinerary is sent.
+A journey comes after the journey that leads to its start, a stay after the journey that arrives at it (SagaLLM table 2: hotels
+are booked once the flight is); stays and onward journeys are booked in parallel. Then comes the payment, then the itinerary is
+sent.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ CHECK, PAYMENT, SEND = "check", "payment", "itinerary"
 
 
 def itinerary_workflow(itinerary: Itinerary, actions: Mapping[str, Action]) -> tuple[OperationSpec, ...]:
-    """`actions`: travel's, by name. Operations of legs are called as the legs are: T1, T2, …"""
+    """Return the workflow. `actions`: travel's, by name. Operations of legs have the names of the legs: T1, T2, …"""
     return _workflow(itinerary, itinerary.legs, actions, "")
 
 
 def undo_prefix(version: int) -> str:
-    """Begins the names of operations that undo another saga's."""
+    """Return how the names of operations begin that undo another saga's."""
     return f"undo.{version}"
 
 
@@ -43,10 +44,10 @@ def revised_workflow(
     afterwards: tuple[OperationSpec, ...] = (),
     is_paid: bool = False,
 ) -> Revision:
-    """Legs that the saga has operations for already are kept; all else is checked, booked, paid and sent under new names.
+    """Keep legs for which the saga has operations already; check, book, pay and send everything else under new names.
 
-    `version`: what new names end in; by default the next of the plan. `standing_elsewhere`: for legs that another saga has
-    booked, what to do instead. `afterwards`: more that comes after the payment. `is_paid`: nothing is to be paid or sent.
+    `version`: the ending of new names; by default the plan's next version. `standing_elsewhere`: what to do instead for legs that
+    another saga has booked. `afterwards`: more operations after the payment. `is_paid`: nothing must be paid or sent.
     """
     elsewhere = standing_elsewhere or {}
     suffix = f".{version or saga.plan.version + 1}"
@@ -67,17 +68,17 @@ def revised_workflow(
 
 
 def _instead(spec: OperationSpec, elsewhere: Mapping[str, OperationSpec]) -> OperationSpec:
-    """It comes where the booking would have come."""
+    """Put the operation where the booking would have been."""
     return replace(elsewhere[spec.id], depends_on=spec.depends_on) if spec.id in elsewhere else spec
 
 
 def _checks_that_hold(saga: Saga) -> set[str]:
-    """What was booked on the strength of a check goes on depending on it."""
+    """Return the checks that bookings were based on: those bookings still depend on them."""
     return {each.id for each in saga.in_order() if each.spec.action == "check_prices" and each.succeeded}
 
 
 def _replaced(saga: Saga, itinerary: Itinerary, removed: tuple[str, ...], suffix: str) -> dict[str, str]:
-    """For what is kept, by the journey (or the check) that it came after: the one that it comes after now."""
+    """For what is kept, map the journey (or check) that it came after to the one that it comes after now."""
     now = dict(_arrivals(itinerary.legs, CHECK + suffix))
     replaced: dict[str, str] = {}
     for label, after in now.items():
@@ -89,7 +90,7 @@ def _replaced(saga: Saga, itinerary: Itinerary, removed: tuple[str, ...], suffix
 
 
 def _arrivals(legs: tuple[Leg, ...], first: str) -> Iterator[tuple[str, str]]:
-    """Each leg, and the journey that brings one there."""
+    """Return each leg, and the journey that leads to it."""
     arrived_by = first
     for leg in legs:
         yield leg.label, arrived_by
@@ -124,7 +125,7 @@ def _workflow(
 def _booking_specs(
     itinerary: Itinerary, actions: Mapping[str, Action], check: str, *, also: tuple[str, ...]
 ) -> Iterator[OperationSpec]:
-    """`also`: what each comes after besides; in a trip that nothing of is booked, the first one says so for all."""
+    """Return the bookings. `also`: further prerequisites of each; in a trip with nothing booked, the first names them for all."""
     arrived_by = dict(_arrivals(itinerary.legs, check))
     for leg in itinerary.legs:
         request = BookingRequest(
@@ -150,7 +151,7 @@ def _quantity(leg: Leg, itinerary: Itinerary) -> int:
 
 
 def resources(offer: Offer) -> tuple[str, ...]:
-    """What a booking takes: a flight or train of one day, a hotel night by night."""
+    """Return what a booking takes: a flight or train on one day, a hotel night by night."""
     if isinstance(offer, HotelOffer):
         nights = (offer.check_in + timedelta(days=night) for night in range(offer.nights))
         return tuple(f"hotel {offer.name}, {offer.city} on {night}" for night in nights)

@@ -1,4 +1,4 @@
-"""What can go wrong with a trip that is booked: each of its reservations can fall through."""
+"""Disruptions of a booked trip: each of its reservations can fall through."""
 
 from __future__ import annotations
 
@@ -39,12 +39,14 @@ def _words_of(leg: Leg) -> set[str]:
 
 
 def disruptions(saga: Saga) -> tuple[Disruption, ...]:
-    """Before the payment, what fails is repaired by itself: see the faults that can be ordered."""
+    """Return what can fall through. Before the payment, failures are repaired automatically: see the faults that can be
+    ordered.
+    """
     return tuple(Disruption(leg.label, f"{_title(leg)} is cancelled", lost=(leg.label,)) for leg in _booked(saga))
 
 
 def disruption_in(text: str, saga: Saga) -> Disruption | None:
-    """By the kind of what was booked, and as many words of its title as were said."""
+    """Find a disruption by the kind of booking, and by as many words of its title as were said."""
     if not _FELL_THROUGH.search(text):
         return None
     said = set(_WORD.findall(text.casefold()))

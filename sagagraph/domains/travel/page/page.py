@@ -67,7 +67,7 @@ class TravelPage(Page):
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> Draft:
-        """By the rules; a first sentence that they can not read whole is shown to the model, where there is one."""
+        """Read by the rules; a first sentence that they cannot read completely is shown to the model, if there is one."""
         partial = await self._read(text, known)
         if self.model is None or known is not None or not partial.missing():
             return self._draft(partial)

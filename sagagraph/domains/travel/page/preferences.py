@@ -1,4 +1,4 @@
-"""`cheaper`, `nicer`: which of the trips that are offered is meant. Only a sentence that says nothing else chooses one."""
+"""Preferences: `cheaper`, `nicer`: which of the offered trips is meant. Only a sentence that says nothing else chooses one."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def aim_of(text: str) -> Aim | None:
 
 
 def what_else(text: str) -> tuple[str, ...]:
-    """What a text says beside preferences, as far as it means something."""
+    """Return what a text says besides preferences, as far as it means something."""
     for aim in _AIMS:
         text = aim.words.sub(" ", text)
     return left_unread(_DEGREE.sub(" ", text))
 
 
 def unread_and_preferred(unread: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What nobody understood, and the preferences among it, in their own words."""
+    """Return what nobody understood, and the preferences in it, in the writer's words."""
     left: list[str] = []
     preferred: list[str] = []
     for each in unread:

@@ -1,4 +1,4 @@
-"""What was said of a trip, as phrases that the reader understands one by one."""
+"""Wishes: what was said of a trip, as phrases that the reader understands one by one."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _FIELDS: Final = {
 
 
 def has(said: PartialRequest, key: str) -> bool:
-    """Whether anything is said about it."""
+    """Tell whether anything is said about it."""
     return any(getattr(said, name) is not None for name in _FIELDS.get(key, (key,)))
 
 

@@ -1,4 +1,4 @@
-"""A trip that is changed after it was paid: what stands of it, and the way to another one (ADR-0011)."""
+"""Amendment: a trip that is changed after it was paid: what stands of it, and the way to another one (ADR-0011)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 def wish_of(request: Any) -> TripRequest:
-    """What is wished for, by a trip or by what changes one."""
+    """Return what is asked for, by a trip or by what changes one."""
     amendment = amendment_in(request)
     return TripRequest.model_validate(request if amendment is None else amendment.request)
 
 
 def itinerary_before(saga: Saga) -> Itinerary | None:
-    """The plan that was accepted last: this saga's own, or its parent's."""
+    """Return the plan that was accepted last: this saga's, or its parent's."""
     if saga.plan.accepted is not None:
         return Itinerary.model_validate(saga.plan.accepted.content)
     amendment = amendment_of(saga)
@@ -44,7 +44,7 @@ def itinerary_before(saga: Saga) -> Itinerary | None:
 
 
 async def all_standing(saga: Saga, provider: ReservationProvider) -> tuple[Standing, ...]:
-    """Its own reservations, and for an amendment those of its parent that the provider still has on its books."""
+    """Return its reservations, and for an amendment those of its parent that the provider still has on its books."""
     before = itinerary_before(saga)
     own = () if before is None else standing(saga, before)
     amendment = amendment_of(saga)
@@ -72,13 +72,13 @@ def _legs_of(amendment: Amendment) -> dict[str, Leg]:
 
 
 def all_fees_paid(saga: Saga) -> Decimal:
-    """By this saga, and before it by the one that it amends."""
+    """Return all fees paid by this saga, and earlier by the one that it amends."""
     amendment = amendment_of(saga)
     return fees_paid(saga) + (amount(amendment.fees) if amendment is not None else Decimal(0))
 
 
 async def damage_of(saga: Saga, provider: ReservationProvider, cities: Gazetteer) -> Damage:
-    """What a repair, or a change after the payment, has to start from."""
+    """Return the starting point of a repair, or of a change after the payment."""
     before = itinerary_before(saga)
     if before is None:
         raise AssertionError(f"saga {saga.id!r} has no plan to start from")
@@ -98,13 +98,13 @@ async def damage_of(saga: Saga, provider: ReservationProvider, cities: Gazetteer
 
 
 def last_version(amendment: Amendment) -> int:
-    """The highest that the names of the parent's operations end in; names are never used for two things."""
+    """Return the highest version in the names of the parent's operations; no name is ever used for two things."""
     endings = (each.id.rpartition(".")[2] for each in amendment.stands if "." in each.id)
     return max([1, *(int(each) for each in endings if each.isdigit())])
 
 
 def _lost_offers(amendment: Amendment, stands: Iterable[Standing]) -> frozenset[str]:
-    """What somebody said has fallen through, and what the provider does not have on its books any more."""
+    """Return what has been reported lost, and what the provider no longer has on its books."""
     still = {each.leg.label for each in stands}
     gone = {each.leg.label for each in _booked_by_parent(amendment)} - still
     legs = _legs_of(amendment)
@@ -112,9 +112,9 @@ def _lost_offers(amendment: Amendment, stands: Iterable[Standing]) -> frozenset[
 
 
 def amending_workflow(saga: Saga, itinerary: Itinerary, actions: Mapping[str, Action]) -> Revision:
-    """Books what is new, pays for all of it, then pays back and cancels what the parent has and the new plan has not.
+    """Book what is new, pay for all of it, then refund and cancel what the parent has and the new plan lacks.
 
-    What stays is looked at, not booked. Where everything stays, nothing is paid.
+    What stays is checked, not booked. If everything stays, nothing is paid.
     """
     amendment = amendment_of(saga)
     if amendment is None:

@@ -1,4 +1,4 @@
-"""What a model may choose of a trip: among offers that are shown to it, and nothing else."""
+"""Choice: what a model may choose of a trip: among offers that are shown to it, and nothing else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ class TripChoice(BaseModel):
 
 
 def trip_facts(request: TripRequest, trips: Sequence[Itinerary]) -> tuple[Fact, ...]:
-    """The request and the first trip are critical; then come other trips, and offers instead of those of the first one."""
+    """Return facts for the model: the request and the first trip are critical; then other trips, and alternatives to its
+    offers.
+    """
     wishes = {name: value for name, value in request.model_dump(mode="json").items() if value is not None}
     return (
         Fact("request", wishes, critical=True),
@@ -66,7 +68,7 @@ def _instead(trip: Itinerary) -> Iterator[tuple[str, list[dict[str, Any]]]]:
 async def chosen_trip(
     request: TripRequest, choice: TripChoice, trips: Sequence[Itinerary], provider: ReservationProvider
 ) -> Itinerary | Verdict:
-    """The trip of these offers, as they are quoted now. Ids that were not shown never reach the provider."""
+    """Return the trip of these offers, as quoted now. Ids that were not shown never reach the provider."""
     known = _choices(trips)
     if strange := [each for each in choice.offers if each not in known]:
         return Verdict.of([_unknown(each) for each in dict.fromkeys(strange)])
@@ -87,7 +89,7 @@ async def chosen_trip(
 
 
 def _choices(trips: Sequence[Itinerary]) -> dict[str, Choice]:
-    """Every offer that may be shown, with what is known of why it may be taken; what a model leaves out is filled in by it."""
+    """Return every offer that may be shown, with known reasons to take it, which fill in what a model leaves out."""
     known: dict[str, Choice] = {}
     for trip in trips:
         for leg in trip.legs:

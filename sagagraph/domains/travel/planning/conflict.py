@@ -1,4 +1,4 @@
-"""Which wishes can not be met together: a smallest set, and what would have to give way."""
+"""Conflict: which wishes cannot be met together: a smallest set, and what would have to give way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 class Conflict:
-    """Why `request` has no trip in `market`. Giving up a wish never loses a trip: what can be kept is closed downwards."""
+    """Conflict of a `request` that has no trip in `market`. Dropping a wish never loses a trip: subsets of a feasible set
+    are feasible.
+    """
 
     def __init__(self, request: TripRequest, market: Market) -> None:
         self._request = request
@@ -38,7 +40,7 @@ class Conflict:
         return self._named(self.wishes)
 
     def relaxations(self) -> Iterator[Relaxation]:
-        """One for every wish of the conflict."""
+        """Return one relaxation for every wish of the conflict."""
         return (self._relaxation(wish) for wish in self.wishes)
 
     def _can_keep(self, wishes: Wishes) -> bool:
@@ -51,13 +53,13 @@ class Conflict:
         return is_kept
 
     def _smallest_refused(self) -> tuple[Wish, ...]:
-        """The smallest sets first. A set that can be kept is filled up, so that its other parts need no search."""
+        """Try the smallest sets first. A feasible set is filled up, so that its other subsets need no search."""
         for size in range(len(self._wishes) + 1):
             for wishes in combinations(self._wishes, size):
                 if not self._can_keep(frozenset(wishes)):
                     return wishes
                 self._fill_up(frozenset(wishes))
-        raise AssertionError("all wishes together can be kept")  # nobody asks why, then
+        raise AssertionError("all wishes together can be kept")  # nobody asks for a conflict then
 
     def _fill_up(self, wishes: Wishes) -> None:
         for wish in self._wishes:
@@ -74,7 +76,7 @@ class Conflict:
         return Relaxation(words, sentence, together=together)
 
     def _smallest_concession(self, wish: Wish) -> tuple[Wish, ...]:
-        """Wishes, that one among them, without which there is a trip, and none of which could be kept."""
+        """Return wishes, including that one, without which there is a trip, and none of which could be kept."""
         others = [each for each in self._wishes if each is not wish]
         for size in range(1, len(others) + 1):
             for more in combinations(others, size):

@@ -1,4 +1,4 @@
-"""The planner's arithmetic with rates: exact, on whole cents."""
+"""Exchange: the planner's arithmetic with rates: exact, on whole cents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def worth(currency: str, rates: Rates | None) -> Fraction | None:
-    """How many units of `currency` one unit of the currency of all prices is worth; None where no rate is known."""
+    """Return the units of `currency` that one unit of the currency of all prices is worth; None if no rate is known."""
     if currency == PRICE_CURRENCY:
         return Fraction(1)
     there, here = _of_base(currency, rates), _of_base(PRICE_CURRENCY, rates)
@@ -24,7 +24,7 @@ def worth(currency: str, rates: Rates | None) -> Fraction | None:
 
 
 def most_cents(request: TripRequest, rates: Rates | None) -> int | None:
-    """What the whole trip may cost at most, in cents of prices; None: no limit. Nothing, where no rate is known."""
+    """Return the most that the whole trip may cost, in cents of prices; None: no limit. Zero if no rate is known."""
     if request.budget is None:
         return None
     rate = worth(request.currency, rates)
@@ -32,7 +32,7 @@ def most_cents(request: TripRequest, rates: Rates | None) -> int | None:
 
 
 def converted(request: TripRequest, cents: int, rates: Rates | None) -> Converted | None:
-    """None where the budget is in the currency of prices anyway, or no rate is known."""
+    """Convert a total; None if the budget is in the currency of prices anyway, or no rate is known."""
     rate = worth(request.currency, rates)
     if request.currency == PRICE_CURRENCY or rates is None or rate is None:
         return None

@@ -1,4 +1,4 @@
-"""Why a trip was proposed, what was dropped, and why no trip can be had: in words that name numbers."""
+"""Explanation: why a trip was proposed, what was dropped, and why no trip exists: in words that name numbers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ALTERNATIVES = 3
 
 
 def reasons(request: TripRequest, market: Market, path: Path, titles: list[str], others: tuple[Path, ...]) -> tuple[str, ...]:
-    """`others`: every path that is proposed, this one among them."""
+    """Return the reasons. `others`: every proposed path, this one among them."""
     party = f" for {count_text(request.travellers, 'traveller')}" if request.travellers > 1 else ""
     said = [f"{', '.join(titles)}: {_money(path.cents)}{party}, {duration_text(_minutes_of(path))} under way"]
     said += _against(path, others)
@@ -51,7 +51,7 @@ def reasons(request: TripRequest, market: Market, path: Path, titles: list[str],
 
 
 def _against(path: Path, others: tuple[Path, ...]) -> Iterator[str]:
-    """What it costs against each of the best in money, time and comfort."""
+    """Return what it costs compared with the best in money, time and comfort."""
     more = path.cents - min(other.cents for other in others)
     if more:
         yield f"{_money(more)} more than the cheapest"
@@ -109,7 +109,7 @@ def _has_direct(request: TripRequest, market: Market, flight: FlightOffer) -> bo
 
 
 def choices(request: TripRequest, market: Market, path: Path) -> Iterator[Choice]:
-    """For each offer of `path`, how it compares with the others that fit on its day."""
+    """Return, for each offer of `path`, how it compares with the others that fit on its day."""
     usable = Usable(request, market, ALL_WISHES)
     for offer in path.offers:
         fit: tuple[Offer, ...]
@@ -125,7 +125,7 @@ def choices(request: TripRequest, market: Market, path: Path) -> Iterator[Choice
 
 
 def _why(offer: Offer, others: list[Offer]) -> str:
-    """`others`: the cheapest first."""
+    """Return why an offer was taken. `others`: the cheapest first."""
     if not others:
         return f"the only {offer.kind} that fits on that day"
     among = f"{len(others) + 1} {offer.kind}s that fit on that day"
@@ -224,7 +224,7 @@ def _on_what_is_full(request: TripRequest, market: Market) -> Iterator[str]:
 def why_not(
     request: TripRequest, market: Market, conflict: tuple[str, ...], relaxations: tuple[Relaxation, ...]
 ) -> tuple[str, ...]:
-    """What can not be met together, and what would help; what can not be had at all, where there is no conflict."""
+    """Return what cannot be met together, and what would help; if nothing conflicts, what is not available at all."""
     if not market.departure_days:
         return (f"no day of departure is left: it is {day_text(market.now.date())} already",)
     if not conflict:
@@ -236,7 +236,7 @@ def why_not(
 
 
 def _on_what_is_missing(request: TripRequest, market: Market) -> Iterator[str]:
-    """The first thing on the way that can not be had at all: beyond it nothing was asked for."""
+    """Explain the first thing on the way that is not available at all: nothing beyond it was asked for."""
     if request.order is Order.ANY:
         yield from _on_what_is_out_of_reach(request, market)
         return
@@ -252,7 +252,7 @@ def _on_what_is_missing(request: TripRequest, market: Market) -> Iterator[str]:
 
 
 def _on_what_is_out_of_reach(request: TripRequest, market: Market) -> Iterator[str]:
-    """Where the order of the stops is free: what no order can do without."""
+    """Explain what no order of the stops can do without, if their order is free."""
     reached = {there for here, there in pairs_of(request) if _boardable(request, market, here, there)}
     missing = [there for _, there in pairs_of(request) if there not in reached]
     full = [stop for stop in request.stops if stop.city in reached and not _has_room(request, market, stop)]

@@ -1,4 +1,4 @@
-"""What could be booked for a trip: the offers that a search needs, and how they are fetched."""
+"""Market: what could be booked for a trip: the offers that a search needs, and how they are fetched."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Market:
 
     now: datetime
     departure_days: tuple[date, ...]
-    """That were asked about: those of the request, and more where the market was gathered widely."""
+    """Cities that were asked about: those of the request, and more if the market was gathered widely."""
     journeys: Mapping[tuple[str, str, date], Transports]
     """By city of departure, city of arrival and local day of departure."""
     stays: Mapping[tuple[str, int, date], tuple[HotelOffer, ...]]
@@ -48,12 +48,12 @@ class Market:
     rates: Rates | None = None
     """None: the budget is in the currency of the offers."""
     has_slow_trains: bool = False
-    """Trains that take longer than anybody would choose count too: there may be no other way."""
+    """Trains that take longer than anybody would choose count too: they may be the only way."""
     fees_cents: int = 0
     """What is to be paid besides the offers."""
 
     def with_trains_first(self, request: TripRequest) -> Market:
-        """Without the flights of a day on which a train that keeps every wish is quick enough."""
+        """Return the market without flights on days with a fast enough train that keeps every wish."""
 
         def chosen(offers: Transports) -> Transports:
             has_train = any(is_good_train(request, offer, self.now) for offer in offers)
@@ -63,13 +63,13 @@ class Market:
 
 
 def journeys_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
-    """From city to city, in the order of travel."""
+    """Return the journeys from city to city, in the order of travel."""
     cities = [request.origin, *(stop.city for stop in request.stops)]
     return tuple(pairwise(cities if request.return_to is None else [*cities, request.return_to]))
 
 
 def pairs_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
-    """Every journey that a trip may have, once."""
+    """Return every journey that a trip may have, once."""
     if request.order is Order.GIVEN:
         return tuple(dict.fromkeys(journeys_of(request)))
     stops = tuple(dict.fromkeys(stop.city for stop in request.stops))
@@ -102,7 +102,7 @@ def is_sensible_train(offer: TransportOffer) -> bool:
 
 
 def is_good_train(request: TripRequest, offer: TransportOffer, now: datetime) -> bool:
-    """So good that nobody looks for flights on its day."""
+    """Tell whether a train is so good that nobody looks for flights on its day."""
     is_wanted = keeps_hours(request, offer) and keeps_weekdays(request, offer)
     return is_wanted and is_sensible_train(offer) and can_be_boarded(offer, request.travellers, now)
 
@@ -116,17 +116,17 @@ async def gather(
     begun: Sequence[Offer] = (),
     cities: Iterable[City] | None = None,
 ) -> Market:
-    """Asks for every day that can be reached: what arrives on a day decides what is asked next.
+    """Ask for every day that can be reached: what arrives on a day decides what is asked next.
 
-    `known`: what can be had whatever is offered, because it is booked. It is on the market, and so is what can be reached by it,
-    and flights beside good trains.
+    `known`: what is booked, and so available whatever is offered. It is on the market, and so is what can be reached by it, and
+    flights beside good trains.
 
-    `begun`: what of it is in the past or goes on. It is all that there is for its day; nobody is asked about days that are over.
+    `begun`: what of it is in the past or under way. Its day has nothing else; nobody is asked about past days.
 
-    `cities`: those of the request, where they are known: the provider is not asked for all that there are.
+    `cities`: those of the request, if known: the provider is not asked for all of its cities.
 
-    `widely`: for flights beside good trains too, and for days of departure a little beyond the wishes: to see
-    whether there is any trip at all, and what it would need.
+    `widely`: also ask for flights beside good trains, and for departure days a little beyond the wishes, to see whether there is
+    any trip at all, and what it would need.
 
     Raises:
         ProviderError: a question was not answered.
@@ -149,14 +149,14 @@ async def gather(
 
 
 def _spread(days: tuple[date, ...]) -> tuple[date, ...]:
-    """All of them up to a month's worth; of more, as many at even distances, the first and the last included."""
+    """Return up to a month of days; of more, as many at even distances, including the first and the last."""
     if len(days) <= MOST_DEPARTURE_DAYS:
         return days
     return tuple(days[n * (len(days) - 1) // (MOST_DEPARTURE_DAYS - 1)] for n in range(MOST_DEPARTURE_DAYS))
 
 
 def _beyond(request: TripRequest, days: tuple[date, ...], today: date) -> tuple[date, ...]:
-    """A few days around an exact day of departure; a week more, where the window alone sets the last day."""
+    """Return a few days around an exact departure day; a week more if only the window sets the last day."""
     before, after = (0, DAYS_BEYOND) if request.depart is None else (DAYS_AROUND, DAYS_AROUND)
     earliest = today if request.window is None else max(today, request.window.first)
     around = {days[0] - timedelta(days=n) for n in range(before + 1)} | {days[-1] + timedelta(days=n) for n in range(after + 1)}
@@ -164,7 +164,7 @@ def _beyond(request: TripRequest, days: tuple[date, ...], today: date) -> tuple[
 
 
 def _begun(known: Sequence[Offer], request: TripRequest, today: date) -> Iterator[date]:
-    """The days on which the trip may begin with something that is known."""
+    """Return the days on which the trip may begin with something known."""
     days = set(request.departure_days(today))
     return (each.departs.date() for each in known if not isinstance(each, HotelOffer) and each.departs.date() in days)
 
@@ -241,7 +241,7 @@ class _Gathering:
         return self._request.origin if place.stop < 0 else self._request.stops[place.stop].city
 
     def _has_time_left(self, place: _Place) -> bool:
-        """For the nights that are left to sleep; over the date line, one can win a day."""
+        """Tell whether there is time for the remaining nights; over the date line, a trip can gain a day."""
         window, stops = self._request.window, self._request.stops
         left = sum(stop.nights for n, stop in enumerate(stops) if not place.visited & 1 << n)
         return self._widely or window is None or place.day + timedelta(days=left - 1) <= window.last

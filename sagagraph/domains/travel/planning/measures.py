@@ -1,4 +1,4 @@
-"""What a person cares about in a trip, as numbers that are to be small."""
+"""Measures: what a person cares about in a trip, as numbers to minimise."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def measures(request: TripRequest) -> dict[str, Weigh]:
 
 
 def balance(request: TripRequest) -> Weigh:
-    """What makes the preferred proposal the preferred one; see `planner.choose`."""
+    """Return the measure by which the preferred proposal is chosen; see `planner.choose`."""
 
     def weigh(offer: Offer) -> tuple[int, ...]:
         if isinstance(offer, HotelOffer):
@@ -55,7 +55,7 @@ def _minutes(offer: Offer) -> tuple[int, ...]:
 
 
 def discomfort(offer: Offer) -> tuple[int, ...]:
-    """Changes, then departures and arrivals at odd hours, then stars (more is better), then minutes."""
+    """Return changes, then departures and arrivals at odd hours, then stars (more is better), then minutes."""
     if isinstance(offer, HotelOffer):
         return 0, 0, -offer.stars * offer.nights, 0
     return offer.stops, _odd_hours(offer), 0, offer.duration_minutes

@@ -1,4 +1,4 @@
-"""Proposes trips: a few that differ in what a person cares about, or what stands in the way of any."""
+"""Planner: proposes trips that differ in what a person cares about, or says what rules out every trip."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Infeasible:
 
     reasons: tuple[str, ...]
     conflict: tuple[str, ...] = ()
-    """The fewest wishes that can not be met together, in words. Empty: nothing can be had at all."""
+    """The fewest wishes that cannot be met together, in words. Empty: nothing is available at all."""
     relaxations: tuple[Relaxation, ...] = ()
     """One for every wish of the conflict, in the same order."""
 
@@ -42,7 +42,7 @@ Proposals = tuple[Itinerary, ...] | Infeasible
 async def propose(
     request: TripRequest, provider: ReservationProvider, *, limit: int = 4, cities: Collection[City] | None = None
 ) -> Proposals:
-    """At most `limit` trips. Nobody else who is served by this event loop waits for it. `cities`: as for `gather`.
+    """Propose at most `limit` trips, without blocking others on this event loop. `cities`: as for `gather`.
 
     Raises:
         ProviderError: the offers could not be read.
@@ -60,12 +60,12 @@ def _with_good_trains(request: TripRequest, market: Market) -> tuple[Itinerary, 
 
 
 def choose(request: TripRequest, offers: Market) -> Proposals:
-    """The best by each measure, without doubles. The first is the preferred one:
+    """Return the best trip by each measure, without duplicates. The first is the preferred one:
 
-    the fewest flights with a change of plane where direct ones are preferred, then the least of price plus, for every
-    traveller, $30 for an hour under way and $60 for leaving before 7:00 or arriving between 23:00 and 6:00. Ties go to
-    the lower price, then to the offer id that sorts first. Where there is a good train, flights are looked at only if
-    there is no trip without them, and trains of more than six hours too.
+    the fewest flights with a change of plane where direct ones are preferred, then the least of price plus, for every traveller,
+    $30 for an hour under way and $60 for leaving before 7:00 or arriving between 23:00 and 6:00. Ties go to the lower price, then
+    to the offer id that sorts first. Where there is a good train, flights (and trains of more than six hours) are considered only
+    if there is no trip without them.
     """
     everything = replace(offers, has_slow_trains=True)
     for market in (offers.with_trains_first(request), everything):
@@ -76,7 +76,7 @@ def choose(request: TripRequest, offers: Market) -> Proposals:
 
 
 def _best_of(request: TripRequest, market: Market) -> dict[str, Path]:
-    """By what it is best at; empty, where there is no trip at all."""
+    """Return the best trips by what each is best at; empty if there is no trip at all."""
     found = {}
     for title, weigh in measures(request).items():
         path = best_path(request, market, weigh)
@@ -105,7 +105,7 @@ def _itineraries(request: TripRequest, market: Market, best: dict[str, Path]) ->
 
 
 def infeasible(request: TripRequest, offers: Market) -> Infeasible:
-    """Why no trip on this market keeps all wishes, and what would help."""
+    """Return why no trip on this market keeps all wishes, and what would help."""
     conflict = Conflict(request, offers)
     relaxations = tuple(conflict.relaxations())
     reasons = explanation.why_not(request, offers, conflict.in_words, relaxations)

@@ -1,4 +1,4 @@
-"""What giving up one wish would need: the least that gets a trip, all other wishes kept."""
+"""Relaxation: the least change to one wish that allows a trip, with all other wishes kept."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def least_change(request: TripRequest, market: Market, wish: Wish) -> Relaxation:
-    """For a wish without which, all others kept, there is a trip in `market`."""
+    """Return the least change of a wish without which, all others kept, there is a trip in `market`."""
     match wish:
         case Wish.DEPART:
             return _nearest_day(request, market)
@@ -52,7 +52,7 @@ def least_change(request: TripRequest, market: Market, wish: Wish) -> Relaxation
 
 
 def _relaxed(request: TripRequest, wish: Wish, other: TripRequest, sentence: str, change: dict[str, Any]) -> Relaxation:
-    """`other`: the request as it would have to be."""
+    """Return the relaxation. `other`: the request as it would have to be."""
     return Relaxation(in_words(request, wish), sentence, needs=in_words(other, wish), change=change)
 
 
@@ -63,7 +63,7 @@ def _nearest_day(request: TripRequest, market: Market) -> Relaxation:
     asked = request.depart or market.departure_days[0]
     others = (day for day in sorted(market.departure_days, key=distance) if _has_trip(changed(request, depart=day), market))
     day = next((day for day in others if _leaves_its_nights(request, day)), None)
-    if day is None:  # over the date line, a trip may be shorter than its nights: no exact day says so
+    if day is None:  # over the date line, a trip may be shorter than its nights: no exact day expresses that
         return Relaxation(in_words(request, Wish.DEPART), "another day of departure has a trip", "any day", {"depart": None})
     sentence = f"the nearest day of departure with a trip is {day_text(day)}, not {day_text(asked)}"
     return _relaxed(request, Wish.DEPART, changed(request, depart=day), sentence, {"depart": day.isoformat()})
@@ -137,7 +137,7 @@ def _other_weekday(request: TripRequest, wish: Wish) -> Relaxation:
 
 
 def _nearest_hour(request: TripRequest, market: Market, wish: Wish) -> Relaxation:
-    """The nearest hour at which some journey leaves or arrives; none at all, where only the night is left."""
+    """Return the nearest hour at which some journey leaves or arrives; None if only the night is left."""
     hours = [*_hours_beyond(request, market, wish), None]
     nearest = hours[
         bisect_left(hours, True, hi=len(hours) - 1, key=lambda hour: _has_trip(with_limit(request, wish, hour), market))
@@ -148,7 +148,7 @@ def _nearest_hour(request: TripRequest, market: Market, wish: Wish) -> Relaxatio
 
 
 def _hours_beyond(request: TripRequest, market: Market, wish: Wish) -> list[time]:
-    """The nearest first."""
+    """Return the hours beyond the limit, the nearest first."""
     verb, limit = wish.hour or ("", "")
     asked = limit_of(request, wish)
     offers = (offer for offers in market.journeys.values() for offer in offers)

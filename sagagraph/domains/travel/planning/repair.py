@@ -1,8 +1,8 @@
-"""Repairs a trip: another hotel for the same nights, another train on the same day; only where that is not enough, more.
+"""Repair of a trip: another hotel for the same nights, another train on the same day; more only if that is not enough.
 
-What is preferred, in this order (ALAS section 3.4, smallest neighbourhood first): as many reservations as possible stay; as few
-legs as possible change; then what the planner prefers of a trip, with the fees for what is cancelled. Each neighbourhood holds
-the best of all that keep as much, so growing it is only needed where it holds nothing (ADR-0009).
+Preferences, in this order (ALAS section 3.4, smallest neighbourhood first): as many reservations as possible stay; as few legs as
+possible change; then what the planner prefers, including cancellation fees. Each neighbourhood holds the best of all repairs that
+keep as much, so it grows only if it holds none (ADR-0009).
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Damage:
-    """A trip that can not go on as it was planned."""
+    """A trip that cannot continue as planned."""
 
     request: TripRequest
     itinerary: Itinerary
-    """As it was accepted last."""
+    """The itinerary that was accepted last."""
     stands: tuple[Standing, ...]
     refused: frozenset[tuple[str, Decimal]]
-    """Offers that can not be had at a price, whatever is quoted."""
+    """Offers that are unavailable at a price, whatever is quoted."""
     paid: Decimal
     """What cancelling has cost so far."""
     version: int
     """Of the accepted plan."""
     lost: frozenset[str] = frozenset()
-    """Offers that are not to be counted on any more, booked or not."""
+    """Offers that no longer count as available, booked or not."""
     begun: tuple[Leg, ...] = ()
-    """Of the itinerary, what has begun: it stays as it is."""
+    """What has begun of the itinerary: it stays as it is."""
 
     @property
     def fitting(self) -> tuple[Leg, ...]:
-        """What was planned for as many people as travel now: all of it, or nothing."""
+        """The legs planned for the present number of travellers: all of them, or none."""
         planned = self.itinerary.request
         has_same_party = (planned.travellers, planned.rooms) == (self.request.travellers, self.request.rooms)
         return self.itinerary.legs if has_same_party else ()
@@ -75,7 +75,9 @@ class Damage:
 
 
 async def repair(damage: Damage, provider: ReservationProvider, cities: Collection[City] | None = None) -> Itinerary | Infeasible:
-    """The best way on from what stands. `cities`: as for `gather`. Raises `ProviderError` when the offers could not be read."""
+    """Return the best continuation of what stands. `cities`: as for `gather`. Raises `ProviderError` if offers could not be
+    read.
+    """
     if spoilt := _spoilt(damage):
         return Infeasible((f"{'; '.join(spoilt)}: what has begun can not be changed any more",))
     now = await provider.now()
@@ -91,7 +93,7 @@ async def repair(damage: Damage, provider: ReservationProvider, cities: Collecti
 
 
 def _spoilt(damage: Damage) -> list[str]:
-    """What has begun and can not go on."""
+    """Return what has begun and cannot continue."""
     usable = {each.leg.label for each in damage.usable}
     return [headline(leg.offer) for leg in damage.begun if leg.label not in usable]
 
@@ -100,7 +102,7 @@ def _spoilt(damage: Damage) -> list[str]:
 
 
 async def _still_to_be_had(damage: Damage, provider: ReservationProvider) -> dict[str, Offer]:
-    """By label, the legs that are as they were planned: booked, or offered at the same price."""
+    """Return the legs that are as planned, by label: booked, or offered at the same price."""
     booked = {each.leg.label for each in damage.usable}
     asked = [leg for leg in damage.fitting if leg.label not in booked]
     quotes = await asyncio.gather(*(provider.offer(leg.offer.offer_id) for leg in asked))
@@ -112,7 +114,7 @@ async def _still_to_be_had(damage: Damage, provider: ReservationProvider) -> dic
 
 
 def _as_booked(stands: Standing) -> Offer:
-    """It is ours, whatever is left for others."""
+    """Return the offer as booked: it is reserved, whatever is left for others."""
     return stands.leg.offer.model_copy(update={"left": 99})
 
 
@@ -125,7 +127,7 @@ def _may_be_had(damage: Damage, offer: Offer) -> bool:
 async def _beside_what_failed(
     damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider, now: datetime
 ) -> Market:
-    """The smallest neighbourhood: what else there is on the day, or for the nights, of a leg that failed; the rest as it is."""
+    """Return the smallest neighbourhood: alternatives for the day or nights of a failed leg; the rest as it is."""
     legs = damage.itinerary.legs
     found = await asyncio.gather(*(_instead(damage, leg, quoted, provider) for leg in legs))
     journeys: dict[tuple[str, str, date], tuple[Transport, ...]] = defaultdict(tuple)
@@ -161,7 +163,7 @@ async def _rates(request: TripRequest, provider: ReservationProvider) -> Rates |
 async def _everything(
     damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider, cities: Collection[City] | None
 ) -> Market:
-    """All that is offered, and all that is booked; nothing that was refused."""
+    """Return everything offered and everything booked, but nothing that was refused."""
     begun = tuple(leg.offer for leg in damage.begun)
     market = await gather(damage.request, provider, known=tuple(quoted.values()), begun=begun, cities=cities)
     return replace(
@@ -175,7 +177,7 @@ async def _everything(
 
 
 def _best(damage: Damage, market: Market, now: datetime) -> Path | None:
-    """Fees are counted as if all that stands were cancelled, and each that is taken brings its own back."""
+    """Return the best path. All standing bookings pay their fee in advance, and each that is kept refunds its own."""
     fees = {each.leg.offer.offer_id: each.fee(now) for each in damage.usable}
     begun = {leg.offer.offer_id for leg in damage.begun}
     planned = {leg.offer.offer_id for leg in damage.fitting}
@@ -197,7 +199,7 @@ def _best(damage: Damage, market: Market, now: datetime) -> Path | None:
 
 
 def _before(damage: Damage, now: datetime) -> datetime:
-    """A moment at which what has begun could still be boarded; what is on offer is on offer now."""
+    """Return a moment at which what has begun could still be boarded; what is offered is offered now."""
     departed = (leg.offer.departs for leg in damage.begun if not isinstance(leg.offer, HotelOffer))
     return min([now, *(each - timedelta(minutes=1) for each in departed)])
 
@@ -208,13 +210,13 @@ def _less(offer: AnyOffer, fees: Mapping[str, Decimal]) -> AnyOffer:
 
 
 def _nothing_left(damage: Damage, market: Market, now: datetime) -> Infeasible:
-    """In the planner's words, of what is on offer now and of the fees that are due whatever is done."""
+    """Explain in the planner's words, by what is offered now and the fees that are due in any case."""
     stands = sum((each.fee(now) for each in damage.stands), damage.paid)
     found = infeasible(damage.request, replace(market, has_slow_trains=True, fees_cents=cents(stands)))
     return replace(found, reasons=("nothing is left, whatever is kept of what stands", *found.reasons[:1]))
 
 
-# -- the plan that comes of it ---------------------------------------------------------------------------------------
+# -- the resulting plan ----------------------------------------------------------------------------------------------
 
 
 def _itinerary(damage: Damage, path: Path, now: datetime, rates: Rates | None) -> Itinerary:
@@ -237,7 +239,7 @@ def _itinerary(damage: Damage, path: Path, now: datetime, rates: Rates | None) -
 
 
 def _leg(offer: Offer, label: str, known: Mapping[str, Leg], damage: Damage) -> Leg:
-    """What was planned and can still be had keeps its name, and the price that it was booked or planned at."""
+    """Make a leg. A planned leg that is still available keeps its name and its booked or planned price."""
     leg = known.get(offer.offer_id)
     if leg is None or _was_refused(leg, damage) or (offer.price != leg.offer.price and not _is_booked(leg, damage)):
         return Leg(label=label, offer=offer)

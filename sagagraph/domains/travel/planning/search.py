@@ -1,4 +1,4 @@
-"""The best way through a market: exact, on whole cents, the same for the same offers."""
+"""Search for the best path through a market: exact, on whole cents, the same for the same offers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FROM_TRAIN_TO_FLIGHT: Final = timedelta(minutes=60)
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Offers in the order of travel: a whole trip, or what begins or ends one."""
+    """Offers in the order of travel: a whole trip, or its beginning or end."""
 
     offers: tuple[Offer, ...] = ()
     ids: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Path:
 
 
 class _Late(NamedTuple):
-    """A journey that ended so late that what leaves early on the next day can be missed."""
+    """A journey that ended so late that an early departure on the next day can be missed."""
 
     arrives: datetime
     is_flight: bool
@@ -61,7 +61,7 @@ class _Late(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where and when a path has come to, and what it has seen: all that the rest of the trip depends on."""
+    """Where and when a path has arrived, and what it has visited: all that the rest of the trip depends on."""
 
     visited: int
     """A bit for every stop that has been come to."""
@@ -93,7 +93,7 @@ def _sum(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def best_path(request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish] = ALL_WISHES) -> Path | None:
-    """The path of least weight, then least price, then first in the alphabet; None where no path keeps the wishes."""
+    """Return the path of least weight, then least price, then first in the alphabet; None if no path keeps the wishes."""
     best = _Search(request, market, weigh, wishes)
     free = best.path()
     most = most_cents(without(request, ALL_WISHES - wishes), market.rates)
@@ -103,7 +103,7 @@ def best_path(request: TripRequest, market: Market, weigh: Weigh, wishes: frozen
 
 
 class _Search:
-    """A dynamic programme: what is best to do from a place depends on the place alone, so it is found once."""
+    """A dynamic programme: the best continuation from a place depends on the place alone, so it is found once."""
 
     def __init__(self, request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish]) -> None:
         self._request = request
@@ -114,15 +114,15 @@ class _Search:
         self._completions: dict[_Place, Path | None] = {}
 
     def path(self) -> Path | None:
-        """The best one, whatever it costs."""
+        """Return the best path, whatever it costs."""
         found = (self.completion(place) for place in self._starts())
         return min((path for path in found if path is not None), key=lambda path: path.rank, default=None)
 
     def path_within(self, most: int, cheapest: _Search) -> Path | None:
-        """The best that costs no more than `most` cents: the first to be complete, when what looks best goes first.
+        """Return the best path that costs at most `most` cents: the first to be complete, taking the most promising first.
 
-        No path is better than it looks, because its completion is the best one; those whose cheapest completion
-        (says `cheapest`) costs too much are dropped, and so is what is worse and dearer than another at the same place.
+        No path is better than it looks, because its completion is the best one. Paths are dropped if their cheapest completion
+        (by `cheapest`) costs too much, and if another at the same place is both better and cheaper.
         """
         ways: list[tuple[tuple[object, ...], Path, _Place]] = []
         least_cents: dict[_Place, int] = {}
@@ -145,7 +145,7 @@ class _Search:
         return None
 
     def completion(self, place: _Place) -> Path | None:
-        """The best rest of the trip; None where no trip can be ended."""
+        """Return the best rest of the trip; None if the trip cannot be completed."""
         if place not in self._completions:
             self._completions[place] = self._completed(place)
         return self._completions[place]
@@ -171,14 +171,14 @@ class _Search:
         return place.is_back or (has_seen_all and self._request.return_to is None)
 
     def _moves(self, place: _Place, *, cheaper_too: bool = False) -> Iterator[_Move]:
-        """`cheaper_too`: also those that are worse than another to the same place, but cheaper."""
+        """Return the moves. `cheaper_too`: including those that are worse than another to the same place, but cheaper."""
         if place.needs_bed:
             stop = self._request.stops[place.stop]
             for step in self._stays(stop, place.day, cheaper_too):
                 yield step.path, place._replace(day=step.day, needs_bed=False)
         elif place.visited == self._all_visited:
             for step in self._journeys(place, str(self._request.return_to), False, cheaper_too):
-                # Over the date line one arrives on the day before: the trip has lasted until it set out.
+                # Over the date line one arrives on the day before: the trip has lasted until its departure.
                 yield step.path, place._replace(day=max(place.day, step.day), is_back=True, late=None)
         else:
             for number in self._next_stops(place):
@@ -219,7 +219,7 @@ def _lateness(offer: Transport) -> _Late | None:
 
 
 def _unbeaten(steps: Iterable[_Step], cheaper_too: bool) -> list[_Step]:
-    """Of those that lead to the same place the best, and with `cheaper_too` every worse one that is cheaper than all better."""
+    """Return the best move to each place, and with `cheaper_too` every worse one that is cheaper than all better ones."""
     alike: dict[tuple[date, _Late | None], list[_Step]] = defaultdict(list)
     for step in sorted(steps, key=lambda step: step.path.rank):
         group = alike[step.day, step.late]
@@ -229,7 +229,7 @@ def _unbeaten(steps: Iterable[_Step], cheaper_too: bool) -> list[_Step]:
 
 
 class Usable:
-    """The offers of a market that a request can use, if it keeps to `wishes`."""
+    """The offers of a market that a request can use, if it observes `wishes`."""
 
     def __init__(self, request: TripRequest, market: Market, wishes: frozenset[Wish]) -> None:
         self._request = without(request, ALL_WISHES - wishes)

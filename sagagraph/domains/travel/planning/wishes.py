@@ -1,4 +1,4 @@
-"""What a traveller could give up to get a trip at all, each wish by the field of the request that holds it."""
+"""Wishes that a traveller could give up to get a trip at all, each by the field of the request that holds it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ALL_WISHES: Final = frozenset(Wish)
 
 
 def wishes_of(request: TripRequest) -> tuple[Wish, ...]:
-    """Those that the request has."""
+    """Return the wishes that the request has."""
     return tuple(wish for wish in Wish if _has(request, wish))
 
 
@@ -74,7 +74,7 @@ def _has(request: TripRequest, wish: Wish) -> bool:
 
 
 def without(request: TripRequest, wishes: Iterable[Wish]) -> TripRequest:
-    """The same request, with no limit where those wishes set one: to search by, and not to be written down."""
+    """Return the request without the limits of those wishes: for searching, not for storing."""
     for wish in wishes:
         request = _without(request, wish)
     return request
@@ -107,7 +107,7 @@ def ending_by(request: TripRequest, last: date) -> TripRequest:
 
 
 def limit_of(request: TripRequest, wish: Wish) -> time | None:
-    """Of a wish about hours."""
+    """Return the limit of a wish about hours."""
     if wish.hour is None:
         return None
     verb, limit = wish.hour
@@ -126,7 +126,7 @@ def with_limit(request: TripRequest, wish: Wish, moment: time | None) -> TripReq
 
 
 def in_words(request: TripRequest, wish: Wish) -> str:
-    """What the request says: `budget 400 USD`."""
+    """Return what the request says: `budget 400 USD`."""
     match wish:
         case Wish.DEPART:
             return f"leave on {request.depart}"
@@ -142,7 +142,7 @@ def in_words(request: TripRequest, wish: Wish) -> str:
 
 
 def hour_text(request: TripRequest, wish: Wish) -> str:
-    """`leave at 08:00 or later`"""
+    """Return `leave at 08:00 or later`."""
     verb, limit = wish.hour or ("", "")
     moment = limit_of(request, wish)
     verb = "leave" if verb == "depart" else "arrive"

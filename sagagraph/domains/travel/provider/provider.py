@@ -1,6 +1,7 @@
-"""The port to the reservation service, and its adapter for HTTP.
+"""Port to the reservation service, and its HTTP adapter.
 
-Nothing is retried here: whether a call may be made again is for the saga to say, which knows its key (docs/protocol.md rule 3a).
+Nothing is retried here: the saga decides whether a call may be repeated, because it knows the call's key
+(docs/protocol.md rule 3a).
 """
 
 from __future__ import annotations
@@ -40,34 +41,34 @@ __all__ = ["HttpReservationProvider", "ProviderAnswerLostError", "ReservationPro
 
 
 class ReservationProvider(Protocol):
-    """Where offers come from and bookings are made; docs/providers.md says how to connect another one, and how to check it.
+    """Source of offers and bookings; docs/providers.md says how to connect another one, and how to check it.
 
-    Reads raise `ProviderError`. Effects raise `Refused` where the provider said that this call had no effect, and
-    `ProviderAnswerLostError` where that is not known; nothing is retried. `key` makes an effect safe to repeat, as far as
-    `guarantees()` say so; `saga_id` and `operation_id` are labels for the provider's ledger; a call that arrives after
-    `deadline` is refused.
+    Reads raise `ProviderError`. Effects raise `Refused` if the provider said that this call had no effect, and
+    `ProviderAnswerLostError` if that is not known; nothing is retried. `key` makes an effect safe to repeat, as far as
+    `guarantees()` say so; `saga_id` and `operation_id` are labels for the provider's ledger; a call that arrives after `deadline`
+    is refused.
     """
 
     async def now(self) -> datetime:
-        """By the clock that deadlines are judged by."""
+        """Return the time on the clock by which deadlines are judged."""
         ...
 
     async def guarantees(self) -> ProviderGuarantees:
-        """Only what really is kept to; asked once."""
+        """Return only guarantees that are really kept; asked for once."""
         ...
 
     async def cities(self) -> tuple[City, ...]:
-        """The biggest first, each by the one name that questions and offers have for it."""
+        """Return the cities, the biggest first, each by the one name that questions and offers use."""
         ...
 
     async def rates(self) -> Rates:
-        """What a budget in another currency is compared by."""
+        """Return the rates for comparing a budget in another currency."""
         ...
 
     async def flights(self, origin: str, destination: str, day: date, travellers: int) -> tuple[FlightOffer, ...]: ...
 
     async def trains(self, origin: str, destination: str, day: date, travellers: int) -> tuple[TrainOffer, ...]:
-        """Empty where no line runs."""
+        """Return the trains; empty where no line runs."""
         ...
 
     async def hotels(self, city: str, check_in: date, check_out: date, rooms: int) -> tuple[HotelOffer, ...]: ...
@@ -77,11 +78,13 @@ class ReservationProvider(Protocol):
         ...
 
     async def find(self, kind: EffectKind, key: str) -> Found:
-        """What landed under the key of a booking or payment, undone or not; empty only where nothing certainly has so far."""
+        """Return what landed under the key of a booking or payment, undone or not; empty only if nothing has certainly
+        landed so far.
+        """
         ...
 
     async def ledger(self) -> Ledger:
-        """For tests and measurements: nothing that plans, books or undoes reads it."""
+        """Return the ledger, for tests and measurements: nothing that plans, books or undoes reads it."""
         ...
 
     async def book(
@@ -96,13 +99,13 @@ class ReservationProvider(Protocol):
         operation_id: str,
         deadline: datetime | None,
     ) -> Reservation:
-        """Refused as `price_changed` where the price is not `expected_price`."""
+        """Book an offer. Refused as `price_changed` if the price is not `expected_price`."""
         ...
 
     async def cancel(
         self, reservation_id: str, *, key: str | None, saga_id: str, operation_id: str, deadline: datetime | None
     ) -> CancellationReceipt:
-        """For the fee that the offer named."""
+        """Cancel a booking for the fee that its offer named."""
         ...
 
     async def capture(
@@ -127,13 +130,13 @@ class ReservationProvider(Protocol):
         operation_id: str,
         deadline: datetime | None,
     ) -> RefundReceipt:
-        """All of it where no amount is given."""
+        """Refund a payment, in full if no amount is given."""
         ...
 
     async def void(
         self, kind: EffectKind, key: str, *, saga_id: str, operation_id: str, deadline: datetime | None
     ) -> VoidReceipt:
-        """Undoes what landed under the key, and refuses every later call with it. Repeating it changes nothing."""
+        """Undo what landed under the key, and refuse every later call with it. Repeating it changes nothing."""
         ...
 
 
@@ -148,7 +151,7 @@ class HttpReservationProvider:
         self._cities: tuple[City, ...] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """The list of all cities is long, and whoever plans elsewhere needs few."""
+        """Leave out the long list of all cities: a planner elsewhere needs few of them."""
         return self.__dict__ | {"_cities": None}
 
     @property
@@ -156,7 +159,7 @@ class HttpReservationProvider:
         return self._wire.url
 
     async def aclose(self) -> None:
-        """Closes the connections of the running event loop."""
+        """Close the connections of the running event loop."""
         await self._wire.aclose()
 
     async def __aenter__(self) -> HttpReservationProvider:
@@ -180,7 +183,7 @@ class HttpReservationProvider:
         )
 
     async def cities(self) -> tuple[City, ...]:
-        """Asked for once: the list is long, and the world does not change while a command runs."""
+        """Return the cities, asked for once: the list is long, and the world does not change while a command runs."""
         if self._cities is None:
             self._cities = (await self._wire.read(_Cities.model_validate_json, "/cities")).cities
         return self._cities
@@ -331,5 +334,5 @@ def _labels(saga_id: str, operation_id: str, deadline: datetime | None) -> dict[
 
 
 def _path_part(text: str) -> str:
-    """One segment of a path, so that an id can not name another resource."""
+    """Quote one segment of a path, so that an id cannot name another resource."""
     return quote(text, safe="")

@@ -1,4 +1,4 @@
-"""What the reservation service says has happened: the answers to effects, and its books."""
+"""Receipts: what the reservation service reports as done: the answers to effects, and its books."""
 
 from datetime import timedelta
 from typing import Annotated, Literal

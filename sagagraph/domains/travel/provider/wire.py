@@ -1,4 +1,4 @@
-"""One HTTP call to the reservation service, and what its answer means for whoever asked."""
+"""Wire: one HTTP call to the reservation service, and what its answer means for the caller."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Answer = TypeVar("Answer")
 
 
 class ProviderAnswerLostError(ProviderError):
-    """An effect was asked for and no answer to rely on came back: it may have landed, or may still land."""
+    """An effect was requested and no reliable answer came back: it may have landed, or may still land."""
 
 
 class UnknownOfferError(ProviderError):
-    """There is no such offer, or not any more."""
+    """There is no such offer, or it no longer exists."""
 
 
 class Wire:
@@ -42,11 +42,11 @@ class Wire:
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = weakref.WeakKeyDictionary()
 
     def __reduce__(self) -> tuple[type[Wire], tuple[str, float, httpx2.AsyncBaseTransport | None]]:
-        """A planner in another process makes connections of its own."""
+        """Drop the connections: a planner in another process makes its own."""
         return type(self), (self.url, self._timeout_s, self._transport)
 
     async def aclose(self) -> None:
-        """Closes the connections of the running event loop; those of a loop that has ended are gone with it."""
+        """Close the connections of the running event loop; those of an ended loop are gone with it."""
         client = self._clients.pop(asyncio.get_running_loop(), None)
         if client is not None:
             await client.aclose()
@@ -94,7 +94,7 @@ class Wire:
             raise ProviderAnswerLostError(self._unreadable(path)) from exc
 
     def _refuse(self, response: httpx2.Response) -> NoReturn:
-        """Only what the service itself calls a refusal is one: a proxy's 404 says nothing about the effect."""
+        """Raise a refusal only if the service itself refuses: a proxy's 404 says nothing about the effect."""
         error = _error_of(response)
         if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
             raise Refused(error.message or "too many calls", code="rate_limited", transient=True)
@@ -113,7 +113,7 @@ class Wire:
                 timeout=self._timeout_s,
                 transport=self._transport,
                 verify=not (is_local and url.scheme == "http"),  # certificates take a while to read
-                trust_env=not is_local,  # the proxy of an environment does not lead back to this machine
+                trust_env=not is_local,  # the environment's proxy does not lead back to this machine
             )
         return client
 
@@ -141,7 +141,7 @@ class _ErrorAnswer(BaseModel):
 
 
 def _error_of(response: httpx2.Response) -> _Error:
-    """What the service said; empty where the answer is not in its words."""
+    """Return the service's error; empty if the answer has another format."""
     try:
         return _ErrorAnswer.model_validate_json(response.content).error
     except ValidationError:
@@ -161,7 +161,7 @@ def _checked_url(url: str) -> str:
 
 
 def _without_credentials(url: str) -> str:
-    """For messages: a user name or password in it must not reach a log or a journal."""
+    """Remove credentials for messages: a user name or password must not reach a log or a journal."""
     return re.sub(r"//[^/@]*@", "//", url)
 
 

@@ -1,1 +1,1 @@
-"""The rules that a trip must keep, each a small function from a case to what breaks it there."""
+"""Rules that a trip must keep, each a small function from a case to what breaks the rule there."""

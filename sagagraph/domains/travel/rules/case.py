@@ -1,4 +1,4 @@
-"""What the checks look at: a trip, what was asked for, and what the world says now."""
+"""Case: what the checks look at: a trip, what was asked for, and what the world says now."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Visit:
 
     @property
     def is_change(self) -> bool:
-        """Only to go on, on the same day."""
+        """Whether the traveller only changes here, on the same day."""
         return not self.is_last and not self.stays and self.leaves == self.arrives
 
 
@@ -51,12 +51,12 @@ class Case:
     now: datetime
     cities: Gazetteer
     rates: Rates | None = None
-    """None: nobody asked; a budget in another currency can not be kept then."""
+    """None: nobody asked; a budget in another currency cannot be checked then."""
     fees: Decimal = Decimal(0)
-    """What cancelling has cost, and what it costs now to cancel what is booked and not in the itinerary."""
+    """What cancelling has cost, and what it costs now to cancel bookings that are not in the itinerary."""
 
     begun: Mapping[str, Leg] = field(default_factory=dict)
-    """By label, what is booked and had begun at that moment."""
+    """Bookings that had begun at that moment, by label."""
 
     @cached_property
     def transports(self) -> tuple[tuple[Leg, FlightOffer | TrainOffer], ...]:
@@ -68,7 +68,7 @@ class Case:
 
     @cached_property
     def visits(self) -> tuple[Visit, ...]:
-        """One after each journey, the return home included."""
+        """One visit after each journey, including the return home."""
         groups: list[_Group] = []
         for leg in self.itinerary.legs:
             if isinstance(leg.offer, HotelOffer):
@@ -91,7 +91,7 @@ class Case:
 
     @property
     def stops(self) -> tuple[Visit, ...]:
-        """The visits that are more than a change of trains; the return is none."""
+        """The visits that are more than a change of trains; the return is not one."""
         return tuple(
             visit for visit in self.visits if not visit.is_change and not (visit.is_last and visit.city == self.request.return_to)
         )
@@ -115,20 +115,20 @@ class _Group:
 
 
 def at(leg: Leg, code: str, message: str, **evidence: object) -> Violation:
-    """A violation at one leg."""
+    """Return a violation at one leg."""
     return Violation(code=code, message=f"{leg.label}: {message}", scope={"leg": leg.label}, evidence=shown(evidence))
 
 
 def of_trip(code: str, message: str, **evidence: object) -> Violation:
-    """A violation of the trip as a whole."""
+    """Return a violation of the trip as a whole."""
     return Violation(code=code, message=message, evidence=shown(evidence))
 
 
 def shown(evidence: Mapping[str, object]) -> dict[str, object]:
-    """Fit for JSON, and exact."""
+    """Return a value fit for JSON, and exact."""
     return {name: value if isinstance(value, int | list) else str(value) for name, value in evidence.items()}
 
 
 def is_amount(value: Decimal) -> bool:
-    """NaN compares as neither more nor less than a budget, so it is asked for by name."""
+    """Tell whether it is an amount. NaN compares as neither more nor less than a budget, so it is named explicitly."""
     return value.is_finite() and value >= 0

@@ -1,4 +1,4 @@
-"""What the validators of a trip are shown of the world: asked for once, kept in the journal, the same when it is replayed."""
+"""Evidence that a trip's validators are shown: asked for once, kept in the journal, the same in a replay."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Evidence(BaseModel):
     now: AwareDatetime
     """By the provider's clock."""
     quotes: tuple[Offer, ...]
-    """What is planned, as it is quoted, or as it is booked where it is; what is missing can not be had."""
+    """What is planned, as quoted, or as booked if it is booked; what is missing is unavailable."""
     rates: Rates | None = None
     begun: tuple[Leg, ...] = ()
     """What is booked and has begun by that clock."""
     fees: Price = Decimal(0)
-    """What cancelling has cost, and what it costs now to cancel what is booked and not planned any more."""
+    """What cancelling has cost, and what it costs now to cancel bookings that are no longer planned."""
 
 
 async def gather_evidence(
@@ -47,7 +47,7 @@ async def gather_evidence(
     provider: ReservationProvider,
     cities: Gazetteer,
 ) -> Evidence:
-    """`paid`: what cancelling has cost so far. Raises `ProviderError` when a question was not answered."""
+    """Gather the evidence. `paid`: what cancelling has cost so far. Raises `ProviderError` if a question was not answered."""
     booked = {each.leg.label: each for each in stands}
     now = await provider.now()
     found = await asyncio.gather(*(_quote(leg, booked.get(leg.label), provider) for leg in itinerary.legs))
@@ -61,7 +61,7 @@ async def gather_evidence(
 
 
 async def _quote(leg: Leg, booked: Standing | None, provider: ReservationProvider) -> Offer | None:
-    """Of what is booked, what the provider has on its books: nobody else can take it any more."""
+    """Return the quote. For a booking it is the provider's record: nobody else can take it any more."""
     if booked is None:
         return await provider.offer(leg.offer.offer_id)
     found = await provider.find(leg.offer.kind, booked.key)

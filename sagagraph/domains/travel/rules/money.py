@@ -1,4 +1,4 @@
-"""Prices, budget, and whether what was quoted can still be had. Exact: decimals throughout."""
+"""Money: prices, budget, and whether what was quoted is still available. Exact: decimals throughout."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAY_CHANGE: Final = frozenset({"price", "price_per_person", "price_per_night", "
 
 
 def check_amounts(case: Case) -> Iterator[Violation]:
-    """Every price is an amount of the one currency of all prices."""
+    """Check that every price is an amount in the one currency of all prices."""
     for leg in case.itinerary.legs:
         if not is_amount(leg.offer.price):
             yield at(leg, "PRICE", f"{leg.offer.price} is no price", price=leg.offer.price)
@@ -42,7 +42,7 @@ def check_total(case: Case) -> Iterator[Violation]:
 
 
 def check_budget(case: Case) -> Iterator[Violation]:
-    """By the prices of the legs, whatever the total says, and with all that cancelling costs."""
+    """Check the budget by the prices of the legs, whatever the total says, and with all cancellation fees."""
     prices, budget = _prices(case), case.request.budget
     if prices is None or budget is None:
         return
@@ -63,7 +63,7 @@ def check_fees(case: Case) -> Iterator[Violation]:
 
 
 def check_converted(case: Case) -> Iterator[Violation]:
-    """What is shown in the currency of the budget is the total, by the rate of today."""
+    """Check that the total shown in the budget's currency is the total, by today's rate."""
     stated, prices = case.itinerary.converted, _prices(case)
     if prices is None or case.request.budget is None:
         return
@@ -78,7 +78,7 @@ def check_converted(case: Case) -> Iterator[Violation]:
 
 
 def _in_currency(amount: Decimal, case: Case) -> Fraction | None:
-    """In the currency of the budget, exactly; None where the rates do not say."""
+    """Convert to the budget's currency, exactly; None if the rates do not say."""
     wanted, rates = case.request.currency, case.rates
     if wanted == PRICE_CURRENCY:
         return Fraction(amount)
@@ -95,7 +95,7 @@ def _rounded_up(amount: Fraction) -> Decimal:
 
 
 def check_quotes(case: Case) -> Iterator[Violation]:
-    """What is planned can still be had, as it was planned and for that price."""
+    """Check that what is planned is still available, as it was planned and for that price."""
     if case.quotes is None:
         return
     for leg in case.itinerary.legs:
@@ -113,7 +113,7 @@ def check_quotes(case: Case) -> Iterator[Violation]:
 
 
 def check_party(case: Case) -> Iterator[Violation]:
-    """Everybody has a seat and a room."""
+    """Check that everybody has a seat and a room."""
     for leg, transport in case.transports:
         seats = _seats(transport.price, transport.price_per_person)
         if seats is not None and seats != case.request.travellers:
@@ -126,7 +126,7 @@ def check_party(case: Case) -> Iterator[Violation]:
 
 
 def _prices(case: Case) -> list[Decimal] | None:
-    """None where one of them is no amount: that is reported there, and a sum would mean nothing."""
+    """Return the prices; None if one of them is no amount: that is reported there, and a sum would mean nothing."""
     prices = [leg.offer.price for leg in case.itinerary.legs]
     return prices if all(map(is_amount, prices)) else None
 
@@ -141,7 +141,7 @@ def _lasting_facts(offer: Offer) -> dict[str, Any]:
 
 
 def _seats(price: Decimal, price_per_person: Decimal) -> int | None:
-    """For how many the price is; None where it is not a multiple (a wrong price, which is judged by its quote)."""
+    """Return how many the price is for; None if it is not a multiple (a wrong price, which is judged by its quote)."""
     if not is_amount(price) or not is_amount(price_per_person) or price_per_person == 0:
         return None
     seats, rest = divmod(price, price_per_person)

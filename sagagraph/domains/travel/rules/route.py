@@ -1,4 +1,4 @@
-"""Whether the trip goes where it should, and everybody has one bed every night."""
+"""Route: whether the trip goes where it should, and everybody has one bed every night."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_route(case: Case) -> Iterator[Violation]:
-    """Over the stops, in their order unless any will do, to where the trip is to end. Its start is a matter of continuity."""
+    """Check the stops, in order unless any order will do, and the end of the trip. Its start is a matter of continuity."""
     wanted = [stop.city for stop in case.request.stops]
     end = [] if case.request.return_to is None else [case.request.return_to]
     travelled = [visit.city for visit in case.visits if not visit.is_change]
@@ -31,7 +31,7 @@ def check_route(case: Case) -> Iterator[Violation]:
 
 
 def check_continuity(case: Case) -> Iterator[Violation]:
-    """Every leg begins where the traveller is, and nobody needs a hotel before the first journey."""
+    """Check that every leg begins where the traveller is, and nobody needs a hotel before the first journey."""
     here, has_left = case.request.origin, False
     for leg in case.itinerary.legs:
         offer = leg.offer
@@ -45,7 +45,7 @@ def check_continuity(case: Case) -> Iterator[Violation]:
 
 
 def check_nights(case: Case) -> Iterator[Violation]:
-    """As many in each stop as were asked for; where there are too few beds for them, that is `DATE_GAP`."""
+    """Check that each stop has the requested number of nights; too few beds for them are a `DATE_GAP`."""
     for leg, hotel in case.stays:
         nights = (hotel.check_out - hotel.check_in).days
         if nights != hotel.nights:
@@ -56,16 +56,16 @@ def check_nights(case: Case) -> Iterator[Violation]:
 
 def _nights_in_order(case: Case) -> Iterator[Violation]:
     if [visit.city for visit in case.stops] != [stop.city for stop in case.request.stops]:
-        return  # that is a matter of the route
+        return  # the check of the route reports that
     for visit, stop in zip(case.stops, case.request.stops, strict=True):
         if _nights_of(visit) != stop.nights:
             yield _other_nights(visit, [stop.nights])
 
 
 def _nights_in_any_order(case: Case) -> Iterator[Violation]:
-    """A city that is visited twice may have its longer stay first."""
+    """Compare nights in any order: a city that is visited twice may have its longer stay first."""
     if sorted(visit.city for visit in case.stops) != sorted(stop.city for stop in case.request.stops):
-        return  # that is a matter of the route
+        return  # the check of the route reports that
     asked = Counter((stop.city, stop.nights) for stop in case.request.stops)
     asked.subtract((visit.city, _nights_of(visit)) for visit in case.stops)
     for visit in case.stops:
@@ -90,7 +90,7 @@ def check_beds(case: Case) -> Iterator[Violation]:
 
 
 def _beds_of(visit: Visit) -> Iterator[Violation]:
-    """Follows the stays through the visit: `covered` is the first night that has no bed yet."""
+    """Follow the stays through the visit: `covered` is the first night without a bed."""
     covered, last_leg = visit.arrives, visit.arrived_by
     for leg, hotel in visit.stays:
         if hotel.check_in > covered:

@@ -1,4 +1,4 @@
-"""Whether the times are true to the clocks of the places, and leave time to change."""
+"""Times: whether they match the clocks of the places, and leave time to change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FROM_TRAIN_TO_FLIGHT: Final = timedelta(minutes=60)
 
 
 def check_connections(case: Case) -> Iterator[Violation]:
-    """Nothing leaves before the traveller has come and had time to change."""
+    """Check that nothing leaves before the traveller has arrived and had time to change."""
     for (_, earlier), (leg, later) in pairwise(case.transports):
         minutes = (later.departs - earlier.arrives) // timedelta(minutes=1)
         needed = _change(earlier, later) // timedelta(minutes=1)
@@ -31,7 +31,7 @@ def check_connections(case: Case) -> Iterator[Violation]:
 
 
 def check_clocks(case: Case) -> Iterator[Violation]:
-    """Local times carry the offset of their place on that day. The zones are the gazetteer's, not the offer's."""
+    """Check that local times carry the offset of their place on that day. The zones are the gazetteer's, not the offer's."""
     for leg, transport in case.transports:
         ends = ((transport.origin_city, transport.departs), (transport.destination_city, transport.arrives))
         for city, moment in ends:
@@ -53,7 +53,7 @@ def check_durations(case: Case) -> Iterator[Violation]:
 
 
 def check_window(case: Case) -> Iterator[Violation]:
-    """The whole trip lies in the window, and begins on the day of departure."""
+    """Check that the whole trip lies in the window, and begins on the day of departure."""
     begins = case.itinerary.legs[0]  # over the date line, what comes next may begin on the day before
     ends = max(reversed(case.itinerary.legs), key=lambda leg: leg.ends)
     window, depart = case.request.window, case.request.depart
@@ -79,7 +79,7 @@ def check_not_past(case: Case) -> Iterator[Violation]:
 
 
 def check_past(case: Case) -> Iterator[Violation]:
-    """What has begun is in the plan, as it was booked."""
+    """Check that what has begun is in the plan, as it was booked."""
     planned = {leg.label: leg.offer.offer_id for leg in case.itinerary.legs}
     for leg in case.begun.values():
         if planned.get(leg.label) != leg.offer.offer_id:

@@ -1,4 +1,4 @@
-"""Judges a trip without knowing how it was found."""
+"""Validator: judges a trip without knowing how it was found."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def validate_itinerary(
     fees: Decimal = NO_FEES,
     begun: Mapping[str, Leg] | None = None,
 ) -> Verdict:
-    """Judges by `request`, not by the request that the itinerary says it was made for.
+    """Judge by `request`, not by the request that the itinerary says it was made for.
 
-    `quotes`: its offers as quoted now, by offer id; one that is missing is gone. None: prices and availability are
-    not compared with anything. `rates`: needed where the budget is in another currency than the prices. `fees`: what
-    cancelling has cost, and what it costs now to cancel what is booked and not in the itinerary. `begun`: by label, what
-    is booked and has begun: it stays as it is.
+    `quotes`: its offers as quoted now, by offer id; a missing one is gone. None: prices and availability are not compared with
+    anything. `rates`: needed if the budget is in another currency than the prices. `fees`: what cancelling has cost, and what it
+    costs now to cancel bookings that are not in the itinerary. `begun`: bookings that have begun, by label: they stay as they
+    are.
     """
     case = Case(itinerary, request, quotes, now, cities, rates, fees, begun or {})
     return Verdict.of([violation for check in CHECKS for violation in check(case)])
@@ -102,7 +102,7 @@ def validate_raw(
     cities: Gazetteer,
     rates: Rates | None = None,
 ) -> Verdict:
-    """The same for JSON, as text or parsed. What is no itinerary at all is INVALID: `MALFORMED`.
+    """Judge JSON, as text or parsed. What is no itinerary at all is INVALID: `MALFORMED`.
 
     Raises:
         InvalidInputError: the request is not usable, so nothing can be judged by it.
@@ -124,7 +124,7 @@ def _parsed_request(request_json: object) -> object:
 
 
 def parsed_itinerary(plan_json: object) -> Itinerary | Verdict:
-    """INVALID, where it is no itinerary."""
+    """Parse an itinerary; INVALID if it is none."""
     try:
         if isinstance(plan_json, str | bytes):
             return Itinerary.model_validate_json(plan_json)

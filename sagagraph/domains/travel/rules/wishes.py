@@ -1,4 +1,4 @@
-"""Whether hotels and flights are as they were wished for."""
+"""Wishes: whether hotels and flights are as requested."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_stars(case: Case) -> Iterator[Violation]:
 
 
 def check_direct(case: Case) -> Iterator[Violation]:
-    """Where direct flights are only preferred, the planner decides."""
+    """Check direct flights. If they are only preferred, the planner decides."""
     if case.request.direct is not Direct.REQUIRED:
         return
     for leg, transport in case.transports:
@@ -37,7 +37,7 @@ def check_direct(case: Case) -> Iterator[Violation]:
 
 
 def check_hours(case: Case) -> Iterator[Violation]:
-    """By the clock on the wall: the small hours are the end of the night before, and so later than any latest hour."""
+    """Check hours on the local clock: the small hours end the night before, and so are later than any latest hour."""
     for leg, transport in case.transports:
         yield from _outside(leg, "leaves", transport.departs, case.request.hours.depart)
         yield from _outside(leg, "arrives", transport.arrives, case.request.hours.arrive)

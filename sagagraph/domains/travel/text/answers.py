@@ -1,4 +1,4 @@
-"""Answers that are no sentences: `Maine`, `the second`, `9`, `4 and 2`. What they mean is in the question."""
+"""Answers that are not sentences: `Maine`, `the second`, `9`, `4 and 2`. The question says what they mean."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _CLAUSES: Final = form(r",|\band (?=leav|depart|arriv)")
 
 
 def is_skipped(passage: Passage) -> bool:
-    """Whoever was asked does not want to say."""
+    """Tell whether the person declines to answer."""
     return passage.has(_SKIPPED)
 
 
 def in_full(passage: Passage, question: Question, known: PartialRequest) -> str | None:
-    """What an answer says, in words that mean the same without the question; None where it needs none."""
+    """Return the answer in words that mean the same without the question; None if it needs none."""
     if question.candidates:
         return _chosen(passage.said(), question)
     if question.field == "hours":
@@ -62,7 +62,7 @@ def in_full(passage: Passage, question: Question, known: PartialRequest) -> str 
 
 
 def _chosen(text: str, question: Question) -> str | None:
-    """`Maine`, `the second`: the one candidate that an answer names; None where it names none, or several."""
+    """Return the one candidate that an answer names (`Maine`, `the second`); None if it names none, or several."""
     key = name_key(_AROUND_A_CHOICE.sub(" ", text))
     place = Passage.of(key)
     tag_numbers(place)
@@ -111,7 +111,7 @@ def _day_meant(day: int, question: Question, known: PartialRequest) -> str | Non
 
 
 def bare_answer(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
-    """The fields that `4 and 2` sets in answer to a question for nights; None where the text is more than that."""
+    """Return the fields that `4 and 2` sets in answer to a question for nights; None if the text is more than that."""
     asked = question.field if question else ""
     if asked in MONEY_FIELDS and (amount := _amount(passage, _AMOUNT)) is not None:
         return {"budget": amount}

@@ -1,4 +1,4 @@
-"""Changes: `one night longer`, `a week later`, computed from what was said before; where that is unclear, asked."""
+"""Changes: `one night longer`, `a week later`, computed from what was said before; if that is unclear, a question."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NightsChange:
 
 
 def read_changes(passage: Passage, said: Said, known: PartialRequest, today: date) -> list[NightsChange]:
-    """Without anything that was said before there is nothing to change. Nights are for `with_changed_nights`."""
+    """Read changes. Without earlier statements there is nothing to change. Nights are left to `with_changed_nights`."""
     nights: list[NightsChange] = []
     passage.take(_MOVED, lambda found: _moved(found, nights, said, known, today))
     passage.take(_NIGHTS, lambda found: _nights(found, nights, known))
@@ -93,7 +93,7 @@ def with_changed_nights(stops: tuple[PartialStop, ...], changes: list[NightsChan
 
 
 def _moved(found: Found, nights: list[NightsChange], said: Said, known: PartialRequest, today: date) -> bool:
-    """A journey back that is later means nights, a trip that is later means other days."""
+    """Move the trip: a later journey back means nights, a later trip means other days."""
     span, way = found.get("span", Quantity), found["way"]
     if span is None or span.count is None or not (span.change in ("later", "earlier") or way):
         return False

@@ -1,4 +1,4 @@
-"""What is known of a request so far, and what has to be asked."""
+"""Partial requests: what is known of a request so far, and what must be asked."""
 
 from collections.abc import Iterator, Mapping
 from datetime import date
@@ -48,7 +48,7 @@ class PartialStop(BaseModel):
 
 
 class PartialRequest(BaseModel):
-    """Every field is None as long as nobody has said anything about it."""
+    """A partial request. Every field is None as long as nobody has said anything about it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -77,11 +77,11 @@ class PartialRequest(BaseModel):
     unread: tuple[str, ...] = ()
     """What was said and means nothing here; for a person to be told."""
     doubts: tuple[Question, ...] = ()
-    """What was said, but could mean more than one thing, or nothing that can be done."""
+    """Statements that could mean more than one thing, or nothing feasible."""
 
     @classmethod
     def of(cls, request: TripRequest) -> Self:
-        """All that is known of a request that is complete, for wishes that are said later."""
+        """Return everything known of a complete request, for wishes that are added later."""
         return cls(
             **{name: getattr(request, name) for name in (*_SAME, "budget")},
             stops=tuple(PartialStop(said=stop.city, city=stop.city, nights=stop.nights) for stop in request.stops),
@@ -94,7 +94,7 @@ class PartialRequest(BaseModel):
         )
 
     def missing(self) -> tuple[Question, ...]:
-        """Everything that has to be answered before `complete`; what is in doubt first."""
+        """Return everything that must be answered before `complete`; doubts come first."""
         in_doubt = {doubt.field for doubt in self.doubts}
         if not in_doubt.isdisjoint(DATE_FIELDS):
             in_doubt |= set(DATE_FIELDS)
@@ -102,11 +102,11 @@ class PartialRequest(BaseModel):
         return questions or tuple(self._contradictions())
 
     def without_doubt(self, field: str) -> Self:
-        """Nothing is asked about it any more."""
+        """Drop every question about it."""
         return self.model_copy(update={"doubts": tuple(each for each in self.doubts if each.field != field), "unread": ()})
 
     def can_do_without(self, question: Question) -> bool:
-        """Whether a trip can be planned though nobody answers it: by what was said before, or by what is usual."""
+        """Tell whether a trip can be planned without an answer: by what was said before, or by what is usual."""
         if question.field in OPTIONAL_FIELDS:
             return True
         return question in self.doubts and all(
@@ -123,14 +123,14 @@ class PartialRequest(BaseModel):
         return self._checked()
 
     def _contradictions(self) -> Iterator[Question]:
-        """What is all there, and does not fit together."""
+        """Return what is complete, and does not fit together."""
         try:
             self._checked()
         except InvalidInputError as exc:
             yield self._asked_again(str(exc.field), str(exc).removeprefix(f"{exc.field}: "))
 
     def _asked_again(self, field: str, complaint: str) -> Question:
-        """In words for somebody who never saw the fields."""
+        """Return the question in words for somebody who never saw the fields."""
         asked = {f"stops[{n}].nights": f"How many nights in {stop.city}" for n, stop in enumerate(self.stops)}
         asked |= {"stops": "Which cities do you want to stay in", "travellers": "How many travel", "rooms": "How many rooms"}
         if field not in asked:
@@ -149,7 +149,7 @@ class PartialRequest(BaseModel):
         return checked_request({name: value for name, value in fields.items() if value is not None or name == "return_to"})
 
     def updated_by(self, later: Self) -> Self:
-        """What was said later replaces what was said before, and answers its doubts."""
+        """Return this request with later statements, which replace earlier ones and answer their doubts."""
         said = {name for name, value in later if name != "doubts" and value not in (None, ())}
         kept = tuple(doubt for doubt in self.doubts if not _is_answered(doubt, said))
         fresh = {doubt.field for doubt in later.doubts}
@@ -165,7 +165,7 @@ class PartialRequest(BaseModel):
         return self._without_dates_that_clash(later).model_copy(update=changed)
 
     def _without_dates_that_clash(self, later: Self) -> Self:
-        """A new day or window makes an older one that does not fit it obsolete."""
+        """Drop dates that a newer day or window contradicts."""
         first, last, depart = later.first or self.first, later.last or self.last, later.depart or self.depart
         runs_backwards = first and last and first > last
         is_outside = depart and ((first and depart < first) or (last and depart > last))
@@ -188,7 +188,7 @@ class PartialRequest(BaseModel):
         yield from self._unsaid_dates()
 
     def _left(self) -> tuple[list[int], int]:
-        """The stops whose nights nobody has said, and how many nights are left for them."""
+        """Return the stops whose nights nobody has said, and how many nights are left for them."""
         open_stops = [n for n, stop in enumerate(self.stops) if stop.nights is None]
         return open_stops, (self.total_nights or 0) - sum(stop.nights or 0 for stop in self.stops)
 
@@ -199,7 +199,7 @@ class PartialRequest(BaseModel):
         return f"{left} nights are left to share: how many of them in {where}? (`evenly` shares them.)"
 
     def sharing(self, *, evenly: bool) -> Self:
-        """With the nights that follow from their total: of the one stop that is left, or of all, in equal parts."""
+        """Return the request with nights that follow from their total: for the one stop left, or equal parts for all."""
         open_stops, left = self._left()
         if not open_stops or left < len(open_stops) or (len(open_stops) > 1 and not evenly):
             return self
@@ -225,7 +225,7 @@ def with_nights(stops: tuple[PartialStop, ...], given: Mapping[int, int | None])
 
 
 def _both(before: JourneyHours, later: JourneyHours) -> JourneyHours:
-    """A limit that is said later replaces that limit alone, and one that it contradicts."""
+    """Combine limits: a later one replaces only its own, and one that it contradicts."""
 
     def merged(old: Hours, new: Hours) -> Hours:
         earliest, latest = new.earliest or old.earliest, new.latest or old.latest

@@ -59,7 +59,7 @@ _NOT_PLANNED: Final = form(
 
 
 def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialRequest | None = None) -> PartialRequest:
-    """What `text` says, on top of what is `known` from before. A bare city or number answers the first open question.
+    """Read what `text` says, on top of what is `known`. A bare city or number answers the first open question.
 
     Raises:
         InvalidInputError: the text is far too long.
@@ -79,7 +79,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
 
 
 def left_unread(text: str) -> tuple[str, ...]:
-    """What of a text means something, where none of it is understood."""
+    """Return what means something in a text of which nothing is understood."""
     return Passage.of(text).unread(MEANINGLESS)
 
 

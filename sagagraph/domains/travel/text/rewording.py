@@ -1,7 +1,7 @@
-"""A sentence that the rules can not read, said in plainer words by a model and read by the rules again.
+"""Rewording: a sentence that the rules cannot read, put in plainer words by a model and read by the rules again.
 
-What the model says is taken only if the rules understand all of it, if it keeps everything that they understood of the sentence
-itself, and if every city and number in it is in that sentence. It can put things in order; it can not wish for anything.
+The model's words are accepted only if the rules understand all of them, if they keep everything that the rules understood of the
+sentence itself, and if every city and number in them is in that sentence. The model can reorder; it cannot add wishes.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ async def reworded(
 
 
 def keeps(understood: PartialRequest, read: PartialRequest) -> bool:
-    """Whatever the rules understood of the sentence itself is still so; of its route, where they are not sure, the cities."""
+    """Tell whether everything that the rules understood still holds; of an uncertain route, the cities."""
     ours, theirs = understood.model_dump(), read.model_dump()
     open_fields = {question.field.partition("[")[0] for question in understood.missing()}
     is_sure_of_route = not open_fields & {"origin", "stops", "return_to"}
@@ -87,7 +87,7 @@ def keeps(understood: PartialRequest, read: PartialRequest) -> bool:
 
 
 def is_grounded(sentence: str, read: PartialRequest, text: str, cities: Gazetteer, today: date) -> bool:
-    """Every city and every number of `sentence` is in `text`; this year and the next may be added to a month."""
+    """Tell whether every city and number of `sentence` is in `text`; this year and the next may be added to a month."""
     named = {read.origin, *(stop.city for stop in read.stops), read.return_to} - {None}
     said = set(_cities_in(text, cities))
     numbers = _numbers_in(text) | {today.year, today.year + 1}

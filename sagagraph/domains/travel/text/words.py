@@ -1,4 +1,4 @@
-"""Words that say nothing of their own in a wish for a trip: what else is left of a sentence was not understood."""
+"""Words without meaning in a request for a trip: anything else that is left of a sentence was not understood."""
 
 from __future__ import annotations
 

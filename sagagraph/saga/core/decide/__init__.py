@@ -1,1 +1,1 @@
-"""Decisions: the events that a command causes, or the error that says why it cannot be."""
+"""Decisions: the events that a command causes, or the error that says why it is not allowed."""

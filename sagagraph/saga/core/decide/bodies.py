@@ -23,7 +23,7 @@ def plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events:
     if known is not None:
         _check_same(saga, known, command)
         return ()
-    if saga.body_completed:  # what commits has been decided, and may be being checked for the last time
+    if saga.body_completed:  # the decision about what commits has been made, and its last check may be under way
         raise SagaClosedError(f"saga {saga.id!r}: its body has ended; it starts no further operation", saga_id=saga.id)
     if saga.stage is not Stage.RUNNING or saga.cancel_by:
         raise SagaClosedError(f"saga {saga.id!r} is {status_of(saga).value}: it starts no further operation", saga_id=saga.id)
@@ -62,7 +62,7 @@ def _unlike(known: Operation, spec: OperationSpec, formerly: tuple[tuple[str, in
 
 
 def _placed_around_pivot(saga: Saga, spec: OperationSpec) -> OperationSpec:
-    """Rule 5 for a plan that becomes known one operation at a time."""
+    """Place an operation around the pivot: rule 5 for a plan that becomes known one operation at a time."""
     pivot = saga.pivot_operation
     if pivot is None or pivot.status in _WITHOUT_EFFECT:
         if spec.kind is ActionKind.RETRIABLE:
@@ -91,7 +91,7 @@ def _is_behind_pivot(saga: Saga, spec: OperationSpec) -> bool:
 
 
 def complete_body(saga: Saga, command: c.CompleteBody, _now: float) -> Events:
-    """What an earlier run of the body did and this one did not ask for is removed, and so compensated (rule 8)."""
+    """Complete a body. What only an earlier run of it asked for is removed, and so compensated (rule 8)."""
     if saga.body_completed or saga.stage is not Stage.RUNNING:
         return ()
     removed = tuple(

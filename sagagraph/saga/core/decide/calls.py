@@ -1,4 +1,4 @@
-"""Calls: what follows from a reply, a refusal, no answer, a probe's answer, or a superseded worker's evidence. Pure."""
+"""Calls: what follows from a reply, a refusal, no answer, a probe's answer, or evidence from a superseded worker. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def action_replied(saga: Saga, command: c.ActionReplied, now: float) -> Events:
 
 
 def _judged(saga: Saga, operation: Operation, output: Json, verdicts: tuple[Verdict, ...], via: e.Via, now: float) -> Events:
-    """It landed; whether its output counts is for the validators to say (an outage of theirs is no violation)."""
+    """Judge an operation that landed; the validators say whether its output counts (an outage of theirs is no violation)."""
     recorded = tuple(each.model_dump(mode="json", exclude_defaults=True) for each in verdicts)
     landed = e.OperationSucceeded(operation.id, output, via, recorded)
     if saga.stage is not Stage.RUNNING or operation.given_up or all(each.is_valid for each in verdicts):
@@ -47,9 +47,10 @@ def _judged(saga: Saga, operation: Operation, output: Json, verdicts: tuple[Verd
 
 
 def action_refused(saga: Saga, command: c.ActionRefused, now: float) -> Events:
-    """A refusal is definite only if no earlier call of this generation can still land (docs/protocol.md rule 3a).
+    """Decide on a refusal, which is definite only if no earlier call of this generation can still land
+    (docs/protocol.md rule 3a).
 
-    One that is only for now ("too many requests") is recorded by nobody: it says nothing about an earlier call.
+    A temporary refusal ("too many requests") is not recorded: it says nothing about an earlier call.
     """
     operation = saga.operations[command.operation]
     if not operation.in_flight:
@@ -58,7 +59,7 @@ def action_refused(saga: Saga, command: c.ActionRefused, now: float) -> Events:
     sealed = operation.lost == 0 or is_final or not operation.has_effect
     if not sealed and command.transient:
         return action_lost(saga, c.ActionLost(operation.id, command.fault, command.draw), now)
-    if not sealed and comes_after_pivot(saga, operation.id):  # nothing is given up there: it is asked about, or held (rule 5)
+    if not sealed and comes_after_pivot(saga, operation.id):  # nothing is given up there: it is probed, or held (rule 5)
         return action_lost(saga, c.ActionLost(operation.id, command.fault, command.draw), now)
     if not sealed:
         reason = f"refused ({command.fault.code}), but an earlier call of it may still land"
@@ -84,7 +85,7 @@ def action_lost(saga: Saga, command: c.ActionLost, now: float) -> Events:
 
 
 def action_paused(saga: Saga, command: c.ActionPaused, now: float) -> Events:
-    """What it did before it stopped may have landed; going forward it waits for whoever brings what it needs."""
+    """Decide on a pause: what the action did before may have landed; going forward it waits for whoever brings what it needs."""
     operation = saga.operations[command.operation]
     if not operation.in_flight:
         return ()
@@ -126,7 +127,7 @@ def _probe_again_at(operation: Operation, command: c.ProbeAnswered, now: float) 
 
 
 def action_missing(saga: Saga, command: c.ActionMissing, _now: float) -> Events:
-    """This process can not act on the operation: it waits, named, for one that can."""
+    """Hold the operation, naming the missing action, until a process that has the action comes."""
     operation = saga.operations[command.operation]
     if operation.status in (OperationStatus.SUCCEEDED, OperationStatus.COMPENSATING):
         return (e.CompensationFailed(operation.id, e.Fault("unknown_action", command.reason)),)
@@ -168,7 +169,7 @@ def undo_lost(saga: Saga, command: c.UndoLost, now: float) -> Events:
 
 
 def evidence_found(saga: Saga, command: c.EvidenceFound, now: float) -> Events:
-    """An acknowledgement is as good as a reply, as long as it is about the call that is in doubt."""
+    """Take an acknowledgement for a reply, as long as it is about the call that is in doubt."""
     operation = saga.operations.get(command.operation)
     if operation is None or operation.in_flight:
         return ()
@@ -193,7 +194,7 @@ def evidence_found(saga: Saga, command: c.EvidenceFound, now: float) -> Events:
 
 
 def verified(saga: Saga, command: c.Verified, now: float) -> Events:
-    """Rule 9: a probe that contradicts the journal keeps the saga open; one that can not answer leaves it unverified."""
+    """Apply rule 9: a probe that contradicts the journal keeps the saga open; a probe without an answer leaves it unverified."""
     expected = Stage.RUNNING if command.committing else Stage.COMPENSATING
     if saga.stage is not expected or (command.committing and saga.cancel_by):
         return ()

@@ -1,5 +1,6 @@
-"""People: what they ask of a saga, and the sagas that follow from it: reversals and amendments (docs/protocol.md rules 5 and 6).
-Pure."""
+"""People: their requests to a saga, and the reversals and amendments that follow from those (docs/protocol.md rules 5 and
+6). Pure.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ def _refused(request: int | None, reason: str) -> Events:
 
 
 def why_not_cancelled(saga: Saga) -> str:
-    """Why a cancel has to wait for another saga, or belongs to it; empty where it need not."""
+    """Return why a cancel must wait for another saga, or belongs to that saga; empty if it need not wait."""
     if saga.amending:
         name = saga.amending.saga
         return f"it is being changed by {name!r}: cancel that first, or resume it"
@@ -63,7 +64,7 @@ def why_not_cancelled(saga: Saga) -> str:
 
 
 def check_cancellable(saga: Saga) -> None:
-    """Raises `NotAllowedError`: before anybody is asked to do it."""
+    """Check whether a cancel is allowed, before anybody is asked to do it. Raises `NotAllowedError`."""
     if saga.driver is e.Driver.REVERSAL:
         raise NotAllowedError(
             f"saga {saga.id!r} undoes another one, and can only go on: resume it, or resolve what is held", saga_id=saga.id
@@ -101,7 +102,7 @@ def end_reversal(saga: Saga, command: c.EndReversal, _now: float) -> Events:
 
 
 def check_reversible(saga: Saga, lasting: Collection[str]) -> None:
-    """`lasting`: the operations that nothing can undo."""
+    """Check that a saga can be reversed. `lasting`: the operations that nothing can undo."""
     if saga.pivot in lasting:
         raise NotAllowedError(
             f"saga {saga.id!r} can not be cancelled: its pivot {saga.pivot!r} has landed; {', '.join(lasting)} would remain",
@@ -114,7 +115,9 @@ def check_reversible(saga: Saga, lasting: Collection[str]) -> None:
 
 
 def begin_amendment(saga: Saga, command: c.BeginAmendment, _now: float) -> Events:
-    """Only of a saga that has committed, as it stands, and one at a time; a cancel excludes it, and it a cancel."""
+    """Begin an amendment: only of a committed saga, unchanged, and one at a time. It excludes a cancel, and a cancel
+    excludes it.
+    """
     if saga.amending and (saga.amending.saga, saga.amending.request) == (command.saga, command.request):
         return ()
     if saga.stage is not Stage.COMMITTED or saga.cancel_by:

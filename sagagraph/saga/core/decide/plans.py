@@ -28,9 +28,10 @@ def propose_plan(saga: Saga, command: c.ProposePlan, _now: float) -> Events:
 
 
 def choose_plan(saga: Saga, command: c.ChoosePlan, _now: float) -> Events:
-    """The chosen plan is proposed, judged and asked about like any other; the one that was shown becomes an alternative.
+    """Choose an alternative: it is proposed, judged and put up for approval like any other; the plan shown becomes an
+    alternative.
 
-    Raises `ConflictError` for a plan that is not among the alternatives, `NotAllowedError` where none waits for approval.
+    Raises `ConflictError` for a plan that is not among the alternatives, `NotAllowedError` if none waits for approval.
     """
     if saga.stage is not Stage.AWAITING_APPROVAL:
         raise NotAllowedError(f"saga {saga.id!r} is {status_of(saga).value}: there is no plan to choose", saga_id=saga.id)
@@ -124,7 +125,7 @@ def _shown(saga: Saga, insisted: str | None) -> str:
 
 
 def accept_plan(saga: Saga, command: c.AcceptPlan, _now: float) -> Events:
-    """A replan is accepted only if what it removes is settled, and what is kept depends on nothing that goes (rules 2 and 8)."""
+    """Accept a plan. A replan is accepted only if what it removes is settled, and nothing kept depends on it (rules 2 and 8)."""
     if saga.stage not in (Stage.PLANNING, Stage.RUNNING) or saga.cancel_by:
         raise NotAllowedError(f"saga {saga.id!r} is {status_of(saga).value}: it takes no further plan", saga_id=saga.id)
     _check_pivot_allows(saga, command)
@@ -144,7 +145,7 @@ def accept_plan(saga: Saga, command: c.AcceptPlan, _now: float) -> Events:
 
 
 def _check_pivot_allows(saga: Saga, command: c.AcceptPlan) -> None:
-    """Once the pivot may be live, what it rests on stays, and what comes has no way back either (rule 5)."""
+    """Check rule 5: once the pivot may be live, its prerequisites stay, and new operations must not need compensation either."""
     if not (saga.pivot_is_open or saga.pivot_has_landed):
         return
     comes = [spec.id for spec in command.operations if spec.kind in (ActionKind.COMPENSATABLE, ActionKind.PIVOT)]
@@ -175,7 +176,7 @@ def _check_removable(saga: Saga, name: str, removed: set[str], replaced: Mapping
 
 
 def _kept_below(saga: Saga, name: str, removed: set[str], replaced: Mapping[str, str]) -> list[str]:
-    """What is kept, may be live, and would go on depending on `name`, because nothing takes its place."""
+    """Return the operations that are kept, may be live, and would still depend on `name`, because nothing replaces it."""
     if name not in replaced:
         below = (each for each in descendants(saga, name) if each not in removed)
     else:
@@ -184,7 +185,7 @@ def _kept_below(saga: Saga, name: str, removed: set[str], replaced: Mapping[str,
 
 
 def _uses(operation: Operation, name: str) -> bool:
-    """It has still to be called with something that `name` brought back."""
+    """Tell whether the operation has yet to be called with an output of `name`."""
     return operation.status is not OperationStatus.SUCCEEDED and name in set(references(operation.spec.inputs))
 
 

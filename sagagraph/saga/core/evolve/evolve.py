@@ -1,4 +1,4 @@
-"""Evolve: `evolve(saga, entry)` is what a journalled fact changes. Pure, total over well-formed journals; never asks why."""
+"""Evolve: `evolve(saga, entry)` applies a journalled fact. Pure, and total over well-formed journals; it never asks why."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sagagraph.saga.core.state import Operation, PlanState, Saga, Stage
 
 
 def fold(saga_id: str, entries: Iterable[e.Entry]) -> Saga:
-    """The state after `entries`. Raises `JournalError` for a journal with a gap, or without its beginning."""
+    """Return the state after `entries`. Raises `JournalError` for a journal with a gap, or without its beginning."""
     saga: Saga | None = None
     for entry in entries:
         saga = begin(saga_id, entry) if saga is None else _changed(saga, entry)[0]
@@ -45,7 +45,7 @@ def begin(saga_id: str, entry: e.Entry) -> Saga:
 
 
 def evolve(saga: Saga, entry: e.Entry) -> Saga:
-    """Raises `JournalError` for an entry that can not come next."""
+    """Return the saga after `entry`. Raises `JournalError` for an entry that cannot come next."""
     changed, before = _changed(saga, entry)
     if before is not None:
         return replace(changed, index=with_changed(changed, before))
@@ -57,7 +57,7 @@ def evolve(saga: Saga, entry: e.Entry) -> Saga:
 
 
 def _changed(saga: Saga, entry: e.Entry) -> tuple[Saga, Operation | None]:
-    """The saga after `entry`, with its index as it was; and, where just one operation has changed, what that was before."""
+    """Return the saga after `entry`, with its old index, and the earlier form of the operation if just one has changed."""
     if entry.version != saga.version + 1 or entry.epoch < saga.epoch:
         raise JournalError(
             f"saga {saga.id!r}: after version {saga.version} of epoch {saga.epoch} its journal goes on with "
@@ -75,7 +75,7 @@ def _changed(saga: Saga, entry: e.Entry) -> tuple[Saga, Operation | None]:
 
 
 def _affected(saga: Saga, event: Any) -> Operation:
-    """The operation of the event, which must be one to which it can have happened."""
+    """Return the operation of the event, which must be one to which the event can have happened."""
     operation, kind = planned_operation(saga, event.operation), type(event)
     if kind in _END_A_CALL and not operation.total_attempts:
         what = "a call"

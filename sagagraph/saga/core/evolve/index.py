@@ -1,6 +1,6 @@
 """Index of a saga's operations: what `next_steps` asks about all of them, kept up to date so that no turn looks at each.
 
-`index_of` says what it is, from all operations; `with_changed` and `with_planned` say the same after one of them has changed.
+`index_of` builds it from all operations; `with_changed` and `with_planned` update it after one of them has changed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sagagraph.workflow.kind import ActionKind
 
 
 class _Traits(NamedTuple):
-    """What is counted of one operation."""
+    """Counted traits of one operation."""
 
     in_flight: bool
     calling_forward: bool
@@ -30,7 +30,7 @@ class _Traits(NamedTuple):
 
 
 def index_of(saga: Saga) -> Index:
-    """From nothing but the operations, the plan and the stage: looks at every operation."""
+    """Build the index from the operations, the plan and the stage alone: looks at every operation."""
     after_pivot = descendants(saga, saga.pivot) if saga.pivot else frozenset()
     traits = {name: _traits(operation) for name, operation in saga.operations.items()}
     unsettled, below = _unsettled(saga, traits), _below(saga)
@@ -55,7 +55,7 @@ def index_of(saga: Saga) -> Index:
 
 
 def with_changed(saga: Saga, before: Operation) -> Index:
-    """After one operation of `saga` has changed from `before`, and nothing else has: looks at it and its neighbours."""
+    """Update the index after one operation of `saga` has changed from `before`: looks at it and its neighbours only."""
     index, after = saga.index, saga.operations[before.id]
     was, now = _traits(before), _traits(after)
     touched = {after.id}
@@ -87,7 +87,7 @@ def with_changed(saga: Saga, before: Operation) -> Index:
 
 
 def with_planned(saga: Saga, planned: Operation) -> Index:
-    """After one operation, on which no other depends yet and which is no pivot, was planned."""
+    """Update the index after one operation was planned that is no pivot and has no dependents yet."""
     index, name, needs = saga.index, planned.id, planned.spec.depends_on
     unsettled, below, after_pivot = index.unsettled, index.below, index.after_pivot
     if saga.stage is Stage.RUNNING:
@@ -113,7 +113,7 @@ def with_planned(saga: Saga, planned: Operation) -> Index:
 
 
 def is_fatal(operation: Operation) -> bool:
-    """It failed for good, nobody catches that, and the plan counts on it: a workflow must turn back."""
+    """Tell whether it failed for good, nobody catches that, and the plan counts on it: then a workflow must turn back."""
     if operation.removed and not operation.rejected:
         return False
     if operation.status is OperationStatus.COMPENSATED and not operation.rejected:
@@ -127,13 +127,15 @@ def is_calling_forward(operation: Operation) -> bool:
 
 
 def is_perhaps_live(operation: Operation) -> bool:
-    """Held or stuck where an effect of it may stand, which a reversal would not see."""
+    """Tell whether it is held or stuck with an effect that may stand, which a reversal would not see."""
     was_lost = operation.status is OperationStatus.HELD and operation.lost > 0
     return operation.has_effect and (was_lost or operation.status is OperationStatus.COMPENSATION_FAILED)
 
 
 def _traits(operation: Operation) -> _Traits:
-    """There are few kinds of operations in this respect, and each turn asks about some: what is known of a kind is kept."""
+    """Return an operation's traits. They are cached by kind, because few kinds differ here and each turn asks about some of
+    them.
+    """
     kind = (
         operation.status,
         operation.in_flight,
@@ -165,7 +167,7 @@ def _traits_of(operation: Operation) -> _Traits:
 
 
 def _is_due(saga: Saga, operation: Operation, unsettled: Mapping[str, int], below: Mapping[str, int]) -> bool:
-    """There may be a step for it, now or when its time has come, without anything else happening to another operation."""
+    """Tell whether there may be a step for it, now or at its time, without anything happening to another operation first."""
     status = operation.status
     if operation.in_flight or saga.stage not in (Stage.RUNNING, Stage.COMPENSATING):
         return False
@@ -203,7 +205,7 @@ def _with_prerequisite(unsettled: Map[str, int], dependents: Iterable[str], by: 
 
 
 def _below(saga: Saga) -> dict[str, int]:
-    """For what goes back and all that depends on it; nothing while nothing goes back."""
+    """Return the counts for what goes back and everything that depends on it; empty while nothing goes back."""
     match saga.stage:
         case Stage.COMPENSATING:
             return _counted(saga, saga.operations, {})
@@ -214,7 +216,7 @@ def _below(saga: Saga) -> dict[str, int]:
 
 
 def _counted(saga: Saga, roots: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:
-    """For `roots` and all that depends on them, as far as it is not `known`: dependents are counted first."""
+    """Count for `roots` and everything that depends on them, except what is `known`; dependents are counted first."""
     counts: dict[str, int] = {}
     stack = [(root, False) for root in roots]
     while stack:
@@ -233,9 +235,9 @@ def _counted(saga: Saga, roots: Iterable[str], known: Mapping[str, int]) -> dict
 
 
 def _spread(saga: Saga, below: Map[str, int], origin: str, *, by: int) -> tuple[Map[str, int], list[str]]:
-    """After `origin` was closed (`by` -1) or opened (1): the new counts, and the operations whose counts they are."""
+    """Return the new counts, and the operations concerned, after `origin` was closed (`by` -1) or opened (1)."""
     changed: list[str] = []
-    stack = [] if below[origin] else [origin]  # blocked from further below, it blocks as before
+    stack = [] if below[origin] else [origin]  # still blocked from further below, it blocks as before
     while stack:
         for each in saga.operations[stack.pop()].spec.depends_on:
             if each not in below:

@@ -26,7 +26,7 @@ def planned_operation(saga: Saga, name: str) -> Operation:
 
 
 def with_operations(saga: Saga, specs: tuple[OperationSpec, ...]) -> Saga:
-    """They may name each other in any order."""
+    """Add operations, which may name each other in any order."""
     operations, dependents, pivot = saga.operations, saga.dependents, saga.pivot
     added: dict[str, list[str]] = {}
     for spec in specs:
@@ -63,7 +63,7 @@ def with_removed(saga: Saga, names: tuple[str, ...]) -> Saga:
 
 
 def with_replaced(saga: Saga, replaced: dict[str, str]) -> Saga:
-    """What is kept of what depended on a removed operation depends on what took its place."""
+    """Make kept operations that depended on a removed one depend on its replacement."""
     operations, dependents = saga.operations, saga.dependents
     for old, new in replaced.items():
         planned_operation(saga, new)
@@ -77,7 +77,7 @@ def with_replaced(saga: Saga, replaced: dict[str, str]) -> Saga:
 
 
 def with_needs(saga: Saga, needs: Mapping[str, tuple[str, ...]], *, without: Collection[str]) -> Saga:
-    """What is kept comes after `needs` from now on, and no longer after any of `without`."""
+    """Make kept operations come after `needs` from now on, and no longer after any of `without`."""
     operations, dependents = saga.operations, saga.dependents
     for name, more in needs.items():
         operation = planned_operation(saga, name)

@@ -1,4 +1,4 @@
-"""Operations: what a journalled fact changes of one of them. Pure."""
+"""Operations: how a journalled fact changes one of them. Pure."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def _undo_of(operation: Operation) -> Undo:
 
 
 def taken_over(operation: Operation) -> Operation:
-    """What a new worker may assume: what was under way is in doubt, and what waited for somebody may be looked at again."""
+    """Return what a new worker may assume: calls under way are in doubt, and what waited for somebody may be looked at again."""
     match operation.status:
         case OperationStatus.STARTED:
             return replace(_looked_at_again(_in_doubt(operation)), allowed_from=operation.total_attempts)
@@ -220,14 +220,14 @@ def taken_over(operation: Operation) -> Operation:
 
 
 def reconsidered(operation: Operation) -> Operation:
-    """Going back allows what going forward did not (a void, a claim): what was held is looked at once more."""
+    """Look once more at what was held: going back allows what going forward did not (a void, a claim)."""
     if operation.status is not OperationStatus.HELD:
         return operation
     return replace(_looked_at_again(operation), status=_reopened(operation), allowed_from=operation.total_attempts)
 
 
 def _reopened(operation: Operation) -> OperationStatus:
-    """A hold after a definite refusal is tried again; every other one is still in doubt."""
+    """Reopen a hold: after a definite refusal it is tried again; otherwise it is still in doubt."""
     return OperationStatus.IN_DOUBT if operation.lost else OperationStatus.PLANNED
 
 
@@ -236,7 +236,7 @@ def _looked_at_again(operation: Operation) -> Operation:
 
 
 def removed(operation: Operation) -> Operation:
-    """What a validator had rejected, and what had not begun, is no concern of the new plan."""
+    """Remove an operation: what a validator had rejected, or what had not begun, does not concern the new plan."""
     removed = replace(reconsidered(operation), removed=True, rejected=False)
     if removed.status is OperationStatus.PLANNED:
         return replace(removed, status=OperationStatus.SKIPPED, hold="a later plan does without it")

@@ -1,4 +1,4 @@
-"""Sagas: what a journalled fact changes of one, of its plan, and of all its operations together. Pure."""
+"""Sagas: how a journalled fact changes one, its plan, and all its operations together. Pure."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def plan_found_infeasible(saga: Saga, event: e.PlanFoundInfeasible, _at: float) 
 
 
 def request_changed(saga: Saga, event: e.RequestChanged, _at: float) -> Saga:
-    """Without operations, planning begins anew; otherwise what stands is fitted to the new wishes."""
+    """Change the request. Without operations, planning starts over; otherwise what stands is fitted to the new request."""
     plan = replace(saga.plan, approved_in_advance_by=event.approved_by)
     if not plan.version:
         fresh = PlanState(approved_in_advance_by=event.approved_by)
@@ -76,7 +76,7 @@ def plan_disrupted(saga: Saga, event: e.PlanDisrupted, _at: float) -> Saga:
 
 
 def repair_given_up(saga: Saga, event: e.RepairGivenUp, _at: float) -> Saga:
-    """Wishes that could not be met are forgotten, with the leave that was given for them; what had failed is looked at again."""
+    """Give up a repair: a request that could not be met is dropped, with its approval, and failures are looked at again."""
     is_beyond_repair = any(map(is_fatal, saga.operations.values()))
     plan = replace(saga.plan, revisable=not is_beyond_repair, disruption="", infeasible=event.reasons)
     if accepted := plan.accepted:
@@ -210,7 +210,7 @@ def amendment_ended(saga: Saga, event: e.AmendmentEnded, _at: float) -> Saga:
 
 
 def saga_amended(saga: Saga, event: e.SagaAmended, at: float) -> Saga:
-    """What the new plan does without is undone; what came with it is ours under the amendment's keys."""
+    """Take over an amendment: what the new plan lacks is undone; what came with it stays under the amendment's keys."""
     accepted = AcceptedPlan(event.request, event.plan_hash, event.plan, event.cost)
     plan = replace(
         saga.plan,

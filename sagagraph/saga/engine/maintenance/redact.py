@@ -1,4 +1,4 @@
-"""Redaction of journals: those of finished sagas are written anew; what is hidden is decided in `core/redaction.py`."""
+"""Redaction of journals: rewrites those of finished sagas; `core/redaction.py` decides what is hidden."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sagagraph.workflow.values import Json
 
 
 async def redact_journals(store: SagaStore, sagas: Sequence[Saga], fields: tuple[str, ...], *, by: str, now: float) -> None:
-    """In all of them together: what stands under these names in one is not quoted by another. Safe to repeat.
+    """Redact all journals together, so that none of them quotes what stands under these names in another. Safe to repeat.
 
     Raises `InvalidInputError` for a name that is in none of them.
     """

@@ -1,7 +1,7 @@
 """Replay: does a journal still say what it said, and would the validators still judge as they did?
 
-`refold` is pure: every prefix of the journal, the keys that its intents were given, the codec, the head. `rejudge` shows the
-validators what they were shown. Neither writes anything (docs/protocol.md rule 10).
+`refold` is pure: it checks every prefix of the journal, the keys that its intents were given, the codec and the head. `rejudge`
+shows the validators what they were shown before. Neither writes anything (docs/protocol.md rule 10).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ JudgePlan = Callable[[Json, Json, Json], Awaitable[Verdict]]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`what` the journal says of `version`, and what the replay says instead."""
+    """One difference: `what` differs at `version`, what the journal says, and what the replay says instead."""
 
     version: int
     what: str
@@ -40,7 +40,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """`validators` counts the verdicts that were made again; `unchecked` says why others were not."""
+    """Result of a replay. `validators` counts the repeated verdicts; `unchecked` says why others were not repeated."""
 
     saga_id: str
     versions: int
@@ -59,7 +59,7 @@ class Turn(NamedTuple):
 
 
 def turns(saga_id: str, entries: Sequence[e.Entry]) -> Iterator[Turn]:
-    """The fold, one line at a time. Raises `JournalError` for a journal that can not be folded."""
+    """Fold a journal one line at a time. Raises `JournalError` for a journal that cannot be folded."""
     saga: Saga | None = None
     for entry in entries:
         after = begin(saga_id, entry) if saga is None else evolve(saga, entry)
@@ -71,7 +71,7 @@ def turns(saga_id: str, entries: Sequence[e.Entry]) -> Iterator[Turn]:
 
 
 def refold(saga_id: str, entries: Sequence[e.Entry], headline: Headline | None) -> tuple[Difference, ...]:
-    """What the journal says differently when it is folded again, and its events go through the codec again."""
+    """Return where the journal differs when it is folded again, with its events sent through the codec again."""
     found: list[Difference] = []
     for turn in turns(saga_id, entries):
         entry = turn.entry
@@ -79,7 +79,7 @@ def refold(saga_id: str, entries: Sequence[e.Entry], headline: Headline | None) 
         if rewritten != entry.event:
             found.append(Difference(entry.version, "the event, written and read again", repr(entry.event), repr(rewritten)))
         reread = e.Entry(entry.version, entry.epoch, entry.at, rewritten)
-        # From the same state before: of two long folds, each step would have to be compared all through.
+        # Both start from the same state before: comparing two separate folds would mean comparing every state from there on.
         again = begin(saga_id, reread) if turn.before is None else evolve(turn.before, reread)
         if again != turn.after:
             found.append(Difference(entry.version, "the state, folded again", *_unlike(turn.after, again)))
@@ -88,7 +88,7 @@ def refold(saga_id: str, entries: Sequence[e.Entry], headline: Headline | None) 
 
 
 def _unlike(one: Saga, other: Saga) -> tuple[Json, Json]:
-    """The operations in which two states differ; all of both, if it is none of those."""
+    """Return the operations in which two states differ; the whole states if they differ elsewhere."""
     names = [each for each in {*one.operations, *other.operations} if one.operations.get(each) != other.operations.get(each)]
     if not names:
         return repr(one), repr(other)
@@ -130,7 +130,7 @@ class _Judged:
 async def replay(
     saga_id: str, entries: Sequence[e.Entry], headline: Headline | None, find: Find, judge_plan: JudgePlan | None = None
 ) -> Replay:
-    """Raises `JournalError` for a journal that can not be folded; every other difference is in the answer."""
+    """Replay a journal. Raises `JournalError` if it cannot be folded; the result holds every other difference."""
     differences = refold(saga_id, entries, headline)
     judged = _Judged()
     for turn in turns(saga_id, entries):
@@ -215,10 +215,10 @@ async def _rejudge_plan(turn: Turn, judge_plan: JudgePlan | None, judged: _Judge
 def _compare(version: int, what: str, old: Verdict, new: Verdict, judged: _Judged) -> None:
     judged.validators += 1
     for when, verdict in (("then", old), ("now", new)):
-        if verdict.verdict is VerdictStatus.UNKNOWN:  # an outage: neither a judgement nor a contradiction
+        if verdict.verdict is VerdictStatus.UNKNOWN:  # an outage is neither a judgement nor a contradiction
             judged.unchecked.append(f"{what}: it could not be judged {when}: {verdict.reason}")
             return
-    certified = old.certificate is not None and new.certificate is not None  # earlier releases gave none to plans
+    certified = old.certificate is not None and new.certificate is not None  # earlier releases gave plans no certificate
     then, now = _essence(old, certified=certified), _essence(new, certified=certified)
     if then != now:
         judged.differences.append(Difference(version, what, then, now))

@@ -1,6 +1,6 @@
-"""Retention: finished sagas are archived or dropped, and never one that something open still needs.
+"""Retention: finished sagas are archived or dropped, but never one that something open still needs.
 
-What is archived is on disk, line by line and complete, before anything is deleted; whoever is interrupted repeats the command.
+An archive is on disk, line by line and complete, before anything is deleted; after an interruption, repeat the command.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BEGINS = b'{"saga": '
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """`why` this saga was not let go of."""
+    """A saga that was kept, and why."""
 
     saga_id: str
     why: str
@@ -38,14 +38,14 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Retirement:
-    """Which sagas have no journal any more (or would not have), and which were kept although they were named or old enough."""
+    """Sagas whose journals were deleted (or would be), and sagas that were kept although they were named or old enough."""
 
     retired: tuple[str, ...]
     kept: tuple[Kept, ...]
 
 
 async def unfinished(store: SagaStore, saga: Saga) -> str:
-    """Why the saga can not be let go of or redacted yet; empty if nothing needs it any more."""
+    """Return why the saga cannot be retired or redacted yet; empty if nothing needs it any more."""
     if not status_of(saga).is_final or not is_quiet(saga):
         return f"it is {'being undone' if status_of(saga).is_final else status_of(saga).value}"
     if await store.requests({saga.id: saga.last_request}):
@@ -54,7 +54,9 @@ async def unfinished(store: SagaStore, saga: Saga) -> str:
 
 
 async def retire(store: SagaStore, saga_ids: Iterable[str], *, archive: Path | None, at: float, dry_run: bool) -> Retirement:
-    """Raises `InvalidInputError` for an archive that is none, `StoreError` if it can not be written: nothing is deleted then."""
+    """Retire sagas. Raises `InvalidInputError` for a file that is no archive, `StoreError` if it cannot be written: then nothing
+    is deleted.
+    """
     retired: list[str] = []
     kept: list[Kept] = []
     waiting = list(saga_ids)
@@ -87,7 +89,7 @@ async def retire(store: SagaStore, saga_ids: Iterable[str], *, archive: Path | N
 
 
 async def _needed_by(store: SagaStore, saga: Saga) -> str:
-    """A reversal or an amendment has ended before the saga that it is about has taken its outcome over."""
+    """Return the reason to keep a reversal or an amendment that has ended before its original has taken over its outcome."""
     if saga.driver is Driver.REVERSAL and isinstance(saga.request, dict):
         original_id = str(saga.request["reverses"])
     elif (amended := amended_by(saga)) is not None:
@@ -104,9 +106,9 @@ async def _needed_by(store: SagaStore, saga: Saga) -> str:
 
 
 def append_to_archive(path: Path, documents: Iterable[dict[str, Json]]) -> None:
-    """One line each, on disk when this returns; a line that is there already is not written again.
+    """Append one line for each saga, on disk when this returns; a line that is there already is not written again.
 
-    What an interrupted run left of its last line is removed first: nothing that it stood for had been deleted.
+    A partial last line from an interrupted run is removed first: nothing that it stood for had been deleted.
     """
     lines = [json.dumps(each, ensure_ascii=False).encode() + b"\n" for each in documents]
     try:
@@ -125,7 +127,7 @@ def append_to_archive(path: Path, documents: Iterable[dict[str, Json]]) -> None:
 
 
 def _complete_lines(file: BinaryIO, path: Path) -> set[bytes]:
-    """The hashes of the lines that are complete; the file ends with the last of them afterwards."""
+    """Return the hashes of the complete lines, and truncate the file after the last of them."""
     file.seek(0)
     known: set[bytes] = set()
     end = 0
@@ -141,7 +143,7 @@ def _complete_lines(file: BinaryIO, path: Path) -> set[bytes]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """So that the file's name, too, survives a power cut; not every system can open a folder."""
+    """Sync the folder, so that the file's name also survives a power cut; not every system can open a folder."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:

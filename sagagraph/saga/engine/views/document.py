@@ -13,7 +13,7 @@ from sagagraph.workflow.values import Json
 
 
 def plain(value: object) -> Json:
-    """With every field, also those that are left out where they are stored."""
+    """Return every field, including those that are left out in storage."""
     if isinstance(value, Struct):
         config = value.__struct_config__
         kind = {config.tag_field: config.tag} if config.tag_field else {}
@@ -49,7 +49,7 @@ _NAMED = ("operation", "saga", "generation", "attempt", "key", "answer", "via", 
 
 
 def describe(entry: e.Entry) -> str:
-    """One line of a journal, with the why."""
+    """Describe one line of a journal, with the reason."""
     event = entry.event
     words = [f"{entry.version:4d}", type(event).__name__]
     for name in _NAMED:

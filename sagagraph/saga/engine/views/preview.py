@@ -1,4 +1,4 @@
-"""Preview of a cancel: what it would undo, cost and leave, read from the journal and the actions, changing nothing."""
+"""Preview of a cancel: what it would undo, cost and leave. It reads the journal and the actions, and changes nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sagagraph.workflow.operation import resolve
 
 @dataclass(frozen=True, slots=True)
 class UndoneOperation:
-    """`certain` is False for an operation in doubt: it will be sealed, and undone if it had landed."""
+    """An operation that would be undone. `certain` is False if it is in doubt: it will be sealed, and undone if it had landed."""
 
     id: str
     action: str
@@ -28,7 +28,7 @@ class UndoneOperation:
 
 @dataclass(frozen=True, slots=True)
 class CancelPreview:
-    """`undo` in the order in which it would happen. `fees` is the sum of the certain ones, in `currency`."""
+    """Preview of a cancel. `undo` is in the order of execution; `fees` is the sum of the certain fees, in `currency`."""
 
     saga_id: str
     possible: bool

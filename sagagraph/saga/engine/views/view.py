@@ -13,7 +13,7 @@ from sagagraph.workflow.values import Json
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """`total` is what is to be paid for what stands, `fees` what undoing has cost; plain numbers in `currency`."""
+    """Cost: `total` is the price of what stands, `fees` what undoing has cost; plain numbers in `currency`."""
 
     total: float = 0.0
     currency: str | None = None
@@ -22,7 +22,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a domain says of a saga's money and of what can not be undone any more."""
+    """A domain's account of a saga's money, and of what can no longer be undone."""
 
     cost: Cost = Cost()
     residue: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class OperationView:
     output: Json
     error: dict[str, str] | None
     note: str = ""
-    """Why it is held, stuck or was skipped."""
+    """Why it is held, is stuck or was skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class SagaView:
     amendment: str | None = None
     """The saga that is changing this one after its commit (ADR-0011)."""
     amendments: tuple[str, ...] = ()
-    """All that ever were to change it."""
+    """All sagas that were ever begun to change it."""
     redacted: tuple[str, ...] = ()
     """Names under which its payloads were made unreadable."""
     unverified: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Run by Alembic: applies the migrations on the connection that `migration.upgrade` hands over."""
+"""Environment of Alembic: applies the migrations on the connection that `migration.upgrade` hands over."""
 
 from __future__ import annotations
 

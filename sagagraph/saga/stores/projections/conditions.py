@@ -11,7 +11,7 @@ from sagagraph.workflow.operation import OperationSpec
 
 
 def in_words(spec: OperationSpec) -> str:
-    """`succeeded(T1) and not failed(T2: sold_out)`; without a condition of its own, that all it depends on succeeded."""
+    """Return `succeeded(T1) and not failed(T2: sold_out)`; without an explicit condition, that every dependency succeeded."""
     if spec.condition is not None:
         return _words(spec.condition)
     return " and ".join(f"succeeded({name})" for name in spec.depends_on)
@@ -40,7 +40,7 @@ def _joined(conditions: tuple[Condition, ...], word: str, empty: str) -> str:
 
 
 def evidence(saga: Saga, spec: OperationSpec) -> dict[str, Any]:
-    """What a condition was decided by: the outcomes of what it names, and the values that it compares."""
+    """Return what decided a condition: the outcomes of the operations it names, and the values that it compares."""
     named = spec.depends_on if spec.condition is None else tuple(sorted(operations_named(spec.condition)))
     found: dict[str, Any] = {}
     for name in named:

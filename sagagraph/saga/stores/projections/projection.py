@@ -69,7 +69,7 @@ class Projection:
 
 
 def project(saga_id: str, entries: Iterable[Entry]) -> Projection:
-    """The rows after `entries`. Raises `JournalError` for a journal with a gap, or without its beginning."""
+    """Return the rows after `entries`. Raises `JournalError` for a journal with a gap, or without its beginning."""
     application, attempts, operations = ApplicationFold(), AttemptFold(), OperationFold()
     dependencies, constraints = DependencyFold(), ConstraintFold()
     folds = (application, attempts, operations, dependencies, constraints)

@@ -1,7 +1,7 @@
-"""Fills the tables of the projections from the journals: on demand, as often as one likes, by any number of processes.
+"""Projector: fills the tables of the projections from the journals: on demand, as often as needed, by any number of processes.
 
-Rows of a saga are replaced as a whole, in one transaction, and only by those of a later version of its journal. Whoever withdraws
-them (`forget`) also stops what was read from the journal before from being written after.
+Rows of a saga are replaced as a whole, in one transaction, and only by those of a later version of its journal. Withdrawing them
+(`forget`) also prevents rows that were computed from the journal earlier from being written afterwards.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ T = TypeVar("T")
 
 @runtime_checkable
 class HasTables(Protocol):
-    """A store on a database in which the projections' tables are."""
+    """A store on a database that has the projections' tables."""
 
     @property
     def database_url(self) -> str: ...
 
 
 class Projector:
-    """Of the sagas of one store. Where that has no tables (in memory), rows can be computed, and are written nowhere."""
+    """Projector of one store's sagas. If the store has no tables (in memory), rows can be computed but are written nowhere."""
 
     def __init__(self, store: SagaStore) -> None:
         self._store = store
@@ -44,9 +44,9 @@ class Projector:
             self._tables.close()
 
     async def project(self, saga_id: str) -> Projection:
-        """The rows of this saga now; the tables have them, or later ones, when this returns.
+        """Return the rows of this saga now; the tables have them, or later ones, when this returns.
 
-        Raises `UnknownSagaError` and `JournalError`, like reading it, and `StoreError`.
+        Raises `UnknownSagaError` and `JournalError`, as reading the journal does, and `StoreError`.
         """
         if self._tables is None:
             return await asyncio.to_thread(project, saga_id, await self._store.read(saga_id))
@@ -58,18 +58,18 @@ class Projector:
         return projection
 
     async def behind(self) -> tuple[str, ...]:
-        """The sagas whose journals have moved on since their rows were written, the oldest first."""
+        """Return the sagas whose journals have grown since their rows were written, the oldest first."""
         heads = await asyncio.to_thread(self._required.heads)
         headlines = await self._store.headlines()
         return tuple(each.saga_id for each in reversed(headlines) if _is_behind(heads.get(each.saga_id), each.version))
 
     async def forget(self, saga_id: str) -> None:
-        """Withdraw all rows of a saga. To be called after its journal was dropped or redacted; safe to repeat."""
+        """Withdraw all rows of a saga. Call this after its journal was dropped or redacted; safe to repeat."""
         if self._tables is not None:
             await asyncio.to_thread(self._tables.forget, saga_id)
 
     async def forget_lost(self) -> tuple[str, ...]:
-        """Withdraw the rows of sagas that the store does not have any more."""
+        """Withdraw the rows of sagas that the store no longer has."""
         heads = await asyncio.to_thread(self._required.heads)
         there = {each.saga_id for each in await self._store.headlines()}
         lost = tuple(sorted(name for name, head in heads.items() if head.version and name not in there))
@@ -95,7 +95,7 @@ _TABLES = tuple(DEFINITIONS[each.name].table for each in fields(Projection))
 
 
 class _Tables:
-    """Its methods block."""
+    """The tables. All methods block."""
 
     def __init__(self, url: str) -> None:
         self._engine, self._name = engine_of(url)
@@ -108,7 +108,7 @@ class _Tables:
         return {row.saga_id: ProjectionHead(*row) for row in rows}
 
     def known(self, saga_id: str) -> ProjectionHead:
-        """The head of a saga; made where there is none, so that a `forget` meanwhile can be told."""
+        """Return the head of a saga; makes one if there is none, so that a `forget` in between is noticed."""
 
         def work(connection: Connection) -> ProjectionHead:
             connection.execute(
@@ -123,7 +123,7 @@ class _Tables:
         return self._in_transaction(work)
 
     def replace(self, head: ProjectionHead, projection: Projection) -> None:
-        """Does nothing if the rows are as new already, or were withdrawn since `head` was read."""
+        """Replace a saga's rows. Does nothing if they are as new already, or were withdrawn since `head` was read."""
         version = projection.saga.journal_version
         rows = {table: [_values(table, row) for row in getattr(projection, table.name)] for table in _TABLES}
 
@@ -166,7 +166,7 @@ def _clear(connection: Connection, saga_id: str) -> None:
 
 
 def _insert(connection: Connection, table: Table) -> str:
-    """In the driver's own words: whoever else writes to the database waits while rows go in, so nothing is converted then."""
+    """Return a statement in the driver's syntax: other writers wait while rows go in, so nothing is converted then."""
     mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
     return f"INSERT INTO {table.name} ({', '.join(table.columns.keys())}) VALUES ({', '.join([mark] * len(table.columns))})"  # noqa: S608 - our own names
 
@@ -176,7 +176,7 @@ def _values(table: Table, row: Any) -> tuple[Any, ...]:
 
 
 def _storable(kind: Any, value: Any) -> Any:
-    """PostgreSQL stores no NUL, neither in text nor in JSON: it becomes U+FFFD, in every store."""
+    """Replace NUL by U+FFFD, in every store: PostgreSQL stores no NUL, neither in text nor in JSON."""
     if value is None or not isinstance(kind, JSON):
         return _without_nul(value) if isinstance(value, str) else value
     written = json.dumps(value)

@@ -1,7 +1,7 @@
 """Tables of the projections (docs/projections.md): made from the classes of their rows, for people and programs to query.
 
-Each is defined here once, and nowhere else: its columns are the fields of its rows. They are rebuilt from the journals at any
-time, so whoever changes one adds a migration that drops all of them and makes them anew, and counts `PROJECTION_FORMAT` up.
+Each is defined here, and only here: its columns are the fields of its rows. They are rebuilt from the journals at any time.
+Whoever changes one adds a migration that drops and recreates all of them, and increments `PROJECTION_FORMAT`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ _TYPES: Mapping[Any, Any] = {str: String, int: Integer, float: Float, bool: Bool
 def _defined(
     row: type, name: str, *keys: str, about: str, in_table_1: str = "–", indexes: Mapping[str, tuple[str, ...]] | None = None
 ) -> Any:
-    """A table for rows of this class, with these keys after `saga_id`; returns a class that SQLAlchemy reads its rows as."""
+    """Define a table for rows of this class, with these keys after `saga_id`; returns the class that SQLAlchemy maps its
+    rows to.
+    """
     hints = typing.get_type_hints(row)
     columns = [_column(each.name, hints[each.name], is_key=each.name in ("saga_id", *keys)) for each in fields(row)]
     table = Table(name, METADATA, *columns, *(Index(index, *on) for index, on in (indexes or {}).items()))
@@ -70,7 +72,7 @@ def _defined(
 
 
 def _column(name: str, hint: Any, *, is_key: bool) -> Column[Any]:
-    """Of what a field holds: a text, a number, a truth value, or else JSON. JSON may always be NULL."""
+    """Return the column type for a field: text, number, truth value, or else JSON. JSON may always be NULL."""
     options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     kind = _TYPES.get(options[0], _JSON)
     return Column(name, kind, primary_key=is_key, nullable=not is_key and (kind is _JSON or types.NoneType in options))

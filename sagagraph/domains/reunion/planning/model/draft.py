@@ -1,4 +1,4 @@
-"""Between the steps of a sequence and the actions of a plan, either way."""
+"""Drafts: conversion between the steps of a sequence and the actions of a plan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def actions_of(sequence: Sequence, value: Value) -> tuple[Action, ...]:
-    """In the order of the steps; `value` gives a variable's value."""
+    """Return the actions in the order of the steps; `value` gives a variable's value."""
     used = (k for k in range(sequence.count) if value(sequence.steps.is_used[k]))
     return tuple(_journey(sequence, k, value) if value(sequence.steps.is_journey[k]) else _work(sequence, k, value) for k in used)
 
@@ -35,7 +35,7 @@ def _journey(sequence: Sequence, k: int, value: Value) -> Journey:
 
 
 def journey(vehicle: str, driver: str | None, riders: tuple[str, ...], road: tuple[str, str], when: tuple[int, int]) -> Journey:
-    """Built from minutes: the model itself reads only what files hold."""
+    """Build a journey from minutes: the model itself reads only what files hold."""
     return Journey.model_construct(
         vehicle=vehicle, driver=driver, riders=riders, from_=road[0], to=road[1], start=when[0], end=when[1]
     )
@@ -62,7 +62,7 @@ def _chosen(sequence: Sequence, task: int, value: Value) -> str:
 
 
 def hint(sequence: Sequence, actions: Iterable[Action]) -> None:
-    """Have the search begin at these actions, as far as the sequence knows what they name."""
+    """Start the search at these actions, as far as the sequence knows what they name."""
     model, steps = sequence.model, sequence.steps
     model.clear_hints()  # type: ignore[no-untyped-call] # CP-SAT does not say
     ordered = sorted(actions, key=lambda each: each.start)[: sequence.count]

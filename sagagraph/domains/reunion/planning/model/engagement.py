@@ -1,4 +1,4 @@
-"""When one person acts in a sequence, and until when: journeys and tasks, but not what is only watched."""
+"""Engagement: when one person acts in a sequence, and until when: journeys and tasks, but not watching."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Never alone: wherever one waits after a step who is not to wait alone, somebody else is there by then."""
+"""Never alone: whenever a person who must not wait alone waits after a step, somebody else is there by then."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def keep_company(sequence: Sequence, presence: Presence) -> None:
 
 
 class _Waiting:
-    """Of one person. Between two steps nobody leaves: who is there when the waiting begins is there until it ends."""
+    """Waiting of one person. Nobody leaves between two steps: company at the start of a wait stays until its end."""
 
     def __init__(self, sequence: Sequence, presence: Presence, person: int, company: Company) -> None:
         self._sequence = sequence
@@ -37,7 +37,7 @@ class _Waiting:
             self._after(k, self._times.busy_until[k])
 
     def _after(self, k: int, busy: Int) -> None:
-        """After the first k steps, up to the next one: they do not wait, or wait at their last goal, or somebody is there."""
+        """After the first k steps, up to the next one: they do not wait, they wait at their last goal, or somebody is there."""
         here, steps, model = self._sequence.situation, self._sequence.steps, self._model
         begins = model.new_int_var(0, max(here.ends, here.travellers[self._person].free), "")
         model.add_max_equality(begins, [busy, steps.start[k - 1] if k else here.begins])
@@ -48,7 +48,7 @@ class _Waiting:
         model.add_bool_or(is_short, is_over, at_refuge, *self._not_yet(k), *self._others(k, begins))
 
     def _not_yet(self, k: int) -> list[Bool]:
-        """Whoever was there from the beginning waits for nothing before their first action."""
+        """A person there from the beginning waits for nothing before their first action."""
         if not self._company.from_first_action:
             return []
         not_yet = self._model.new_bool_var("")
@@ -57,7 +57,7 @@ class _Waiting:
         return [not_yet]
 
     def _others(self, k: int, by: Int) -> list[Bool]:
-        """One for each: they are at the same place, take part, and are not on the way."""
+        """Return one condition for each other person: same place, taking part, and not on the way."""
         model, steps = self._model, self._sequence.steps
         company = []
         for other in range(len(self._sequence.situation.travellers)):

@@ -1,4 +1,4 @@
-"""What a plan is made as good as possible in, as linear expressions over a sequence; see measure.py for what is counted."""
+"""Objectives, as linear expressions over a sequence; see measure.py for what is counted."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Aims:
     # -- soft wishes and ties ----------------------------------------------------------------------------------------
 
     def wishes(self) -> Expression:
-        """Rides without whom one prefers, optional tasks left out, and minutes that somebody is somewhere too early."""
+        """Return rides without preferred company, optional tasks left out, and minutes that somebody arrives too early."""
         return _sum([*self._lonely_rides(), *self._left_out(), *self._early_minutes()])
 
     def _lonely_rides(self) -> list[Expression]:
@@ -141,7 +141,7 @@ class Aims:
         return lonely
 
     def _left_out(self) -> list[Expression]:
-        """A rental that is not needed is no loss."""
+        """Return the optional tasks left out. A rental that is not needed is no loss."""
         here = self._sequence.situation
         rentals = {car.unlocked_by for car in here.cars}
         tasks = zip(here.tasks, self._sequence.is_done, strict=True)
@@ -166,7 +166,7 @@ class Aims:
         return early
 
     def ties(self) -> Expression:
-        """Every action as early as possible; where that is the same, with as few people and vehicles as need be."""
+        """Break ties: every action as early as possible, then with as few people and vehicles as possible."""
         here, steps = self._sequence.situation, self._sequence.steps
         idle = here.ends - here.begins
         starts = [start - here.begins - idle * (1 - used) for start, used in zip(steps.start, steps.is_used, strict=True)]

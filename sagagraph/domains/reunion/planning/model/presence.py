@@ -1,4 +1,4 @@
-"""Who has to be where, and when: goals, and tasks that are watched."""
+"""Presence: who has to be where, and when: goals, and tasks that are watched."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Presence:
         return self._arrivals
 
     def _be_there(self, person: int, goal: PersonGoal) -> None:
-        """By then at the place, and what one was in before has ended."""
+        """Require presence at the place by then, with the previous action over."""
         steps = self._sequence.steps
         place = self._sequence.situation.places.index(goal.place)
         if self._sequence.situation.travellers[person].arrives > goal.by:
@@ -120,7 +120,7 @@ class Presence:
         self._somebody(here.places.index(watch.place), self.begun_by(watch.end))
 
     def _somebody(self, place: int, when: list[Bool], *unless: cp_model.LiteralT) -> None:
-        """Where `when[k]` holds, somebody who is there to help and not on the way is at `place` after step k begins."""
+        """Where `when[k]` holds, an available helper who is not on the way is at `place` after step k begins."""
         sequence, model = self._sequence, self._model
         arrivals = self.arrivals()
         for k, during in enumerate(when):

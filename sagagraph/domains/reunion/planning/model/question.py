@@ -1,4 +1,4 @@
-"""What is asked of the search: a situation, what of an older plan is to be kept in it, and which plans are known already."""
+"""Question to the search: a situation, what of an older plan must stay, and which plans are known already."""
 
 from __future__ import annotations
 
@@ -34,12 +34,14 @@ class Question:
     fixed: frozenset[int] = frozenset()
     """Those of `planned` that must be kept."""
     known: tuple[Roles, ...] = ()
-    """Another plan is asked for than any with these roles."""
+    """The plan must differ from any with these roles."""
     foremost: Callable[[Aims], cp_model.LinearExprT] | None = None
-    """What comes before the objectives."""
+    """Aims before the objectives."""
 
     def model(self, journeys: int) -> tuple[Sequence, list[cp_model.LinearExprT]]:
-        """With the aims in their order: the objectives, what is kept, the soft wishes, and every action as early as possible."""
+        """Return the model with its aims in order: objectives, kept actions, soft wishes, and every action as early as
+        possible.
+        """
         situation = self.outlook(journeys)
         slacks = [slack_of(situation, action) or 0 for action in self.planned.values()]
         sequence = Sequence(situation, journeys + len(situation.tasks), longer=max(slacks, default=0))

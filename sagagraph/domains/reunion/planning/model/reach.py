@@ -1,4 +1,4 @@
-"""How early everybody can be anywhere, at best: nobody waits for anybody, and every seat is free (a delete relaxation).
+"""Reach: how early everybody can be anywhere, at best: nobody waits for anybody, and every seat is free (a delete relaxation).
 
 What is too late even so has no plan. (Bonet and Geffner, "Planning as heuristic search", 2001: the max heuristic, over time.)
 """
@@ -30,7 +30,7 @@ class Reach:
 
 
 def is_too_late(situation: Situation) -> bool:
-    """Whether some goal or task can not be met in time by anybody, or somebody is alone as soon as they are there."""
+    """Tell whether some goal or task cannot be met in time by anybody, or somebody is alone on arrival."""
     reach = reach_of(situation)
     if any(_is_left_alone(situation, reach, person) for person in situation.travellers):
         return True
@@ -100,7 +100,7 @@ def _arrival(leg: Leg, ready: int) -> int:
 
 
 def ready(situation: Situation, reach: Reach, car: Car, place: str) -> int:
-    """When it can leave: it, and somebody who drives it, are there, and it is unlocked."""
+    """Return when a vehicle can leave: it and a driver are there, and it is unlocked."""
     moment = reach.cars[car.name].get(place, NEVER)
     if car.drivers is not None:
         moment = max(moment, _first(reach, car.drivers, place))
@@ -113,7 +113,7 @@ def ready(situation: Situation, reach: Reach, car: Car, place: str) -> int:
 
 
 def _first(reach: Reach, names: Iterable[str], place: str | None, count: int = 1) -> int:
-    """When so many of those who are known are there; at any place where none is given."""
+    """Return when enough of the known people are there; at any place if none is given."""
     known = (reach.people[name] for name in names if name in reach.people)
     moments = sorted(min(each.values()) if place is None else each.get(place, NEVER) for each in known)
     return moments[count - 1] if count <= len(moments) else NEVER

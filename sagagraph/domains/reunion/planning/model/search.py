@@ -1,6 +1,6 @@
-"""Runs CP-SAT over a sequence: one aim after the other, each held while the next is looked at.
+"""Search: runs CP-SAT over a sequence, one aim after the other, holding each while the next is optimised.
 
-One worker with a fixed seed: the same question has the same answer, unless the time ran out before the proof.
+One worker with a fixed seed: the same question has the same answer, unless time ran out before the proof.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def search(
     *,
     start_from: Iterable[Action] = (),
 ) -> Found | NothingFound:
-    """The best in the order of `aims`; without aims any."""
+    """Return the best in the order of `aims`; without aims, any."""
     started = tuple(start_from)
     if started:
         hint(sequence, started)
@@ -69,7 +69,7 @@ def search(
 
 
 def _has_tried(solver: cp_model.CpSolver, budget: Budget) -> bool:
-    """As hard as it was allowed to."""
+    """Tell whether the search used its full effort."""
     return budget.effort is not None and solver.response_proto.deterministic_time >= budget.effort
 
 

@@ -1,8 +1,8 @@
-"""The model of a plan as one sequence of steps in order of their starts, in CP-SAT.
+"""Sequence: the CP-SAT model of a plan as one sequence of steps in order of their starts.
 
 A step is a journey of one vehicle over one road, the start of one task, or empty (these come last). Where a person or a vehicle
-is before a step follows from the steps before it, so hand-overs, shared rides and empty runs need nothing of their own: who
-is in a journey is at its start by then, and free.
+is before a step follows from the steps before it, so hand-overs, shared rides and empty runs need no rules: everybody in a
+journey is at its start by then, and free.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class Sequence:
                     model.add(steps.start[k] >= each.free).only_enforce_if(steps.rides[k][person])
 
     def _what_takes_no_time_has_its_turn(self) -> None:
-        """It overlaps nothing, wherever it stands among steps of one moment: so it begins after what came before has ended."""
+        """A step without duration overlaps nothing at its moment: it begins after what came before has ended."""
         tasks = [index for index, task in enumerate(self.situation.tasks) if not whole_minutes(task.minutes)]
         legs = [index for index, leg in enumerate(self.situation.legs) if not leg.minutes]
         for k in range(1, self.count) if tasks or legs else ():
@@ -224,7 +224,7 @@ class Sequence:
                 self._journey_of(k, index, car)
 
     def _earliest(self, reach: Reach) -> None:
-        """Follows from all the rest, and spares the search to find it out."""
+        """State bounds that follow from all the rest, and spare the search from finding them."""
         model, steps, here = self.model, self.steps, self.situation
         for place, name in enumerate(here.places):
             for k in range(self.count):

@@ -1,4 +1,4 @@
-"""What a planner starts from: who and what is where and from when on, what is still to be done, and how long roads take."""
+"""Situation of a planner: who and what is where from when on, what is left to do, and how long roads take."""
 
 from __future__ import annotations
 
@@ -110,9 +110,10 @@ class Situation:
 
 
 def situation_of(problem: ReunionProblem, *, journeys: int, is_free: bool = False) -> Situation:
-    """Before anything has happened; `journeys`: how many there are at most, which bounds how late the last can end.
+    """Return the situation before anything has happened. `journeys` is the most there are, which bounds how late the last can
+    end.
 
-    `is_free`: what is available from the beginning is so before the earliest moment stated, and nobody need stay.
+    `is_free`: what is available from the beginning is available before the earliest stated moment, and nobody need stay.
     """
     moments = tuple(moments_of(problem)) or (0,)
     longest = max((minutes for _, _, minutes, _ in roads_of(problem)), default=0)
@@ -183,7 +184,7 @@ def roads_of(problem: ReunionProblem) -> Iterator[tuple[str, str, int, float]]:
 
 
 def moments_of(problem: ReunionProblem) -> Iterator[int]:
-    """All that the problem states."""
+    """Return all moments that the problem states."""
     for person in problem.people:
         yield from (moment for moment in (person.from_, *(goal.by for goal in person.goals)) if moment is not None)
     yield from (vehicle.from_ for vehicle in problem.vehicles if vehicle.from_ is not None)

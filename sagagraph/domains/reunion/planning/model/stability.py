@@ -1,4 +1,4 @@
-"""Which actions of an older plan a sequence keeps as they were."""
+"""Stability: which actions of an older plan a sequence keeps as they were."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many journeys a plan can have at most, by what they take: so that a bounded number of steps loses nothing."""
+"""Tours: how many journeys a plan can have at most, by duration, so that bounding the steps loses nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is fetched by whom, to begin with: a guess by the length of tours, which the search over teams then improves."""
+"""Allotment: who fetches whom at first: a guess by the length of tours, which the search over teams then improves."""
 
 from __future__ import annotations
 

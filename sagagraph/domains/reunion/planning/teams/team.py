@@ -1,4 +1,4 @@
-"""Teams: people, vehicles and tasks that have nothing to do with the rest of a plan, and can be planned by themselves."""
+"""Teams: people, vehicles and tasks that share nothing with the rest of a plan, so that each team can be planned alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans large problems: teams by themselves, then two teams at a time together, as long as that makes the plan better.
+"""Teamwork: plans large problems: each team alone, then two teams at a time together, as long as that improves the plan.
 
 (A large neighbourhood search: Shaw, "Using constraint programming and local search methods to solve vehicle routing problems",
 1998. The neighbourhood is all that two teams do; the rest of the plan stands.)
@@ -65,7 +65,7 @@ class Teamwork:
         return questions_of(excerpt(self._problem, team, self._also), self._setting)[0]
 
     def _first_plans(self) -> Plans | None:
-        """A team that has no plan by itself is joined with the smallest other one."""
+        """Plan each team; one that has no plan alone is joined with the smallest other team."""
         plans: Plans = {}
         waiting = list(allot(self._as_it_is()))
         while waiting:
@@ -96,7 +96,7 @@ class Teamwork:
         )
 
     def _improved(self, plans: Plans, bound: float) -> Plans:
-        """Each team by itself, then pairs in random order, until none of them is better together."""
+        """Plan each team alone, then pairs in random order, until no pair improves."""
         random = Random(self._budget.seed)  # noqa: S311 - no secret: the same plan for the same seed
         for team in tuple(plans):
             plans = self._replanned(plans, (team,))
