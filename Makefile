@@ -15,7 +15,7 @@ SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to S
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test test-all proof check lint sweep storm lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop \
+.PHONY: help install trip test test-all test-again proof check lint sweep storm lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop \
   bench-context bench-ui screenshots clean
 
 help:
@@ -59,6 +59,10 @@ test: $(STAMP)
 
 test-all: $(STAMP) $(MODELS)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not quick or thorough"
+
+# What failed in the last run, one test at a time.
+test-again: $(STAMP) $(MODELS)
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none -n 0
 
 proof: $(STAMP) $(MODELS)
 	$(BIN)/python -m tests.proof
