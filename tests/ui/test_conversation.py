@@ -95,7 +95,7 @@ async def test_an_ordered_fault_is_repaired_and_the_new_plan_needs_a_new_approva
     assert status(repaired) == "awaiting_approval"
     assert plan_hash(repaired) != plan_hash(shown)
     refused = await chat.say("no")
-    assert (status(refused), "undo all that stands" in all_said(refused)) == ("awaiting_approval", True)
+    assert (status(refused), "undo everything done so far" in all_said(refused)) == ("awaiting_approval", True)
     await service.cancel(chat.visitor, shown.saga.id)
     assert status(await chat.quiet()) == "compensated"
 
