@@ -5,7 +5,7 @@ A planner's messages and thoughts have no place in it: unknown fields are refuse
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
@@ -73,23 +73,6 @@ class PlanDocument(_Part):
 
 
 PLAN = TypeAdapter(PlanDocument)
-
-
-def document_of(specs: Sequence[OperationSpec], request: Mapping[str, Json] | None = None, *, cost: float = 0) -> dict[str, Json]:
-    """A workflow as such a document, in JSON, without its planner's remarks. The `cost` of all is put on the last step."""
-    last = len(specs) - 1
-    steps = [
-        {
-            "id": spec.id,
-            "action": spec.action,
-            "kind": spec.kind.value,
-            "inputs": spec.inputs,
-            "depends_on": list(spec.depends_on),
-            "cost": cost if place == last else 0,
-        }
-        for place, spec in enumerate(specs)
-    ]
-    return {"request": dict(request or {}), "steps": steps}
 
 
 def leaves(value: Json, name: str = "") -> Iterator[tuple[str, Json]]:
