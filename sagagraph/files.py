@@ -30,7 +30,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def text_file(path: Path, field: str) -> str:
-    """Raises `InvalidInputError`, which names `field` and the file, where it can not be read, is no text, or far too large."""
+    """Raises `InvalidInputError`, which names `field` and the file, where it cannot be read, is no text, or far too large."""
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -38,27 +38,27 @@ def text_file(path: Path, field: str) -> str:
             raise InvalidInputError(f"{path} has more than {MOST_BYTES} bytes", field=field)
         return content.decode()
     except OSError as exc:
-        raise InvalidInputError(f"{path} can not be read: {exc.strerror}", field=field) from exc
+        raise InvalidInputError(f"{path} cannot be read: {exc.strerror}", field=field) from exc
     except UnicodeDecodeError as exc:
         raise InvalidInputError(f"{path} is not text: {exc.reason} at byte {exc.start}", field=field) from exc
 
 
 def write_json(path: Path, document: Any, field: str) -> None:
-    """Raises `InvalidInputError`, which names `field` and the file, where it can not be written."""
+    """Raises `InvalidInputError`, which names `field` and the file, where it cannot be written."""
     try:
         path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     except OSError as exc:
-        raise InvalidInputError(f"{path} can not be written: {exc.strerror}", field=field) from exc
+        raise InvalidInputError(f"{path} cannot be written: {exc.strerror}", field=field) from exc
 
 
 def json_file(path: Path, field: str) -> Any:
-    """Raises `InvalidInputError`, which names `field` and the file, where it can not be read or is not JSON."""
+    """Raises `InvalidInputError`, which names `field` and the file, where it cannot be read or is not JSON."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
         json.dumps(value, ensure_ascii=False).encode()  # half a character can be escaped in JSON, and not be written again
         return value
     except OSError as exc:
-        raise InvalidInputError(f"{path} can not be read: {exc.strerror}", field=field) from exc
+        raise InvalidInputError(f"{path} cannot be read: {exc.strerror}", field=field) from exc
     except (ValueError, RecursionError) as exc:
         raise InvalidInputError(f"{path} is not JSON: {exc}", field=field) from exc
 

@@ -22,7 +22,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen()
     except (OSError, OverflowError) as exc:
         listener.close()
-        raise InvalidInputError(f"can not listen on {host}:{port}: {exc}", field="--port") from exc
+        raise InvalidInputError(f"cannot listen on {host}:{port}: {exc}", field="--port") from exc
     return listener
 
 

@@ -42,7 +42,7 @@ def check_the_report_has_its_figures_and_plots(report: Path) -> None:
         assert (report / name).read_text().startswith("<?xml")
 
 
-async def test_a_contender_that_can_not_open_says_why(tmp_path: Path) -> None:
+async def test_a_contender_that_cannot_open_says_why(tmp_path: Path) -> None:
     with pytest.raises(ContenderError, match="InvalidInputError"):
         await Contender.start("sagagraph", f"nonsense:{tmp_path}")
 

@@ -117,7 +117,7 @@ def test_trips_that_break_a_wish_are_none(wishes: Json, count: int) -> None:
     assert trips(BODY | wishes).count == count
 
 
-def test_what_has_left_can_not_be_taken() -> None:
+def test_what_has_left_cannot_be_taken() -> None:
     gone = Supply(MORNING.departs, ALL.rides, ALL.stays)
     assert trips(offers=gone).count == 2 * 2 * 2
 

@@ -1,4 +1,4 @@
-"""What can not be done is said in one line, with the right exit code, and changes nothing."""
+"""What cannot be done is said in one line, with the right exit code, and changes nothing."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_request_file_that_is_broken_is_named(command: CommandLine, tmp_path: 
     assert_nothing_was_begun(command)
 
 
-def test_a_request_file_that_can_not_be_read_is_named(command: CommandLine, tmp_path: Path) -> None:
+def test_a_request_file_that_cannot_be_read_is_named(command: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
     for file, hint in (
         (tmp_path / "nowhere.json", "No such file"),
@@ -173,7 +173,7 @@ def test_planning_without_a_store_file_is_bad_input(command: CommandLine) -> Non
 
 
 @pytest.mark.parametrize("words", [("status",), ("db", "upgrade"), ("trip", "--request", "FILE")], ids=" ".join)
-def test_a_store_that_can_not_be_opened_is_an_outside_part_that_failed(
+def test_a_store_that_cannot_be_opened_is_an_outside_part_that_failed(
     command: CommandLine, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     file = tmp_path / "not-a-database"
@@ -182,7 +182,7 @@ def test_a_store_that_can_not_be_opened_is_an_outside_part_that_failed(
     for place in (tmp_path, file, file / "below.db"):
         told = command(*(request if word == "FILE" else word for word in words), "--store", f"sqlite:///{place}")
         assert told.code == 3
-        assert f"the store {place} can not be opened" in told.complaint
+        assert f"the store {place} cannot be opened" in told.complaint
     assert file.read_text().startswith("Dear diary, ")
 
 
@@ -194,7 +194,7 @@ def test_an_address_that_is_none_is_bad_input(command: CommandLine, url: str) ->
     assert_nothing_was_begun(command)
 
 
-def test_a_provider_that_can_not_be_reached_loses_nothing(command: CommandLine, service: EmbeddedSandbox) -> None:
+def test_a_provider_that_cannot_be_reached_loses_nothing(command: CommandLine, service: EmbeddedSandbox) -> None:
     command.provider = service.url
     shown = command.trip("kept")
     for words in (
@@ -205,7 +205,7 @@ def test_a_provider_that_can_not_be_reached_loses_nothing(command: CommandLine, 
     ):
         told = command(*words, "--provider", "http://127.0.0.1:9")
         assert told.code == 3
-        assert told.complaint.startswith("the reservation service at http://127.0.0.1:9 can not be reached")
+        assert told.complaint.startswith("the reservation service at http://127.0.0.1:9 cannot be reached")
     assert command("status", "kept", "--json").json == shown
     assert command("approve", "kept").code == 0
     assert command.ledger().standing == (5, 1)
@@ -224,7 +224,7 @@ def test_one_id_with_two_requests_is_a_conflict(command: CommandLine) -> None:
 
 
 @pytest.mark.parametrize("saga_id", ["", " ", " a", "a\nb", "x" * 201])
-def test_an_id_that_can_not_be_one_is_bad_input(command: CommandLine, saga_id: str) -> None:
+def test_an_id_that_cannot_be_one_is_bad_input(command: CommandLine, saga_id: str) -> None:
     told = command("trip", "--request", command.request_file(), "--saga-id", saga_id, "--yes")
     assert (told.code, told.complaint.startswith("--saga-id:")) == (2, True)
     assert_nothing_was_begun(command)
@@ -303,7 +303,7 @@ def test_a_faults_file_that_is_broken_starts_no_service(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_a_service_that_can_not_be_run_says_which_option(words: tuple[str, ...], hint: str, sandbox: Callable[..., Any]) -> None:
+def test_a_service_that_cannot_be_run_says_which_option(words: tuple[str, ...], hint: str, sandbox: Callable[..., Any]) -> None:
     told = sandbox(*words)
     assert told.code == 2
     assert hint in told.complaint

@@ -65,7 +65,7 @@ def test_a_change_is_shown_approved_and_cancelled_with_the_trip(booked: CommandL
     assert (booked.ledger().standing, booked.ledger().repeated) == ((0, 0), [])
 
 
-def test_what_can_not_be_met_or_understood_changes_nothing(booked: CommandLine) -> None:
+def test_what_cannot_be_met_or_understood_changes_nothing(booked: CommandLine) -> None:
     before = booked("status", "trip", "--json").json
     for words, said in BAD.items():
         bad = booked("change", "trip", *words)

@@ -117,11 +117,11 @@ def test_bad_input_is_one_line_that_names_the_field(command: CommandLine, file: 
         ("jobshop", "repair", file, solved): "--event: say what has happened",
         ("jobshop", "repair", file, solved, "--event", half): "events[0].event: is missing",
         ("jobshop", "repair", file, file, "--event", event): "SCHEDULE: ",
-        ("jobshop", "repair", file, half, "--event", event): "SCHEDULE: row 0 can not be read",
+        ("jobshop", "repair", file, half, "--event", event): "SCHEDULE: row 0 cannot be read",
         ("jobshop", "repair", file, moved, "--event", event): "SCHEDULE: is not right before any of these events: job 1, step 1",
         ("validate", "jobshop", file, solved, "--executed-until", "3"): "--executed-until: name the plan",
         ("validate", "jobshop", file, solved, "--against", solved): "--against: say until when",
-        ("validate", "jobshop", file, solved, "--against", half, "--event", event): "--against: row 0 can not be read",
+        ("validate", "jobshop", file, solved, "--against", half, "--event", event): "--against: row 0 cannot be read",
         ("validate", "jobshop", file, solved, "--against", solved, "--executed-until", "3:00"): "--executed-until: must be",
     }.items():
         ended = command(*words, "--json")

@@ -63,7 +63,7 @@ def test_a_reunion_in_a_muddle_is_put_in_order(command: CommandLine, serve: Serv
     assert [each["name"] for each in told.json["problem"]["people"]] == ["Sarah", "Emily", "Michael"]
 
 
-def test_a_reunion_whose_model_can_not_be_asked_is_exit_3_without_its_key(command: CommandLine, serve: Serve) -> None:
+def test_a_reunion_whose_model_cannot_be_asked_is_exit_3_without_its_key(command: CommandLine, serve: Serve) -> None:
     serve(Status(401))
     told = command("reunion", "read", MUDDLED_REUNION, "--json")
     assert told.code == 3
@@ -78,7 +78,7 @@ def test_a_model_that_makes_something_up_is_not_listened_to(command: CommandLine
     assert "Where does the trip start?" in told.complaint
 
 
-def test_a_model_that_can_not_be_asked_is_exit_3_with_its_name(command: CommandLine, serve: Serve) -> None:
+def test_a_model_that_cannot_be_asked_is_exit_3_with_its_name(command: CommandLine, serve: Serve) -> None:
     serve(Status(401))
     told = command("trip", "--request", command.request_file(), "--saga-id", "trip", "--yes", "--json")
     assert told.code == 3
@@ -107,7 +107,7 @@ def test_a_missing_key_is_exit_3_and_keeps_nobody_from_cancelling(
         ("SAGAGRAPH_MODEL_TIME_LIMIT_S", "0", "SAGAGRAPH_MODEL_TIME_LIMIT_S"),
     ],
 )
-def test_a_setting_that_can_not_be_is_exit_2_and_named(
+def test_a_setting_that_cannot_be_is_exit_2_and_named(
     command: CommandLine, serve: Serve, monkeypatch: pytest.MonkeyPatch, name: str, value: str, field: str
 ) -> None:
     serve()

@@ -161,7 +161,7 @@ def test_the_release_is_told(command: CommandLine) -> None:
 # -- redaction ----------------------------------------------------------------------------------------------------------
 
 
-def test_fields_are_made_unreadable_and_the_saga_can_not_be_undone_then(booked: CommandLine) -> None:
+def test_fields_are_made_unreadable_and_the_saga_cannot_be_undone_then(booked: CommandLine) -> None:
     assert "San Francisco" in booked("log", "booked", "--json").out
     told = booked("redact", "booked", "--field", "origin", "--field", "price", "--json")
     assert (told.code, told.json["redacted"], told.json["status"]) == (0, ["origin", "price"], "committed")
@@ -179,7 +179,7 @@ def test_fields_are_made_unreadable_and_the_saga_can_not_be_undone_then(booked: 
     assert "redacted" in replayed.json["unchecked"][0]
 
 
-def test_what_can_not_be_redacted_is_bad_input(booked: CommandLine) -> None:
+def test_what_cannot_be_redacted_is_bad_input(booked: CommandLine) -> None:
     booked.trip("waits")
     for words, named in (
         (("booked", "--field", "operation"), "operation"),

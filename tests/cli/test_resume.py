@@ -282,7 +282,7 @@ def test_a_held_trip_is_cancelled_once_a_person_has_settled_it(command: CommandL
     assert command.ledger().standing == (0, 0)
 
 
-def test_an_operation_that_needs_nobody_can_not_be_resolved(command: CommandLine) -> None:
+def test_an_operation_that_needs_nobody_cannot_be_resolved(command: CommandLine) -> None:
     command.trip("fine", "--yes")
     told = command("resolve", "fine", "T1", "--as", "absent")
     assert told.code == 2

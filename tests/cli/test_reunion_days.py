@@ -60,7 +60,7 @@ def test_a_day_is_begun_approved_disrupted_and_closed(command: CommandLine, prob
     assert [each["available"] for each in noon["people"] if each["name"] == "Bob"] == [False]
     over = command("reunion", "day", "d1", "--at", "18:00", "--json")
     assert (over.code, over.json["saga"]["status"]) == (0, "committed")
-    assert "can not be cancelled" in command("cancel", "d1").complaint
+    assert "cannot be cancelled" in command("cancel", "d1").complaint
     refused = command("reunion", "event", "d1", tmp_path / "late.json")
     assert (refused.code, refused.complaint) == (2, "saga 'd1' is committed: that day is not open any more")
 
@@ -129,20 +129,20 @@ def test_the_problems_that_come_with_it_are_listed_and_printed(command: CommandL
         (("reunion", "begin"), "TEXT: say it in sentences, or give --problem FILE.json or --shipped NAME: one of them"),
         (("reunion", "begin", "Dinner", "--shipped", "wedding"), "TEXT: say it in sentences"),
         (("reunion", "begin", "--shipped", "easter"), "NAME: no problem is called 'easter'"),
-        (("reunion", "begin", "--problem", "nowhere.json"), "--problem: nowhere.json can not be read"),
+        (("reunion", "begin", "--problem", "nowhere.json"), "--problem: nowhere.json cannot be read"),
         (
             ("reunion", "begin", "Dinner at home at 6 pm. Ann is at BOS."),
             "travel_minutes: How long does it take from BOS to Home?",
         ),
         (("reunion", "begin", "--shipped", "wedding", "--common-sense", "moon"), "common_sense: 'moon' is not proposed"),
-        (("reunion", "event", "nobody", "e.json"), "EVENT.json: e.json can not be read"),
+        (("reunion", "event", "nobody", "e.json"), "EVENT.json: e.json cannot be read"),
         (("reunion", "day", "nobody"), "there is no saga 'nobody'"),
         (("reunion", "messages", "nobody"), "there is no saga 'nobody'"),
         (("reunion", "problems", "easter"), "NAME: no problem is called 'easter'"),
         (("reunion", "read", "The moon is made of cheese"), "people: Who takes part, and where are they?"),
     ],
 )
-def test_what_can_not_be_done_is_said_in_one_line(command: CommandLine, words: tuple[str, ...], complaint: str) -> None:
+def test_what_cannot_be_done_is_said_in_one_line(command: CommandLine, words: tuple[str, ...], complaint: str) -> None:
     ended = command(*words)
     assert ended.code == 2
     assert ended.complaint.startswith(complaint)

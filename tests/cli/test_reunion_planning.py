@@ -35,7 +35,7 @@ def test_a_plan_is_printed_and_written_and_the_validator_accepts_it(command: Com
     assert judged(shipped("thanksgiving"), ended.json["alternatives"][0]).is_valid
 
 
-def test_what_can_not_be_met_is_named_with_exit_code_1(command: CommandLine, tmp_path: Path) -> None:
+def test_what_cannot_be_met_is_named_with_exit_code_1(command: CommandLine, tmp_path: Path) -> None:
     stated = shipped("wedding")
     stated["goals"][0]["by"] = "13:20"
     stated["people"][1]["from"] = "13:00"

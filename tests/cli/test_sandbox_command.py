@@ -33,7 +33,7 @@ def test_the_service_runs_until_it_is_told_to_stop(command: CommandLine, tmp_pat
         port = url.rsplit(":", 1)[1]
         told = command.bare("sandbox", "--port", port, "--db", str(tmp_path / "other.db"))
         assert told.code == 2
-        assert told.complaint.startswith(f"--port: can not listen on 127.0.0.1:{port}")
+        assert told.complaint.startswith(f"--port: cannot listen on 127.0.0.1:{port}")
     finally:
         running.send_signal(signal.SIGTERM)
         stopped = ended(running)

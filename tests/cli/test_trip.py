@@ -205,7 +205,7 @@ def test_a_rejected_plan_is_never_booked(command: CommandLine) -> None:
 
 
 @pytest.mark.parametrize("word", ["approve", "reject"])
-def test_a_finished_trip_can_not_be_decided_about(command: CommandLine, word: str) -> None:
+def test_a_finished_trip_cannot_be_decided_about(command: CommandLine, word: str) -> None:
     command.trip("gone")
     command("cancel", "gone")
     told = command(word, "gone")
@@ -213,7 +213,7 @@ def test_a_finished_trip_can_not_be_decided_about(command: CommandLine, word: st
     assert told.complaint == "saga 'gone' is compensated, not awaiting_approval"
 
 
-def test_a_committed_trip_can_not_be_rejected(command: CommandLine) -> None:
+def test_a_committed_trip_cannot_be_rejected(command: CommandLine) -> None:
     command.trip("done", "--yes")
     told = command("reject", "done")
     assert told.code == 2
@@ -305,7 +305,7 @@ def test_a_wish_is_changed_while_the_plan_waits_for_approval(command: CommandLin
         assert command("cancel", "other").code == 0
         late = command("change", "other", "only 3 stars")
         assert (late.code, command.ledger().standing) == (2, (0, 0))
-        assert "can not be changed" in late.complaint
+        assert "cannot be changed" in late.complaint
 
 
 def test_a_wish_that_is_changed_half_way_keeps_what_fits_it(command: CommandLine, open_service: OpenService) -> None:
@@ -322,7 +322,7 @@ def test_a_wish_that_is_changed_half_way_keeps_what_fits_it(command: CommandLine
         assert (command.ledger().standing, command.ledger().repeated) == ((5, 1), [])
 
 
-def test_a_wish_that_can_not_be_met_leaves_the_trip_as_it_was(command: CommandLine, open_service: OpenService) -> None:
+def test_a_wish_that_cannot_be_met_leaves_the_trip_as_it_was(command: CommandLine, open_service: OpenService) -> None:
     with open_service([{"kind": "hotel", "call": "book", "nth": 2, "fault": "refuse"}]) as service:
         command.provider = service.url
         command("trip", "--request", command.request_file(), "--saga-id", "poor")

@@ -31,4 +31,4 @@ def test_a_port_that_is_taken_is_named(command: CommandLine) -> None:
         port = str(taken.getsockname()[1])
         ended = command.bare("ui", "--port", port, "--store", "memory:")
     assert ended.code == 2
-    assert ended.complaint.startswith(f"--port: can not listen on 127.0.0.1:{port}")
+    assert ended.complaint.startswith(f"--port: cannot listen on 127.0.0.1:{port}")

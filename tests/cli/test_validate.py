@@ -251,7 +251,7 @@ def test_where_everybody_is_half_way_along_a_road(command: CommandLine, wedding:
     assert "Alex is between B and G, 10 of 45 minutes\n" in command("reunion", "where", wedding, plan, "--at", "13:00").out
 
 
-def test_where_can_not_be_asked_of_what_is_no_plan_or_no_time(command: CommandLine, wedding: Path, folder: Folder) -> None:
+def test_where_cannot_be_asked_of_what_is_no_plan_or_no_time(command: CommandLine, wedding: Path, folder: Folder) -> None:
     told = command("reunion", "where", wedding, folder("plan", {}), "--at", "13:00")
     assert (told.code, told.complaint) == (2, "PLAN: actions: is missing")
     told = command("reunion", "where", wedding, folder("plan", plan_of()), "--at", "1pm")

@@ -200,7 +200,7 @@ async def test_where_no_other_trip_is_left_all_stays_as_it_was(open_worker: Open
 
 
 @pytest.mark.parametrize("faults", [[{"kind": "payment", "call": "capture", "nth": 2, "fault": "refuse"}]])
-async def test_a_change_that_can_not_be_paid_undoes_itself_alone(open_worker: OpenWorker, service: Service) -> None:
+async def test_a_change_that_cannot_be_paid_undoes_itself_alone(open_worker: OpenWorker, service: Service) -> None:
     async with open_worker() as worker:
         before = await paid(worker)
         after = await changed(worker, stars=[4, 4])
@@ -326,7 +326,7 @@ async def test_a_trip_under_way_keeps_what_has_begun(open_worker: OpenWorker, se
         service.withdraw("T3")
         refused = await changed(worker, "T1")
         check_unchanged(before, refused)
-        assert "what has begun can not be changed" in refused.reason
+        assert "what has begun cannot be changed" in refused.reason
         after = await changed(worker, "T3")
         assert after.status == "committed", after.reason
         assert (await check_books(worker, service))[:2] == ["T1", "T2"]

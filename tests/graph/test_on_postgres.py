@@ -84,7 +84,7 @@ async def test_a_checkpoint_over_a_lost_connection_is_kept(proxy: PostgresProxy,
     assert proxy.cuts >= 2
 
 
-async def test_a_checkpoint_that_can_not_be_kept_is_a_store_error_in_one_line(
+async def test_a_checkpoint_that_cannot_be_kept_is_a_store_error_in_one_line(
     proxy: PostgresProxy, store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres_checkpointer, "RECONNECT_S", 0.3)
@@ -95,7 +95,7 @@ async def test_a_checkpoint_that_can_not_be_kept_is_a_store_error_in_one_line(
     assert len(str(raised.value).splitlines()) == 1
 
 
-async def test_checkpoints_that_can_not_be_opened_are_a_store_error(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_checkpoints_that_cannot_be_opened_are_a_store_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_checkpointer, "RECONNECT_S", 0.3)
     with pytest.raises(StoreError, match=r"me@127\.0\.0\.1:1/x cannot be used") as raised:
         async with open_checkpointer("postgresql://me:secret@127.0.0.1:1/x"):

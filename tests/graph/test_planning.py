@@ -149,7 +149,7 @@ async def test_approval_in_advance_survives_a_restart(open_worker: OpenWorker, m
 
 
 async def _unreachable(*_: Any) -> Any:
-    raise ProviderError("the reservation service can not be reached")
+    raise ProviderError("the reservation service cannot be reached")
 
 
 # -- identity --------------------------------------------------------------------------------------------------------
@@ -318,7 +318,7 @@ async def test_a_request_that_nothing_meets_ends_infeasible_with_its_reasons(ope
         assert await worker.graph.resume("poor") == view
 
 
-async def test_a_validator_that_can_not_judge_approves_nothing(open_worker: OpenWorker) -> None:
+async def test_a_validator_that_cannot_judge_approves_nothing(open_worker: OpenWorker) -> None:
     domain = Stub(Verdict.unknown("the validator did not answer"))
     async with open_worker(domain) as worker:
         view = await worker.graph.start("dark", {}, approved_by="ann")

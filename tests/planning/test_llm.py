@@ -109,7 +109,7 @@ async def test_an_outage_is_told_by_the_provider_s_name_once_and_without_the_key
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("fault", UNUSABLE)
-async def test_an_answer_that_can_not_be_used_is_told_from_an_outage(provider: str, fault: str) -> None:
+async def test_an_answer_that_cannot_be_used_is_told_from_an_outage(provider: str, fault: str) -> None:
     step, told = UNUSABLE[fault]
     with pytest.raises(UnusableAnswerError, match=f"^{provider}:m .*{told}"):
         await answered(provider, step)

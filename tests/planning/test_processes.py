@@ -88,7 +88,7 @@ async def test_errors_come_back_with_what_they_say(processes: None) -> None:
     assert "in refuse" in caught.value.__notes__[0]
 
 
-async def test_an_answer_that_can_not_be_passed_on_is_an_error(processes: None) -> None:
+async def test_an_answer_that_cannot_be_passed_on_is_an_error(processes: None) -> None:
     with pytest.raises(PlannerError, match="passed on"):
         await in_background(thoughts.unpicklable)
 

@@ -162,7 +162,7 @@ async def test_rule_4_a_body_that_changes_a_result_does_not_change_what_is_undon
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 async def test_a_number_that_json_has_not_is_refused_before_any_effect(engine: Engine, service: Service, number: float) -> None:
-    with pytest.raises(InvalidInputError, match="can not be journalled"):
+    with pytest.raises(InvalidInputError, match="cannot be journalled"):
         async with engine.saga("trip") as saga:
             await saga.run(service.action("flight"), {"price": number})
     assert service.calls == []
@@ -170,7 +170,7 @@ async def test_a_number_that_json_has_not_is_refused_before_any_effect(engine: E
 
 async def test_rule_3a_a_result_with_such_a_number_is_in_doubt_and_not_changed_silently(engine: Engine, service: Service) -> None:
     service.on("do flight", answers({"price": float("nan")}))
-    with pytest.raises(OperationHeldError, match="NaN can not be journalled"):
+    with pytest.raises(OperationHeldError, match="NaN cannot be journalled"):
         async with engine.saga("trip") as saga:
             await saga.run(service.action("flight"))
 
@@ -291,7 +291,7 @@ async def test_rule_8_a_body_that_takes_another_branch_after_it_had_ended_is_ref
 # -- reversals ----------------------------------------------------------------------------------------------------------
 
 
-async def test_rule_5_a_reversal_can_not_be_cancelled(engine: Engine, service: Service) -> None:
+async def test_rule_5_a_reversal_cannot_be_cancelled(engine: Engine, service: Service) -> None:
     async with engine.saga("trip") as saga:
         await saga.run(service.action("flight"))
     service.on("undo flight", is_lost)
@@ -355,7 +355,7 @@ def test_the_name_of_a_reversing_action_is_not_taken_by_another() -> None:
 # -- the command line ---------------------------------------------------------------------------------------------------
 
 
-async def test_a_journal_that_can_not_be_read_does_not_keep_the_other_sagas_from_being_resumed(
+async def test_a_journal_that_cannot_be_read_does_not_keep_the_other_sagas_from_being_resumed(
     fresh_journal: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     journal = Path(shutil.copy(fresh_journal, tmp_path / "damaged.db"))

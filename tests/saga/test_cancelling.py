@@ -167,7 +167,7 @@ async def test_a_preview_of_a_reversal_names_what_would_remain(engine: Engine, s
     preview = await engine.cancel("trip", preview=True)
     assert isinstance(preview, CancelPreview)
     assert (preview.possible, [each.id for each in preview.undo]) == (True, ["pay-1", "flight-1"])
-    assert preview.residue == ("mail-1: can not be undone",)
+    assert preview.residue == ("mail-1: cannot be undone",)
 
 
 async def test_a_preview_does_not_count_on_what_is_in_doubt(engine: Engine, service: Service) -> None:

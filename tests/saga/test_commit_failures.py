@@ -26,7 +26,7 @@ def store_kind(request: pytest.FixtureRequest) -> str:
 
 
 class FailingStore:
-    """`fails_on`: the class of event whose batch can not be written, once. `order` keeps what was durable when."""
+    """`fails_on`: the class of event whose batch cannot be written, once. `order` keeps what was durable when."""
 
     def __init__(self, inner: SagaStore, order: list[str], fails_on: type | None = None) -> None:
         self._inner = inner

@@ -218,7 +218,7 @@ def test_rule_5_what_is_refused_after_the_pivot_is_held_and_not_failed() -> None
     assert names(story.tell(c.ActionRefused("send", NO))) == ["AttemptRefused", "OperationHeld"]
 
 
-def test_rule_5_a_body_can_not_plan_a_compensatable_operation_after_the_pivot() -> None:
+def test_rule_5_a_body_cannot_plan_a_compensatable_operation_after_the_pivot() -> None:
     story = Story(driver=e.Driver.BODY)
     story.tell(c.PlanOperation(spec("pay", ActionKind.PIVOT)))
     story.succeed("pay")
@@ -260,7 +260,7 @@ def test_an_invalid_output_is_undone_and_does_not_count() -> None:
     assert not story["flight"].succeeded
 
 
-def test_an_invalid_output_of_the_pivot_is_held_since_it_can_not_be_undone() -> None:
+def test_an_invalid_output_of_the_pivot_is_held_since_it_cannot_be_undone() -> None:
     story = Story(spec("pay", ActionKind.PIVOT))
     story.call("pay")
     assert names(story.tell(c.ActionReplied("pay", {}, (INVALID,)))) == ["AttemptLost", "OperationHeld"]
@@ -269,24 +269,24 @@ def test_an_invalid_output_of_the_pivot_is_held_since_it_can_not_be_undone() -> 
 # -- rules 2 and 8: plans ----------------------------------------------------------------------------------------------
 
 
-def test_rule_2_what_is_in_doubt_can_not_be_removed_from_the_plan() -> None:
+def test_rule_2_what_is_in_doubt_cannot_be_removed_from_the_plan() -> None:
     story = Story(spec("flight"))
     story.lose("flight")
     with pytest.raises(ConflictError, match="settle it first"):
         decide(story.saga, c.AcceptPlan((spec("train"),), ("flight",)), story.now)
 
 
-def test_rule_8_what_a_kept_operation_depends_on_can_not_be_removed() -> None:
+def test_rule_8_what_a_kept_operation_depends_on_cannot_be_removed() -> None:
     story = Story(spec("flight"), spec("hotel", ActionKind.COMPENSATABLE, "flight"))
     story.succeed("flight", "hotel")
     with pytest.raises(ConflictError, match="'hotel' depends on it"):
         decide(story.saga, c.AcceptPlan((spec("train"),), ("flight",)), story.now)
 
 
-def test_rule_8_a_pivot_that_landed_can_not_be_removed() -> None:
+def test_rule_8_a_pivot_that_landed_cannot_be_removed() -> None:
     story = Story(spec("pay", ActionKind.PIVOT))
     story.succeed("pay")
-    with pytest.raises(ConflictError, match="the pivot 'pay' can not be taken back"):
+    with pytest.raises(ConflictError, match="the pivot 'pay' cannot be taken back"):
         decide(story.saga, c.AcceptPlan((), ("pay",)), story.now)
 
 
@@ -354,7 +354,7 @@ def test_rule_9_a_last_check_that_contradicts_the_journal_keeps_the_saga_open() 
     assert story.saga.stage is Stage.RUNNING
 
 
-def test_rule_9_what_can_not_be_asked_is_listed_as_unverified() -> None:
+def test_rule_9_what_cannot_be_asked_is_listed_as_unverified() -> None:
     story = Story(spec("flight"), spec("hotel", probe=False))
     story.succeed("flight", "hotel")
     story.tell(c.Verified(True, {"flight": e.ProbeAnswer.UNKNOWN}, ("hotel",)))

@@ -116,19 +116,19 @@ async def test_functions_that_are_not_coroutines_are_run_in_a_thread(engine: Eng
         assert await saga.run(add, [1, 2, 3]) == 6
 
 
-async def test_a_result_that_is_no_data_can_not_be_journalled_and_is_in_doubt(engine: Engine) -> None:
+async def test_a_result_that_is_no_data_cannot_be_journalled_and_is_in_doubt(engine: Engine) -> None:
     @action(compensate=lambda request, result, call: None)
     async def open_socket(request: Any, call: Call) -> Any:
         return object()
 
-    with pytest.raises(Exception, match="object can not be journalled"):
+    with pytest.raises(Exception, match="object cannot be journalled"):
         async with engine.saga("trip") as saga:
             await saga.run(open_socket)
     assert await statuses(engine) == {"open_socket-1": "held"}
 
 
 async def test_a_request_that_is_no_data_is_refused_before_anything_is_written(engine: Engine, service: Service) -> None:
-    with pytest.raises(InvalidInputError, match="can not be journalled"):
+    with pytest.raises(InvalidInputError, match="cannot be journalled"):
         async with engine.saga("trip") as saga:
             await saga.run(service.action("flight"), object())
     assert not (await engine.load("trip")).operations
@@ -174,7 +174,7 @@ async def test_two_outstanding_runs_of_one_action_need_ids(engine: Engine, servi
     assert list(await statuses(engine)) == ["flight-1", "out", "back"]
 
 
-async def test_one_id_can_not_be_run_twice_at_once(engine: Engine, service: Service) -> None:
+async def test_one_id_cannot_be_run_twice_at_once(engine: Engine, service: Service) -> None:
     gate = Gate()
     service.on("do flight", gate)
     async with engine.saga("trip") as saga:

@@ -331,7 +331,7 @@ async def test_rule_9_and_so_does_one_that_finds_something_left(engine: Engine, 
     assert (view.status, view.operations[0].status) == (SagaStatus.STUCK, OperationStatus.COMPENSATION_FAILED)
 
 
-async def test_rule_9_what_can_not_be_asked_is_listed_as_unverified(engine: Engine, service: Service) -> None:
+async def test_rule_9_what_cannot_be_asked_is_listed_as_unverified(engine: Engine, service: Service) -> None:
     service.on("ask hotel", is_lost)
     await book(engine, service.action("flight"), service.action("hotel", probe=True), service.action("car", probe=True))
     view = await engine.status("trip")

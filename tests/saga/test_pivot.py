@@ -220,7 +220,7 @@ async def test_rule_5_a_cancel_after_the_pivot_is_a_reversal_in_the_right_order(
     assert view.status is SagaStatus.COMPENSATED
     assert service.calls[4:] == ["refund pay", "undo hotel", "undo flight"]
     assert service.live == ["mail"]
-    assert view.residue == ("mail-1: can not be undone",)
+    assert view.residue == ("mail-1: cannot be undone",)
     reversal = await engine.status("trip~reversal")
     assert reversal.status is SagaStatus.COMMITTED
     assert all(each.idempotency_key.startswith("trip~reversal/") for each in reversal.operations)

@@ -1,6 +1,6 @@
 """Each repair of the protocol, taken out again: the exploration must see it (docs/protocol.md, planted faults).
 
-So no repair is there for nothing, and no invariant is a check that can not fail.
+So no repair is there for nothing, and no invariant is a check that cannot fail.
 """
 
 from __future__ import annotations

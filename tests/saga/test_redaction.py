@@ -79,7 +79,7 @@ async def test_it_may_be_repeated_and_go_on_to_other_fields(engine: Engine, serv
 
 
 @on_every_store
-async def test_replay_says_what_it_can_not_judge_any_more(engine: Engine, service: Service) -> None:
+async def test_replay_says_what_it_cannot_judge_any_more(engine: Engine, service: Service) -> None:
     await booked(engine, service)
     assert (await engine.replay("trip")).validators == 1
     await engine.redact("trip", ["email"])
@@ -95,14 +95,14 @@ def test_sentences_that_quote_it_are_hidden_and_other_words_are_not() -> None:
         e.SagaBegun(e.Driver.BODY, "", {"people": [{"email": SECRET, "seat": "1"}]}),
         e.OperationFailed("flight", fault),
         e.SagaTurnedBack(SECRET, "flight"),
-        e.PlanFoundInfeasible(("1 traveller", f"{SECRET} can not fly")),
+        e.PlanFoundInfeasible(("1 traveller", f"{SECRET} cannot fly")),
     )
     hides = redaction_of(["email", "seat"], events, ())
     begun, failed, turned, infeasible = (json.loads(encode(hides.event(each)).data) for each in events)
     assert begun["request"] == {"people": [{"email": REDACTED, "seat": REDACTED}]}
     assert failed["fault"] == {"code": "sold_out", "message": f"no seat for {REDACTED}, not even for x{SECRET}"}
     assert turned == {"cause": REDACTED, "operation": "flight"}
-    assert infeasible["reasons"] == ["1 traveller", f"{REDACTED} can not fly"]
+    assert infeasible["reasons"] == ["1 traveller", f"{REDACTED} cannot fly"]
 
 
 def test_references_between_operations_stay() -> None:

@@ -158,7 +158,7 @@ def test_a_takeover_finds_the_disruption_again() -> None:
     assert is_ready_for_repair(story.saga)
 
 
-def test_a_plan_can_not_be_proposed_while_one_runs_undisturbed() -> None:
+def test_a_plan_cannot_be_proposed_while_one_runs_undisturbed() -> None:
     story = trip()
     with pytest.raises(NotAllowedError, match="running"):
         decide(story.saga, c.ProposePlan("two", OFFERED, None), story.now)
@@ -209,7 +209,7 @@ def test_other_wishes_disrupt_a_plan_that_is_being_carried_out() -> None:
     assert story.saga.plan.approved_in_advance_by == "Anna"
 
 
-def test_wishes_that_can_not_be_met_leave_the_old_ones_and_the_old_plan() -> None:
+def test_wishes_that_cannot_be_met_leave_the_old_ones_and_the_old_plan() -> None:
     story = trip()
     story.succeed("flight")
     before = story.saga.request
@@ -250,5 +250,5 @@ def test_wishes_come_too_late_once_the_pivot_is_under_way() -> None:
 def test_a_saga_that_turns_back_hears_of_no_other_wishes() -> None:
     story = trip()
     story.tell(c.Cancel("Anna"))
-    with pytest.raises(NotAllowedError, match="can not be changed"):
+    with pytest.raises(NotAllowedError, match="cannot be changed"):
         decide(story.saga, c.ChangeRequest({"stars": 4}, "Anna"), story.now)

@@ -152,10 +152,10 @@ async def test_a_state_that_its_writer_did_not_have_is_seen(open_engine: OpenEng
             await check_replays(engine.store, impure)
 
 
-# -- what can not be checked --------------------------------------------------------------------------------------------
+# -- what cannot be checked --------------------------------------------------------------------------------------------
 
 
-async def test_what_can_not_be_judged_again_is_said(open_engine: OpenEngine, service: Service) -> None:
+async def test_what_cannot_be_judged_again_is_said(open_engine: OpenEngine, service: Service) -> None:
     async with open_engine() as engine:
         await stayed(engine, service)
     newer = Limit(2)

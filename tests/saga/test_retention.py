@@ -144,7 +144,7 @@ async def test_rule_5_neither_an_open_reversal_nor_what_it_undoes_goes(engine: E
 
 
 @on_every_store
-async def test_one_that_can_not_be_read_does_not_keep_the_others(
+async def test_one_that_cannot_be_read_does_not_keep_the_others(
     engine: Engine, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("bad", "good"):
@@ -206,7 +206,7 @@ async def test_what_a_killed_run_left_of_a_line_is_written_anew(engine: Engine, 
 
 
 @on_every_store
-async def test_an_archive_that_can_not_be_written_deletes_nothing(
+async def test_an_archive_that_cannot_be_written_deletes_nothing(
     engine: Engine, service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await booked(engine, service)

@@ -23,7 +23,7 @@ NAMES = ("flight", "hotel", "car")
 
 
 class Recording(MemorySagaStore):
-    """Keeps what each commit held; `fails_on`: the class of event whose batch can not be written, once."""
+    """Keeps what each commit held; `fails_on`: the class of event whose batch cannot be written, once."""
 
     def __init__(self, *clock: Any) -> None:
         super().__init__(*clock)

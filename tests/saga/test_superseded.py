@@ -143,7 +143,7 @@ async def test_rule_6_so_is_one_of_a_compensation(race: Race) -> None:
 
 
 async def test_rule_6_a_call_of_a_superseded_worker_is_not_cut_off_before_it_answers(race: Race) -> None:
-    """Two calls are out: that the first one's outcome can not be journalled must not lose the other's."""
+    """Two calls are out: that the first one's outcome cannot be journalled must not lose the other's."""
     service = race.service
     other = StubbornGate()
     service.on("do hotel", other)

@@ -107,7 +107,7 @@ def test_a_person_cancels_previews_resolves_and_resumes(script: SyncEngine, serv
         pytest.fail("the body ran")
 
 
-def test_a_store_that_can_not_be_opened_leaves_no_thread_behind(tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_opened_leaves_no_thread_behind(tmp_path: Path) -> None:
     before = threading.active_count()
     for _attempt in range(3):
         with pytest.raises(StoreError), Engine.open(f"sqlite:///{tmp_path}"):

@@ -86,7 +86,7 @@ async def test_a_body_may_go_on_after_an_invalid_output_and_be_run_again(engine:
     assert service.count("do flight") == service.count("undo flight") == 1
 
 
-async def test_an_invalid_output_that_can_not_be_undone_keeps_the_saga_open(engine: Engine, service: Service) -> None:
+async def test_an_invalid_output_that_cannot_be_undone_keeps_the_saga_open(engine: Engine, service: Service) -> None:
     service.on("undo flight", is_lost)
     with pytest.raises(OperationHeldError, match="flight-1"):
         async with engine.saga("trip") as saga:

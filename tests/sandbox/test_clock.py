@@ -50,7 +50,7 @@ async def test_the_clock_can_be_moved_on(sandbox: Caller) -> None:
 
 
 @pytest.mark.parametrize("seconds", [-1, "soon", None, True, 10**12])
-async def test_the_clock_can_not_be_moved_back_or_by_nonsense(sandbox: Caller, seconds: object) -> None:
+async def test_the_clock_cannot_be_moved_back_or_by_nonsense(sandbox: Caller, seconds: object) -> None:
     assert code(await sandbox.post("/clock/advance", {"seconds": seconds})) == (422, "invalid")
     assert await sandbox.now() == OPENING
 

@@ -146,7 +146,7 @@ async def test_a_search_does_not_show_what_has_left_today(open_sandbox: Open) ->
         ("flights", {"origin": "Boston", "destination": "Berlin", "date": "2025-06-10", "travellers": 10**30}, (422, "invalid")),
     ],
 )
-async def test_questions_that_can_not_be_answered_say_why(
+async def test_questions_that_cannot_be_answered_say_why(
     sandbox: Caller, path: str, query: dict[str, Any], answer: tuple[int, str]
 ) -> None:
     assert code(await sandbox.get(f"/offers/{path}", **query)) == answer

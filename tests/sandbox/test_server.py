@@ -135,7 +135,7 @@ def test_a_call_whose_client_has_gone_is_carried_out_all_the_same(tmp_path: Path
         assert payments(sandbox.url) == 1
 
 
-def test_an_embedded_sandbox_refuses_what_it_can_not_run_with(tmp_path: Path) -> None:
+def test_an_embedded_sandbox_refuses_what_it_cannot_run_with(tmp_path: Path) -> None:
     for settings in (SandboxSettings(tmp_path), SandboxSettings(tmp_path / "s.db", faults=tmp_path / "missing")):
         with pytest.raises(InvalidInputError), EmbeddedSandbox(settings):
             pass

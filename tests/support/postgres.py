@@ -117,7 +117,7 @@ class PostgresServer:
         with (self._folder / "log").open("wb") as log:
             ended = self._popen([str(self._bin / "initdb"), *what, *who], stdin=subprocess.DEVNULL, output=log).wait()
         if ended != 0:
-            raise StoreError(f"the PostgreSQL server can not be made: {self._last_words()}")
+            raise StoreError(f"the PostgreSQL server cannot be made: {self._last_words()}")
 
     def _popen(self, command: list[str], *, stdin: int, output: IO[bytes]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(

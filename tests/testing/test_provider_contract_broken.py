@@ -506,16 +506,16 @@ FAULTS = (
     Fault("a_refusal_stays_one", "was not refused", key_of_another_attempt),
     # trouble and books
     fault("a_lost_answer_is_told_as_lost", "shows 0 under its key", book=says_lost_and_does_nothing),
-    fault("who_can_not_be_reached_is_a_provider_error", "was answered with None", offer=is_silent_about_trouble),
+    fault("who_cannot_be_reached_is_a_provider_error", "was answered with None", offer=is_silent_about_trouble),
     fault("a_lost_answer_is_told_as_lost", "raised Refused", book=lost_as(Refused("no answer"))),
     fault("a_lost_answer_is_told_as_lost", "raised TimeoutError", book=lost_as(TimeoutError("no answer"))),
     Fault("a_lost_answer_is_given_again", "raised Refused", refuses_duplicates),
     fault(
-        "who_can_not_be_reached_is_a_provider_error",
+        "who_cannot_be_reached_is_a_provider_error",
         "a read .* raised OSError",
         offer=instead("offer", ProviderError, OSError("no route")),
     ),
-    fault("who_can_not_be_reached_is_a_provider_error", "a booking .* raised Refused", book=lost_as(Refused("away"))),
+    fault("who_cannot_be_reached_is_a_provider_error", "a booking .* raised Refused", book=lost_as(Refused("away"))),
     fault("the_books_name_saga_and_key", "'nobody'", book=passes_on("book", saga_id="nobody")),
 )
 

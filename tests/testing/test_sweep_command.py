@@ -118,7 +118,7 @@ def test_a_stopped_worker_that_writes_on_is_found_out() -> None:
     assert "the stopped worker appended to order after it was superseded" in faults
 
 
-def test_what_can_not_be_loaded_is_answered_in_one_line() -> None:
+def test_what_cannot_be_loaded_is_answered_in_one_line() -> None:
     told = sweep("nowhere:NAME")
     assert (told.code, told.out) == (2, "")
     assert len(told.err.splitlines()) == 1

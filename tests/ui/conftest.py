@@ -64,7 +64,7 @@ def serve(store: Path) -> Iterator[Serve]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Not for the whole session: while it is open its event loop runs in this thread, and asynchronous tests can not."""
+    """Not for the whole session: while it is open its event loop runs in this thread, and asynchronous tests cannot."""
     playwright = pytest.importorskip("playwright.sync_api", reason="the playwright package is not installed")
     executable = chromium()
     if executable is None:

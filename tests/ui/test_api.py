@@ -77,7 +77,7 @@ async def test_a_trip_is_planned_approved_booked_watched_and_undone(ann: httpx2.
     assert (await ann.get(f"/sagas/{saga_id}", params={"version": events[-1]["version"]})).json()["status"] == "committed"
 
 
-async def test_an_alternative_is_chosen_and_the_plan_before_it_can_not_be_approved_any_more(ann: httpx2.AsyncClient) -> None:
+async def test_an_alternative_is_chosen_and_the_plan_before_it_cannot_be_approved_any_more(ann: httpx2.AsyncClient) -> None:
     saga_id, shown = await planned(ann)
     other = (await ann.get(f"/sagas/{saga_id}/plan")).json()["alternatives"][0]["plan_hash"]
     assert (await ann.post(f"/sagas/{saga_id}/choose", json={"plan_hash": other})).status_code == 202
@@ -157,7 +157,7 @@ async def test_its_documents_can_be_downloaded(ann: httpx2.AsyncClient) -> None:
         ({"text": SENTENCE, "domain": "cookery"}, "cookery"),
     ],
 )
-async def test_what_can_not_be_planned_is_answered_with_what_is_missing(ann: httpx2.AsyncClient, body: Any, words: str) -> None:
+async def test_what_cannot_be_planned_is_answered_with_what_is_missing(ann: httpx2.AsyncClient, body: Any, words: str) -> None:
     answer = await ann.post("/sagas", json=body)
     assert answer.status_code == 422
     assert words in answer.json()["error"]["message"]

@@ -87,7 +87,7 @@ async def test_a_loopback_server_answers_to_no_other_name() -> None:
         assert (await browser.get("/", headers={"host": "127.0.0.1:7860"})).status_code == 200
 
 
-async def test_another_site_can_not_act_through_a_visitors_browser() -> None:
+async def test_another_site_cannot_act_through_a_visitors_browser() -> None:
     async with client() as browser:
         assert (await browser.post("/", headers={"origin": "http://evil.example"})).status_code == 403
         assert (await browser.post("/", headers={"origin": "http://localhost"})).status_code == 200
@@ -126,7 +126,7 @@ async def test_a_request_that_is_too_long_or_does_not_say_how_long_is_not_read(h
 
 
 @pytest.mark.parametrize(("has_begun", "status", "words"), [(False, 503, "this server stops"), (True, 200, "so far")])
-async def test_an_answer_that_a_stopping_server_can_not_wait_for_is_ended_in_order(
+async def test_an_answer_that_a_stopping_server_cannot_wait_for_is_ended_in_order(
     has_begun: bool, status: int, words: str
 ) -> None:
     async def slow(_scope: Any, _receive: Any, send: Any) -> None:

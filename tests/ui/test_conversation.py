@@ -79,7 +79,7 @@ async def test_a_booking_that_fell_through_is_replaced_after_approval(service: S
     assert after.plan_before == asked.plan_before
 
 
-async def test_what_can_not_be_told_apart_is_asked_about(service: Service) -> None:
+async def test_what_cannot_be_told_apart_is_asked_about(service: Service) -> None:
     chat = Chat(service)
     await chat.say(TRIP)
     await chat.say("yes")
@@ -266,7 +266,7 @@ async def with_model(folder: Path, *script: Step) -> AsyncIterator[tuple[Service
             yield opened, server
 
 
-async def test_what_the_rules_can_not_read_is_put_in_plainer_words_that_are_shown(tmp_path: Path) -> None:
+async def test_what_the_rules_cannot_read_is_put_in_plainer_words_that_are_shown(tmp_path: Path) -> None:
     async with with_model(tmp_path, PLAIN) as (service, server):
         chat = Chat(service, "reunion")
         first = await chat.say(DAY)

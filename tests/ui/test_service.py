@@ -75,12 +75,12 @@ async def test_a_provider_that_fails_is_told_and_the_saga_can_go_on(service: Ser
     with monkeypatch.context() as failing:
 
         async def unreachable(_request: Any) -> Any:
-            raise ProviderError("the reservation service can not be reached")
+            raise ProviderError("the reservation service cannot be reached")
 
         failing.setattr(service.pages["travel"].domain, "propose", unreachable)
         saga_id = await begun(service)
         await quiet(service, saga_id)
-        assert service.problem(saga_id) == "the reservation service can not be reached"
+        assert service.problem(saga_id) == "the reservation service cannot be reached"
     await service.resume(VISITOR, saga_id)
     assert status_of(await quiet(service, saga_id)).value == "awaiting_approval"
     assert service.problem(saga_id) == ""

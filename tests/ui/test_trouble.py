@@ -94,7 +94,7 @@ def test_booking_is_cancelled_half_way_after_a_look_at_what_that_undoes(
     assert preview.is_hidden()
 
 
-def test_what_can_not_be_undone_waits_for_a_person_who_settles_it_on_the_history_page(
+def test_what_cannot_be_undone_waits_for_a_person_who_settles_it_on_the_history_page(
     server: Server, sandbox: EmbeddedSandbox, visit: OpenVisit
 ) -> None:
     person = visit(server.url)

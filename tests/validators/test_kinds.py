@@ -110,7 +110,7 @@ async def test_a_violation_outweighs_an_outage_and_an_outage_outweighs_approval(
     assert len(judgement.verdicts) == len(validators)
 
 
-async def test_a_validator_that_can_not_be_shown_what_is_critical_does_not_judge() -> None:
+async def test_a_validator_that_cannot_be_shown_what_is_critical_does_not_judge() -> None:
     judgement = await judge_by([NO, YES], {}, facts_of({"novel": "x" * 5000}))
     assert judgement.verdict.verdict is VerdictStatus.UNKNOWN
     assert "no could not judge: critical fact 'novel'" in judgement.verdict.reason

@@ -122,7 +122,7 @@ INJECTED = [
 
 @pytest.mark.parametrize("text", INJECTED)
 @pytest.mark.parametrize("place", ["value", "key", "fact"])
-async def test_text_in_an_artifact_can_not_address_the_judge(text: str, place: str) -> None:
+async def test_text_in_an_artifact_cannot_address_the_judge(text: str, place: str) -> None:
     artifact: Any = {"price": 500, "note": text} if place != "key" else {"price": 500, text: 1}
     context = select([Fact("review", text)]) if place == "fact" else CONTEXT
     model = Gullible()

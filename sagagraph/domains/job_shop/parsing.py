@@ -91,7 +91,7 @@ def check_legible(parsed: ParsedSchedule, field: str) -> None:
     if parsed.fault:
         raise InvalidInputError(parsed.fault, field=field)
     for each in parsed.illegible:
-        raise InvalidInputError(f"row {each.index} can not be read: {each.fault}", field=field)
+        raise InvalidInputError(f"row {each.index} cannot be read: {each.fault}", field=field)
 
 
 def _parse_event(problem: JobShop, said: object, field: str) -> Event:

@@ -58,7 +58,7 @@ def _plain(value: object) -> str | int | float:
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind(value)
-    raise TypeError(f"a {type(value).__name__} can not be journalled")
+    raise TypeError(f"a {type(value).__name__} cannot be journalled")
 
 
 _OBJECT = msgspec.json.Decoder(dict[str, Json])

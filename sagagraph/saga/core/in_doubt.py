@@ -60,7 +60,7 @@ def seal(operation: Operation, now: float, *, may_claim: bool) -> Step:
         return _probe(operation, now)
     if may_claim and remembers_key(operation, now) and operation.claims < operation.spec.policy.compensation.max_attempts:
         return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id, claim=True)
-    return _hold(operation, f"it can not be sealed ({_probed(operation)}), and may still land")
+    return _hold(operation, f"it cannot be sealed ({_probed(operation)}), and may still land")
 
 
 def resettle(operation: Operation, undo: Undo, now: float) -> Step:
@@ -76,7 +76,7 @@ def resettle(operation: Operation, undo: Undo, now: float) -> Step:
         return _probe(operation, now)
     if harmless:
         return _stuck(operation, "its compensation was not acknowledged in the attempts that its policy allows")
-    return _stuck(operation, f"its compensation is in doubt and can not be repeated safely ({_probed(operation)})")
+    return _stuck(operation, f"its compensation is in doubt and cannot be repeated safely ({_probed(operation)})")
 
 
 def settles_itself(operation: Operation, now: float) -> bool:

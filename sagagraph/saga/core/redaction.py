@@ -52,7 +52,7 @@ def checked_fields(fields: Iterable[str]) -> tuple[str, ...]:
     if not names or not all(isinstance(each, str) and each for each in names):
         raise InvalidInputError("name what is to be made unreadable", field="fields")
     if taken := [each for each in names if each in _STRUCTURE]:
-        raise InvalidInputError(f"{taken[0]!r} is a name that journals are made of: it can not be redacted", field="fields")
+        raise InvalidInputError(f"{taken[0]!r} is a name that journals are made of: it cannot be redacted", field="fields")
     return names
 
 

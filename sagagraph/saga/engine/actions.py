@@ -129,7 +129,7 @@ class Action:
 
 
 def _no_number(constant: str) -> None:
-    raise InvalidInputError(f"{constant} can not be journalled: JSON has no such number")
+    raise InvalidInputError(f"{constant} cannot be journalled: JSON has no such number")
 
 
 _READER = json.JSONDecoder(parse_constant=_no_number)
@@ -142,7 +142,7 @@ def to_json(value: object) -> Json:
     try:
         return _READER.decode(_anything().dump_json(value, fallback=_not_journallable).decode())
     except PydanticSerializationError as exc:
-        raise InvalidInputError(f"a {type(value).__name__} can not be journalled: {exc}") from exc
+        raise InvalidInputError(f"a {type(value).__name__} cannot be journalled: {exc}") from exc
 
 
 @cache

@@ -132,7 +132,7 @@ class Engine(SagaHolder):
         names = checked_fields(fields)
         saga = await self.load(saga_id)
         if why := await unfinished(self.store, saga):
-            raise NotAllowedError(f"saga {saga_id!r} can not be redacted: {why}, and that needs its data", saga_id=saga_id)
+            raise NotAllowedError(f"saga {saga_id!r} cannot be redacted: {why}, and that needs its data", saga_id=saga_id)
         beside = [*saga.amendments, *([saga.reversal] if saga.reversal else [])]
         together = [saga, *[await self.load(each) for each in beside]]
         await redact_journals(self.store, together, names, by=by, now=self._clock())
@@ -251,7 +251,7 @@ class Engine(SagaHolder):
                 return
             if saga.pivot_has_landed and saga.pivot in plan_reversal(saga, self.find).lasting:
                 raise NotAllowedError(
-                    f"saga {saga_id!r} can not be changed any more: its pivot {saga.pivot!r} has landed for good",
+                    f"saga {saga_id!r} cannot be changed any more: its pivot {saga.pivot!r} has landed for good",
                     saga_id=saga_id,
                     operation_id=saga.pivot,
                 )

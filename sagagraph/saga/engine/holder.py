@@ -242,4 +242,4 @@ class SagaHolder:
             held = ", ".join(each.id for each in ended.in_order() if each.hold)
             return c.HoldReversal(f"its reversal {child!r} is held at {held}: resolve that, and resume")
         outputs = {original_id(each.id): each.output for each in ended.in_order()}
-        return c.EndReversal(outputs, tuple(f"{name}: can not be undone" for name in plan.lasting))
+        return c.EndReversal(outputs, tuple(f"{name}: cannot be undone" for name in plan.lasting))

@@ -31,6 +31,6 @@ def upgrade(store_url: str) -> None:
             command.upgrade(config, "head")
     except (SQLAlchemyError, CommandError) as exc:
         why = str(exc.__cause__ or exc).splitlines()[0]
-        raise StoreError(f"{where} can not be brought to this release: {why}") from exc
+        raise StoreError(f"{where} cannot be brought to this release: {why}") from exc
     finally:
         engine.dispose()

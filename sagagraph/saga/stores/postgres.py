@@ -142,7 +142,7 @@ class PostgresSagaStore(SqlSagaStore):
         try:
             return self._connection.insist(work)
         except (psycopg.Error, UnicodeEncodeError) as exc:
-            raise _error(exc, "can not be read") from exc
+            raise _error(exc, "cannot be read") from exc
 
     def _now(self) -> float:
         if self._clock is not None:
@@ -184,7 +184,7 @@ def _open(url: str) -> PostgresConnection:
         _migrate(url, connection)
     except psycopg.Error as exc:
         connection.close()
-        raise StoreError(f"the store can not be opened: {why(exc)}") from exc
+        raise StoreError(f"the store cannot be opened: {why(exc)}") from exc
     except BaseException:
         connection.close()
         raise
@@ -207,5 +207,5 @@ def _error(exc: psycopg.Error | UnicodeEncodeError, failed: str) -> SagaGraphErr
     if isinstance(exc, UnicodeEncodeError):  # possible in a command-line argument
         return InvalidInputError(f"{exc.object!r} is not valid Unicode")
     if isinstance(exc, psycopg.DataError) and exc.sqlstate is None:  # psycopg's own: a text cannot hold NUL
-        return InvalidInputError(f"can not be kept in PostgreSQL: {why(exc)}")
+        return InvalidInputError(f"cannot be kept in PostgreSQL: {why(exc)}")
     return StoreError(f"the journal {failed}: {why(exc)}")

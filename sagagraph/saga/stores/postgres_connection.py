@@ -71,7 +71,7 @@ def connect(url: str) -> psycopg.Connection:
     try:
         return _connected(parameters_of(url))
     except psycopg.Error as exc:
-        raise StoreError(f"the store {name_of(url)} can not be opened: {why(exc)}") from exc
+        raise StoreError(f"the store {name_of(url)} cannot be opened: {why(exc)}") from exc
 
 
 def why(exc: psycopg.Error) -> str:

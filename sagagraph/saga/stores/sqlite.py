@@ -138,7 +138,7 @@ class SqliteSagaStore(SqlSagaStore):
         try:
             return work()
         except sqlite3.Error as exc:
-            raise StoreError(f"the journal can not be read: {exc}") from exc
+            raise StoreError(f"the journal cannot be read: {exc}") from exc
         except UnicodeEncodeError as exc:  # possible in a command-line argument
             raise InvalidInputError(f"{exc.object!r} is not valid Unicode") from exc
 
@@ -187,7 +187,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as exc:
-        raise StoreError(f"the store {path} can not be opened: {exc}") from exc
+        raise StoreError(f"the store {path} cannot be opened: {exc}") from exc
     try:
         _migrate(path, connection)
         _turn_on_wal(connection)
@@ -196,7 +196,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA secure_delete = ON")
     except sqlite3.Error as exc:
         connection.close()
-        raise StoreError(f"the store {path} can not be opened: {exc}") from exc
+        raise StoreError(f"the store {path} cannot be opened: {exc}") from exc
     except BaseException:
         connection.close()
         raise

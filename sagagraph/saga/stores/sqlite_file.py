@@ -21,4 +21,4 @@ def rows_in(path: Path, table: str) -> list[dict[str, Any]]:
                 return []
             return [dict(row) for row in connection.execute(f"SELECT * FROM {table} ORDER BY rowid")]  # noqa: S608 - our own name
     except sqlite3.Error as exc:
-        raise StoreError(f"{path} can not be read: {exc}") from exc
+        raise StoreError(f"{path} cannot be read: {exc}") from exc

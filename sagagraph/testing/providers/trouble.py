@@ -32,7 +32,7 @@ async def a_lost_answer_is_given_again(trial: Trial) -> None:
 
 
 @TROUBLE.add(aid="unreachable", of_each_kind=False)
-async def who_can_not_be_reached_is_a_provider_error(trial: Trial) -> None:
+async def who_cannot_be_reached_is_a_provider_error(trial: Trial) -> None:
     away = trial.bench.unreachable
     assert away is not None  # noqa: S101 - tells the type checker what the aid says
     offer = await trial.offer()

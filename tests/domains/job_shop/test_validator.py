@@ -105,7 +105,7 @@ DONE = {"event": "duration", "job": 1, "step": 1, "minutes": 3}
 def test_an_old_schedule_needs_a_moment() -> None:
     with pytest.raises(InvalidInputError, match="executed_until: say until when"):
         validate_schedule(THREE, rows(quick(THREE)), against=rows(quick(THREE)))
-    with pytest.raises(InvalidInputError, match="against: row 0 can not be read"):
+    with pytest.raises(InvalidInputError, match="against: row 0 cannot be read"):
         validate_schedule(THREE, rows(quick(THREE)), against=[{}], executed_until=3)
 
 
@@ -121,7 +121,7 @@ async def test_what_it_was_shown_is_enough_to_judge_again() -> None:
     assert (await judge(JobShopValidator(), [{**row, "start": 2, "end": 10}], context)).violations[0].code == "PAST_REWRITTEN"
 
 
-def test_a_row_that_can_not_be_read_is_told_by_its_fields() -> None:
+def test_a_row_that_cannot_be_read_is_told_by_its_fields() -> None:
     (fault,) = parse_schedule([{"job": 1, "step": "two", "machine": 0, "start": 3}]).illegible
     assert fault.fault == "step: must be a valid integer, not 'two'; end: is missing"
 

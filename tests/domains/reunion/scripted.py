@@ -81,7 +81,7 @@ class Script:
 
     def repair(self, _problem: ReunionProblem, _plan: ReunionPlan, events: Events) -> ReunionPlan | Infeasible:
         actions = self.repairs.get(len(events))
-        return plan_of(actions) if actions else Infeasible(("Bob can not be at Home by 18:00",), conflict=("Bob", "18:00"))
+        return plan_of(actions) if actions else Infeasible(("Bob cannot be at Home by 18:00",), conflict=("Bob", "18:00"))
 
     def validate(self, plan: Any, context: ContextSlice) -> Verdict:
         """The real judgement, but for what the script objects to."""

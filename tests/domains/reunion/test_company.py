@@ -1,4 +1,4 @@
-"""Who must not wait alone: how it is judged, planned, repaired and told where it can not be."""
+"""Who must not wait alone: how it is judged, planned, repaired and told where it cannot be."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_company_that_is_late_or_cancels_is_none_from_when_that_is_known() -> No
     assert alone(PROBLEM, actions, late) == [("Bob", "S", "10:10", "10:25")]
 
 
-def test_what_can_not_be_read_may_have_been_company() -> None:
+def test_what_cannot_be_read_may_have_been_company() -> None:
     broken = [{**meet("10:10"), "start": "soon"}, CLEO_AT_ONCE, *HOME_AGAIN]
     assert found(judged(PROBLEM, plan_of(*broken))) == [("MALFORMED", 0)]
 

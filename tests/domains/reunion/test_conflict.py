@@ -44,7 +44,7 @@ def test_the_relaxations_help_and_could_not_be_less() -> None:
     assert enough == 1 or not isinstance(plan(goal.scale.at(enough - 1)(by_person(late)), budget()), Solved)
 
 
-def test_what_can_not_be_met_any_more_is_told_of_all_who_are_late_together() -> None:
+def test_what_cannot_be_met_any_more_is_told_of_all_who_are_late_together() -> None:
     problem = problem_of("wedding")
     slow = events_of(problem, {"at": "13:00", "event": "travel_factor", "place": "B", "factor": 3})
     stands = next(standing(problem, solved(problem).plan, slow))

@@ -114,7 +114,7 @@ async def test_an_event_that_changes_nothing_for_anybody_asks_nobody(open_worker
         assert await worker.reunion.outbox.messages(SAGA) == before
 
 
-async def test_a_day_that_is_over_commits_and_can_not_be_taken_back(open_worker: OpenWorker) -> None:
+async def test_a_day_that_is_over_commits_and_cannot_be_taken_back(open_worker: OpenWorker) -> None:
     async with open_worker() as worker:
         await worker.accepted()
         assert await worker.happens(is_over=True, approved_by=None) is SagaStatus.COMMITTED
@@ -127,7 +127,7 @@ async def test_what_happens_after_the_day_is_over_changes_nothing(open_worker: O
     async with open_worker() as worker:
         await worker.accepted()
         await worker.happens(is_over=True, approved_by=None)
-        with pytest.raises(NotAllowedError, match=r"can not be changed any more: its pivot 'day.2' has landed for good"):
+        with pytest.raises(NotAllowedError, match=r"cannot be changed any more: its pivot 'day.2' has landed for good"):
             await worker.happens(LATE)
         assert (await worker.engine.status(SAGA)).status is SagaStatus.COMMITTED
 
@@ -148,7 +148,7 @@ async def test_an_event_that_no_plan_can_meet_leaves_what_people_were_told(open_
         before = await worker.told()
         assert await worker.happens(LATE, TOO_LATE) is SagaStatus.RUNNING
         saga = await worker.engine.load(SAGA)
-        assert (saga.plan.infeasible, await worker.told()) == (("Bob can not be at Home by 18:00",), before)
+        assert (saga.plan.infeasible, await worker.told()) == (("Bob cannot be at Home by 18:00",), before)
         assert saga.request["events"] == [LATE]
 
 

@@ -48,7 +48,7 @@ def test_its_repairs_are_valid_and_keep_the_past() -> None:
     assert validate_plan(problem, as_json(repaired), events, against=as_json(planned[0])).violations == ()
 
 
-def test_what_can_not_be_met_is_said_with_what_would_help() -> None:
+def test_what_cannot_be_met_is_said_with_what_would_help() -> None:
     problem = dinner()
     planned = Solver().plan(problem)
     assert isinstance(planned, tuple)

@@ -60,7 +60,7 @@ def test_a_rental_that_takes_no_time_yet_takes_it_then() -> None:
     assert accept(problem, ["rental:rental car"]).tasks[0].minutes == 30
 
 
-def test_what_was_not_proposed_can_not_be_taken() -> None:
+def test_what_was_not_proposed_cannot_be_taken() -> None:
     with pytest.raises(InvalidInputError, match=r"common_sense: 'kerb:Sarah' is not proposed; there are kerb:James"):
         accept(forgetful(), ["kerb:Sarah"])
 

@@ -220,7 +220,7 @@ PAST: dict[str, tuple[list[Json], str | None, list[Json], list[tuple[str, int | 
     "something made up": ([*OLD, task("nap", "Bob", "09:30", "09:40")], "10:10", [], [("PAST_REWRITTEN", 4)]),
     "something brought forward": ([*OLD[:3], task("nap", "Bob", "10:05", "10:15")], "10:10", [], [("PAST_REWRITTEN", 3)]),
     "something left out, and what follows from it": (OLD[1:], "10:10", [], [("PAST_REWRITTEN", 0)]),
-    "something that can not be read any more": ([{**OLD[0], "do": "drive"}, *OLD[1:]], "10:10", [], [("MALFORMED", 0)]),
+    "something that cannot be read any more": ([{**OLD[0], "do": "drive"}, *OLD[1:]], "10:10", [], [("MALFORMED", 0)]),
 }  # fmt: skip
 
 
@@ -252,7 +252,7 @@ def test_other_people_or_another_place_are_another_past(old: Json, new: Json) ->
     assert [code for code, _ in faults if code != "CONTINUITY"] == ["PAST_REWRITTEN"]
 
 
-def test_what_can_not_be_read_of_the_old_plan_may_have_been_what_the_new_one_tells() -> None:
+def test_what_cannot_be_read_of_the_old_plan_may_have_been_what_the_new_one_tells() -> None:
     old = plan_of({**OLD[0], "end": "?"}, *OLD[1:])
     assert found(judged(PROBLEM, plan_of(*OLD), against=old, executed_until="10:10")) == []
 

@@ -185,20 +185,20 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
         [("UNATTENDED", 0)],
     ),
     "an oven too short": ([task("oven", "Bob", "09:00", "09:30")], [("DURATION", 0)]),
-    "what can not be read, and a fault elsewhere": (
+    "what cannot be read, and a fault elsewhere": (
         [{"do": "travel", "vehicle": "car"}, task("shop", "Cid", "09:00", "09:05")],
         [(MALFORMED, 0), ("DURATION", 1)],
     ),
     "several fields of one action": ([{"do": "task", "who": "Ann", "start": 9}], [(MALFORMED, 0)]),
-    "what can not be read stands for one journey of each": (
+    "what cannot be read stands for one journey of each": (
         [{**TO_B, "start": "soon"}, BACK, travel("car", "Ann", "B-A", "11:00", "11:30", "Bob")],
         [(MALFORMED, 0), (ELSEWHERE, 2)],
     ),
-    "what can not be read is no excuse for what was before": (
+    "what cannot be read is no excuse for what was before": (
         [{**TO_B, "do": "fly"}, task("shop", "Bob", "09:00", "09:10")],
         [(MALFORMED, 0), (ELSEWHERE, 1)],
     ),
-    "what can not be read is no excuse for being somewhere else": (
+    "what cannot be read is no excuse for being somewhere else": (
         [
             {**TO_B, "do": "fly"},
             travel("bus", None, "B-C", "10:00", "10:20", "Cid"),
@@ -206,7 +206,7 @@ WRONG: dict[str, tuple[list[Any], list[tuple[str, int | None]]]] = {
         ],
         [(MALFORMED, 0), (ELSEWHERE, 2)],
     ),
-    "what can not be read may have unlocked it": (
+    "what cannot be read may have unlocked it": (
         [{"do": "task", "task": "rent", "who": "Cid"}, travel("rental", "Cid", "B-A", "09:30", "10:00")],
         [(MALFORMED, 0)],
     ),

@@ -1,4 +1,4 @@
-"""What can not be met together, and what would help: against exhaustive search, which shares no code with the planner."""
+"""What cannot be met together, and what would help: against exhaustive search, which shares no code with the planner."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def refused(request: TripRequest, offers: Iterable[Offer]) -> Infeasible:
 # -- examples ------------------------------------------------------------------------------------------------------------------
 
 
-def test_stars_and_budget_that_can_not_be_met_together() -> None:
+def test_stars_and_budget_that_cannot_be_met_together() -> None:
     palace = hotel("Berlin", "06-11", 4, 500, stars=5), hotel("Cologne", "06-15", 2, 400, stars=5)
     request = trip(stars=(5, 5), budget=Decimal(2000), direct=Direct.ANY, not_on=(Weekday.MONDAY,))
     found = refused(request, [*sample_offers(), *palace])
@@ -62,7 +62,7 @@ def test_a_wish_that_does_not_help_alone_names_what_has_to_go_with_it() -> None:
     )
 
 
-def test_what_can_not_be_had_at_all_is_no_conflict_of_wishes() -> None:
+def test_what_cannot_be_had_at_all_is_no_conflict_of_wishes() -> None:
     found = refused(trip(), sample_offers()[1:])
     assert (found.conflict, found.relaxations) == ((), ())
     assert found.reasons
@@ -165,7 +165,7 @@ EXHAUSTIVE = settings(max_examples=80, deadline=None, suppress_health_check=list
 
 @EXHAUSTIVE
 @given(strict_problems())
-def test_the_conflict_is_a_smallest_set_that_can_not_be_kept(problem: tuple[TripRequest, list[Offer]]) -> None:
+def test_the_conflict_is_a_smallest_set_that_cannot_be_kept(problem: tuple[TripRequest, list[Offer]]) -> None:
     request, offers = problem
     breaks = [broken(request, each) for each in every_trip(request, offers)]
     found = choose(request, market_of(request, offers, departure_days=ALL_DAYS))

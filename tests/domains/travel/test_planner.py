@@ -261,7 +261,7 @@ def test_a_window_that_ends_too_early_names_the_earliest_end() -> None:
         (4, "no flight or train from Cologne to San Francisco has 1 seat on the days in question"),
     ],
 )
-def test_what_can_not_be_had_at_all_is_named(missing: int, reason: str) -> None:
+def test_what_cannot_be_had_at_all_is_named(missing: int, reason: str) -> None:
     offers = sample_offers()
     del offers[missing]
     assert refused(trip(), offers) == (reason,)

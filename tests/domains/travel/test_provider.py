@@ -276,7 +276,7 @@ def test_what_is_no_http_url_is_refused_by_name(url: str) -> None:
 
 async def test_a_service_that_is_not_there_is_named() -> None:
     async with HttpReservationProvider("http://127.0.0.1:9") as provider:
-        with pytest.raises(ProviderError, match=r"^the reservation service at http://127\.0\.0\.1:9 can not be reached: "):
+        with pytest.raises(ProviderError, match=r"^the reservation service at http://127\.0\.0\.1:9 cannot be reached: "):
             await provider.now()
 
 
@@ -301,6 +301,6 @@ async def test_a_closed_provider_can_be_used_again() -> None:
 
 async def test_the_proxy_of_the_environment_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.invalid:3128")
-    with pytest.raises(ProviderError, match="can not be reached") as caught:
+    with pytest.raises(ProviderError, match="cannot be reached") as caught:
         await HttpReservationProvider("http://localhost:9").now()
     assert "proxy" not in str(caught.value)

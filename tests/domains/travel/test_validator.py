@@ -304,7 +304,7 @@ invalid_plans: dict[str, tuple[str, str | None, Itinerary]] = {
 }  # fmt: skip
 
 BREAKS_MORE = {"the first day that a datetime can hold": {"DATE_PAST", "WINDOW"}}
-"""What else can not be right, when that is wrong."""
+"""What else cannot be right, when that is wrong."""
 
 
 @pytest.mark.parametrize("name", invalid_plans)
@@ -389,7 +389,7 @@ def test_a_price_that_has_fallen_is_found_too() -> None:
         pytest.param(hotel("Berlin", "06-11", 4, 77), id="something else"),
     ],
 )
-def test_what_can_not_be_had_any_more_is_found(quote: Offer | None) -> None:
+def test_what_cannot_be_had_any_more_is_found(quote: Offer | None) -> None:
     verdict = judge_with(T3=quote)
     assert [(violation.code, violation.scope) for violation in verdict.violations] == [("UNAVAILABLE", {"leg": "T3"})]
 

@@ -27,7 +27,7 @@ Specs = list[OperationSpec]
 
 @dataclass(frozen=True)
 class Fault:
-    """`codes`: any one of them tells of it. One of the two changes is made; a case in which it can not be made is left out."""
+    """`codes`: any one of them tells of it. One of the two changes is made; a case in which it cannot be made is left out."""
 
     codes: frozenset[str]
     in_plan: Callable[[Case], None] | None = None

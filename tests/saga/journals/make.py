@@ -102,7 +102,7 @@ async def held(engine: Engine) -> None:
 
 
 async def stuck(engine: Engine) -> None:
-    """A compensation was lost and can not be repeated."""
+    """A compensation was lost and cannot be repeated."""
     service = Service(remembers_keys=False)
     service.on("undo flight", is_lost)
     with suppress(ValueError):

@@ -241,7 +241,7 @@ async def test_rows_of_a_saga_that_is_no_more_are_withdrawn(store: SagaStore, pr
     assert_same(written(store), expected(projections[:1]))
 
 
-# -- what can not be projected -------------------------------------------------------------------------------------------
+# -- what cannot be projected -------------------------------------------------------------------------------------------
 
 
 async def test_an_unknown_saga_leaves_nothing_behind(store: SagaStore, projector: Projector) -> None:

@@ -314,7 +314,7 @@ async def test_leases_go_by_the_clock_of_the_database(
         await near.take("trip", owner=this_owner("third"), ttl_s=1)
 
 
-# -- what PostgreSQL can not keep ----------------------------------------------------------------------------------------
+# -- what PostgreSQL cannot keep ----------------------------------------------------------------------------------------
 
 
 async def test_an_id_with_a_character_that_no_text_can_have_is_bad_input_and_of_nobody_else(near: PostgresSagaStore) -> None:
@@ -437,7 +437,7 @@ OBSTACLES = [wrong_password, unknown_database, no_server, unknown_host, a_newer_
 
 
 @pytest.mark.parametrize("obstacle", OBSTACLES)
-async def test_what_can_not_be_opened_is_named_in_one_clear_line(empty_database: str, obstacle: Callable[[str], str]) -> None:
+async def test_what_cannot_be_opened_is_named_in_one_clear_line(empty_database: str, obstacle: Callable[[str], str]) -> None:
     url = obstacle(empty_database)
     with pytest.raises(StoreError) as raised:
         await open_store(url)

@@ -317,7 +317,7 @@ async def begin_in(path: Path) -> None:
     await begin(await SqliteSagaStore.open(path))
 
 
-def test_a_file_that_can_not_be_written_is_named_in_one_clear_line(journal: Path) -> None:
+def test_a_file_that_cannot_be_written_is_named_in_one_clear_line(journal: Path) -> None:
     journal.chmod(0o400)
     journal.parent.chmod(0o500)
     try:

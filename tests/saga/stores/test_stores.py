@@ -133,7 +133,7 @@ def test_rule_10_a_field_that_an_older_release_did_not_write_reads_as_its_defaul
         Record("SagaBegun", 1, '{"domain": "", "request": null}'),
     ],
 )
-def test_rule_10_an_event_that_can_not_be_read_is_never_guessed(record: Record) -> None:
+def test_rule_10_an_event_that_cannot_be_read_is_never_guessed(record: Record) -> None:
     with pytest.raises(JournalError, match=record.type):
         decode(record, 0.0)
 

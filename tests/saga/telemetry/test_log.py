@@ -144,7 +144,7 @@ class Leaky:
     name, version = "leaky", 1
 
     def validate(self, artifact: Any, _context: ContextSlice) -> Verdict:
-        raise ValueError(f"can not judge {SECRET}")
+        raise ValueError(f"cannot judge {SECRET}")
 
 
 async def test_no_payload_and_no_words_of_an_exception_get_out(open_engine: OpenEngine, lines: Lines, recorded: Recorded) -> None:

@@ -81,7 +81,7 @@ async def test_the_expected_price_has_to_be_the_price(sandbox: Caller) -> None:
     await sandbox.booked(offer, quantity=2, expected_price=2 * offer["price"])
 
 
-async def test_what_has_started_can_not_be_booked_any_more(sandbox: Caller) -> None:
+async def test_what_has_started_cannot_be_booked_any_more(sandbox: Caller) -> None:
     offer = (await sandbox.trains("Berlin", "Cologne", "2025-03-01"))[0]
     await sandbox.advance(86400)
     assert code(await sandbox.book(offer)) == (422, "date_past")

@@ -102,7 +102,7 @@ async def test_a_refund_is_no_more_than_the_payment(sandbox: Caller) -> None:
     assert await sandbox.ledger("refunds") == []
 
 
-async def test_what_does_not_exist_can_not_be_undone_or_paid_for(sandbox: Caller) -> None:
+async def test_what_does_not_exist_cannot_be_undone_or_paid_for(sandbox: Caller) -> None:
     assert code(await sandbox.cancel("R-7")) == (404, "unknown_reservation")
     assert code(await sandbox.pay(5, reservations=["R-7"])) == (404, "unknown_reservation")
     assert code(await sandbox.refund("P-7")) == (404, "unknown_payment")

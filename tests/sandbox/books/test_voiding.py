@@ -75,7 +75,7 @@ async def test_a_void_cancels_everything_under_a_key_that_landed_twice(open_sand
         assert code(await sandbox.book(key="k")) == (422, "voided")
 
 
-async def test_the_key_of_a_cancellation_or_refund_can_not_be_voided(sandbox: Caller) -> None:
+async def test_the_key_of_a_cancellation_or_refund_cannot_be_voided(sandbox: Caller) -> None:
     reservation, payment = await sandbox.booked(), (await sandbox.pay()).json()
     await sandbox.cancel(reservation["id"], key="c")
     await sandbox.refund(payment["id"], key="r")

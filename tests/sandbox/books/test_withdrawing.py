@@ -28,5 +28,5 @@ async def test_a_customer_who_cancels_it_all_the_same_pays_as_for_any_second_can
     assert (await sandbox.cancel(reservation["id"])).json()["fee"] > 0
 
 
-async def test_an_unknown_reservation_can_not_be_withdrawn(sandbox: Caller) -> None:
+async def test_an_unknown_reservation_cannot_be_withdrawn(sandbox: Caller) -> None:
     assert code(await sandbox.client.post("/reservations/R-99999/withdraw")) == (404, "unknown_reservation")

@@ -71,7 +71,7 @@ def test_what_is_no_list_of_entries_is_refused_on_one_line(tmp_path: Path, conte
     assert "\n" not in str(raised.value)
 
 
-def test_a_file_that_can_not_be_read_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "missing.json", tmp_path):
         with pytest.raises(InvalidInputError, match=r"^--faults: .* cannot be read: "):
             load_faults(path)

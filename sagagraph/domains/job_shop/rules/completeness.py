@@ -12,7 +12,7 @@ def check_readable(case: Case) -> Iterator[Violation]:
     if case.plan.fault:
         yield Violation(code="MALFORMED", message=case.plan.fault, scope={"field": "schedule"})
     for each in case.plan.illegible:
-        message = f"row {each.index} can not be read: {each.fault}"
+        message = f"row {each.index} cannot be read: {each.fault}"
         yield Violation(code="MALFORMED", message=message, scope={"row": each.index})
 
 

@@ -49,7 +49,7 @@ def validate_schedule(
     `events` in the order of `at`. What began before `executed_until` is history; None: before the first event.
 
     Raises:
-        InvalidInputError: there is an old schedule, and nothing says until when it was carried out, or it can not be read.
+        InvalidInputError: there is an old schedule, and nothing says until when it was carried out, or it cannot be read.
     """
     history = None
     if against is not None:

@@ -138,7 +138,7 @@ def _tell_unsolved(
     conflict = Why(problem, Budget.of(seconds), setting).conflict()
     told = conflict_json(conflict)
     if not as_json:
-        render.stderr.print("there is no plan: these can not be met together", markup=False)
+        render.stderr.print("there is no plan: these cannot be met together", markup=False)
         for each in told:
             helped = f" ({each['relax']['sentence']}, there would be one)" if each["relax"] else ""
             render.stderr.print(f"  {each['sentence']}{helped}", markup=False)

@@ -184,7 +184,7 @@ def _neighbourhoods(stands: Standing, situation: Situation) -> Iterator[frozense
 
 
 def _touched(stands: Standing, situation: Situation) -> frozenset[str]:
-    """Whom the events name, whose actions can not stay as they are, and who is on the way for longer than was planned."""
+    """Whom the events name, whose actions cannot stay as they are, and who is on the way for longer than was planned."""
     touched = {name for event in stands.events for name in _named(event)}
     broken = [action for action in stands.planned.values() if slack_of(situation, action) is None]
     touched |= {name for action in broken for name in _involved(action)}

@@ -10,7 +10,7 @@ from sagagraph.validators.verdict import Violation
 
 
 def check_readable(case: Case) -> Iterator[Violation]:
-    """Once for each action that can not be read."""
+    """Once for each action that cannot be read."""
     if case.plan.fault:
         yield Violation(code="MALFORMED", message=case.plan.fault, scope={"field": "actions"})
     for each in case.plan.broken:
@@ -18,7 +18,7 @@ def check_readable(case: Case) -> Iterator[Violation]:
         fields = [field for field, _ in each.faults if field]
         yield Violation(
             code="MALFORMED",
-            message=f"action {each.index} can not be read: {said}",
+            message=f"action {each.index} cannot be read: {said}",
             scope={"action": each.index, **({"field": fields[0]} if fields else {})},
             evidence={"fields": dict(each.faults)},
         )

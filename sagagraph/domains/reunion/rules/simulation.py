@@ -77,7 +77,7 @@ class Simulation:
         }
         self.hindrances: list[Hindrance] = []
         self.sites: dict[int, str | None] = {}
-        """Where each task's action is; None where that can not be said."""
+        """Where each task's action is; None where that cannot be said."""
         self.misplaced: list[int] = []
         """Tasks' actions at another place than the task's."""
         self._traces = traces

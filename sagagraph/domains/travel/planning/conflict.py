@@ -33,7 +33,7 @@ class Conflict:
         self._kept: list[Wishes] = []
         self._refused: list[Wishes] = []
         self.wishes = self._smallest_refused()
-        """A smallest set that can not be kept together; empty where there is no trip at all."""
+        """A smallest set that cannot be kept together; empty where there is no trip at all."""
 
     @property
     def in_words(self) -> tuple[str, ...]:

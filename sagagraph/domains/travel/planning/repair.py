@@ -79,7 +79,7 @@ async def repair(damage: Damage, provider: ReservationProvider, cities: Collecti
     read.
     """
     if spoilt := _spoilt(damage):
-        return Infeasible((f"{'; '.join(spoilt)}: what has begun can not be changed any more",))
+        return Infeasible((f"{'; '.join(spoilt)}: what has begun cannot be changed any more",))
     now = await provider.now()
     quoted = await _still_to_be_had(damage, provider)
     market = await _beside_what_failed(damage, quoted, provider, now)

@@ -120,7 +120,7 @@ class Wire:
     def _unreachable(self, exc: httpx2.HTTPError) -> str:
         if isinstance(exc, httpx2.TimeoutException):
             return f"the reservation service at {self._shown_url} did not answer within {self._timeout_s:g} s"
-        return f"the reservation service at {self._shown_url} can not be reached: {exc or type(exc).__name__}"
+        return f"the reservation service at {self._shown_url} cannot be reached: {exc or type(exc).__name__}"
 
     def _complaint(self, response: httpx2.Response) -> str:
         error = _error_of(response)
@@ -128,7 +128,7 @@ class Wire:
         return f"the reservation service at {self._shown_url} answered {response.status_code}{said and f': {said}'}"
 
     def _unreadable(self, path: str) -> str:
-        return f"the answer of the reservation service at {self._shown_url} to {path} can not be read"
+        return f"the answer of the reservation service at {self._shown_url} to {path} cannot be read"
 
 
 class _Error(BaseModel):

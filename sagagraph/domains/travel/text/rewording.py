@@ -56,7 +56,7 @@ async def reworded(
     """A complete request; None where the model is of no help.
 
     Raises:
-        ModelError: the model can not be asked.
+        ModelError: the model cannot be asked.
     """
     quoted = Quoted({"text": text}, mint())
     question = Question(f"{_INSTRUCTIONS}\n{quoted.rule}", quoted, Rewording.model_json_schema(), max_tokens=256)

@@ -50,7 +50,7 @@ def _unlike(known: Operation, spec: OperationSpec, formerly: tuple[tuple[str, in
         return f"was removed from the plan; {another}"
     if known.spec.inputs != spec.inputs:
         if is_redacted(known.spec.inputs):
-            return "was redacted: its body can not be run again"
+            return "was redacted: its body cannot be run again"
         return f"was journalled with other arguments; {another}"
     if journalled not in ((spec.action, spec.action_version), *formerly):
         name, version = journalled
@@ -71,7 +71,7 @@ def _placed_around_pivot(saga: Saga, spec: OperationSpec) -> OperationSpec:
     waits = pivot.status is OperationStatus.PLANNED and not _is_behind_pivot(saga, spec)
     if spec.kind is ActionKind.PIVOT or (spec.kind is ActionKind.COMPENSATABLE and not waits):
         raise WorkflowError(
-            f"saga {saga.id!r}: {spec.kind.value} operation {spec.id!r} can not come after the pivot {pivot.id!r}; "
+            f"saga {saga.id!r}: {spec.kind.value} operation {spec.id!r} cannot come after the pivot {pivot.id!r}; "
             "run it before the pivot",
             saga_id=saga.id,
             operation_id=spec.id,
@@ -100,7 +100,7 @@ def complete_body(saga: Saga, command: c.CompleteBody, _now: float) -> Events:
     for name in removed:
         if comes_after_pivot(saga, name) or name == saga.pivot:
             raise ConflictError(
-                f"saga {saga.id!r}: its body did not ask for {name!r} again, which can not be undone any more",
+                f"saga {saga.id!r}: its body did not ask for {name!r} again, which cannot be undone any more",
                 saga_id=saga.id,
                 operation_id=name,
             )

@@ -59,7 +59,7 @@ def why_not_cancelled(saga: Saga) -> str:
         name = saga.amending.saga
         return f"it is being changed by {name!r}: cancel that first, or resume it"
     if saga.pivot_has_landed and (parent := amended_by(saga)):
-        return f"it has changed saga {parent!r}, and can not be taken back by itself: resume it, then cancel {parent!r}"
+        return f"it has changed saga {parent!r}, and cannot be taken back by itself: resume it, then cancel {parent!r}"
     return ""
 
 
@@ -70,13 +70,13 @@ def check_cancellable(saga: Saga) -> None:
             f"saga {saga.id!r} undoes another one, and can only go on: resume it, or resolve what is held", saga_id=saga.id
         )
     if why := why_not_cancelled(saga):
-        raise NotAllowedError(f"saga {saga.id!r} can not be cancelled: {why}", saga_id=saga.id)
+        raise NotAllowedError(f"saga {saga.id!r} cannot be cancelled: {why}", saga_id=saga.id)
 
 
 def check_not_redacted(saga: Saga) -> None:
     if saga.redacted and saga.stage is Stage.COMMITTED:
         raise NotAllowedError(
-            f"saga {saga.id!r} can not be cancelled: what undoing it would need is redacted ({', '.join(saga.redacted)}); "
+            f"saga {saga.id!r} cannot be cancelled: what undoing it would need is redacted ({', '.join(saga.redacted)}); "
             "undo it with the provider",
             saga_id=saga.id,
         )
@@ -105,7 +105,7 @@ def check_reversible(saga: Saga, lasting: Collection[str]) -> None:
     """Check that a saga can be reversed. `lasting`: the operations that nothing can undo."""
     if saga.pivot in lasting:
         raise NotAllowedError(
-            f"saga {saga.id!r} can not be cancelled: its pivot {saga.pivot!r} has landed; {', '.join(lasting)} would remain",
+            f"saga {saga.id!r} cannot be cancelled: its pivot {saga.pivot!r} has landed; {', '.join(lasting)} would remain",
             saga_id=saga.id,
             operation_id=saga.pivot,
         )
@@ -121,13 +121,13 @@ def begin_amendment(saga: Saga, command: c.BeginAmendment, _now: float) -> Event
     if saga.amending and (saga.amending.saga, saga.amending.request) == (command.saga, command.request):
         return ()
     if saga.stage is not Stage.COMMITTED or saga.cancel_by:
-        raise NotAllowedError(f"saga {saga.id!r} {_is_busy(saga)}: it can not be changed now", saga_id=saga.id)
+        raise NotAllowedError(f"saga {saga.id!r} {_is_busy(saga)}: it cannot be changed now", saga_id=saga.id)
     if saga.driver is not e.Driver.WORKFLOW:
         raise NotAllowedError(f"saga {saga.id!r} has no plan that could be changed", saga_id=saga.id)
     if parent := amended_by(saga):
         raise NotAllowedError(f"saga {saga.id!r} has changed saga {parent!r}: change that one", saga_id=saga.id)
     if saga.redacted:
-        raise NotAllowedError(f"saga {saga.id!r} can not be changed: what that would need is redacted", saga_id=saga.id)
+        raise NotAllowedError(f"saga {saga.id!r} cannot be changed: what that would need is redacted", saga_id=saga.id)
     amendment = msgspec.convert(command.request, Amendment)
     if (amendment.plan_version, amendment.plan_hash) != (saga.plan.version, saga.plan.hash) or command.saga in saga.amendments:
         raise ConflictError(f"saga {saga.id!r} has been changed meanwhile; look at it again", saga_id=saga.id)

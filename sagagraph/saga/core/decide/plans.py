@@ -68,10 +68,10 @@ def declare_infeasible(saga: Saga, command: c.DeclareInfeasible, _now: float) ->
 def change_request(saga: Saga, command: c.ChangeRequest, _now: float) -> Events:
     is_open = saga.stage in (Stage.PLANNING, Stage.AWAITING_APPROVAL, Stage.RUNNING) and not saga.cancel_by
     if saga.driver is not e.Driver.WORKFLOW or not is_open:
-        raise NotAllowedError(f"saga {saga.id!r} is {status_of(saga).value}: its request can not be changed", saga_id=saga.id)
+        raise NotAllowedError(f"saga {saga.id!r} is {status_of(saga).value}: its request cannot be changed", saga_id=saga.id)
     if saga.pivot_is_open or saga.pivot_has_landed:
         raise NotAllowedError(
-            f"saga {saga.id!r}: its pivot {saga.pivot!r} is under way: its request can not be changed any more; cancel it",
+            f"saga {saga.id!r}: its pivot {saga.pivot!r} is under way: its request cannot be changed any more; cancel it",
             saga_id=saga.id,
             operation_id=saga.pivot,
         )
@@ -152,7 +152,7 @@ def _check_pivot_allows(saga: Saga, command: c.AcceptPlan) -> None:
     if comes or command.removed:
         name = [*comes, *command.removed][0]
         raise ConflictError(
-            f"saga {saga.id!r}: a plan that changes {name!r} comes too late: the pivot {saga.pivot!r} can not be taken back; "
+            f"saga {saga.id!r}: a plan that changes {name!r} comes too late: the pivot {saga.pivot!r} cannot be taken back; "
             "cancel the saga",
             saga_id=saga.id,
             operation_id=name,
@@ -169,7 +169,7 @@ def _check_removable(saga: Saga, name: str, removed: set[str], replaced: Mapping
         return
     why = f"{kept[0]!r} depends on it" if settled else f"it is {operation.status.value}: settle it first"
     raise ConflictError(
-        f"saga {saga.id!r}: operation {name!r} can not be removed from the plan: {why}",
+        f"saga {saga.id!r}: operation {name!r} cannot be removed from the plan: {why}",
         saga_id=saga.id,
         operation_id=name,
     )

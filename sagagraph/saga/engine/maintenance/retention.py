@@ -123,7 +123,7 @@ def append_to_archive(path: Path, documents: Iterable[dict[str, Json]]) -> None:
         if is_new:
             _sync_folder(path.parent)
     except OSError as exc:
-        raise StoreError(f"the archive {path} can not be written: {exc}; nothing was deleted") from exc
+        raise StoreError(f"the archive {path} cannot be written: {exc}; nothing was deleted") from exc
 
 
 def _complete_lines(file: BinaryIO, path: Path) -> set[bytes]:

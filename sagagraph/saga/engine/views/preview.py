@@ -42,7 +42,7 @@ async def preview_cancel(saga: Saga, find: Find) -> CancelPreview:
     live = [saga.operations[name] for name in undo_order(saga) if _is_open(saga.operations[name])]
     reversing = saga.pivot_has_landed
     lasting = plan_reversal(saga, find).lasting if reversing else _without_compensation(live)
-    residue = [f"{name}: can not be undone" for name in lasting]
+    residue = [f"{name}: cannot be undone" for name in lasting]
     undone: list[UndoneOperation] = []
     for operation in live:
         if operation.id in lasting:

@@ -157,7 +157,7 @@ class _Tables:
                 return work(connection)
         except SQLAlchemyError as exc:
             why = str(exc.__cause__ or exc).splitlines()[0]
-            raise StoreError(f"the projections in {self._name} can not be read or written: {why}") from exc
+            raise StoreError(f"the projections in {self._name} cannot be read or written: {why}") from exc
 
 
 def _clear(connection: Connection, saga_id: str) -> None:

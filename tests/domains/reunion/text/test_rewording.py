@@ -1,4 +1,4 @@
-"""A model may put sentences in order for the rules; it can not invite anybody, nor forget one."""
+"""A model may put sentences in order for the rules; it cannot invite anybody, nor forget one."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def test_what_it_adds_changes_or_leaves_out_is_not_taken(sentences: list[s
     assert await read(sentences) is None
 
 
-async def test_an_answer_that_can_not_be_used_is_of_no_help_and_an_outage_is_told() -> None:
+async def test_an_answer_that_cannot_be_used_is_of_no_help_and_an_outage_is_told() -> None:
     assert await read(UnusableAnswerError("prose")) is None
     assert await reworded(TEXT, model=Scripted({"sentences": PLAIN, "approve": True})) is None
     with pytest.raises(ModelError, match="down"):

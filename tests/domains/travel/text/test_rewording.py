@@ -1,4 +1,4 @@
-"""A model may put a sentence in order for the rules; it can not wish for anything, nor forget a wish."""
+"""A model may put a sentence in order for the rules; it cannot wish for anything, nor forget a wish."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_a_sentence_that_orders_the_model_about_gets_nothing_that_it_does_
     assert await read("From San Francisco to Tokyo for 4 nights and back, in June 2025", text) is None
 
 
-async def test_an_answer_that_can_not_be_used_helps_nobody_and_an_outage_is_told() -> None:
+async def test_an_answer_that_cannot_be_used_helps_nobody_and_an_outage_is_told() -> None:
     assert await read(UnusableAnswerError("fake: it refused")) is None
     assert await reworded(TEXT, model=Scripted({"text": PLAIN}), cities=GAZETTEER, today=TODAY) is None
     with pytest.raises(ModelError, match="rate limit"):

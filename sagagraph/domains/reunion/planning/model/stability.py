@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def slack_of(situation: Situation, action: Action) -> int | None:
-    """How much longer than it has to it is stated to last; None: it can not be kept, something in it is not so any more."""
+    """How much longer than it has to it is stated to last; None: it cannot be kept, something in it is not so any more."""
     names = {each.name for each in situation.travellers}
     if not names.issuperset(action.people) or action.end > situation.ends or not _is_possible(situation, action):
         return None
