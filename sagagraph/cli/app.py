@@ -338,6 +338,14 @@ def db_upgrade(store: o.Store = "", as_json: o.AsJson = False) -> None:
     o.end(stores.upgrade(Options(store, as_json=as_json)))
 
 
+@db.command("restored")
+def db_restored(store: o.Store = "", as_json: o.AsJson = False) -> None:
+    """Say that a backup was put back or a replica promoted: open sagas then ask before anything goes out."""
+    from sagagraph.cli import store as stores
+
+    o.end(stores.restored(Options(store, as_json=as_json)))
+
+
 @db.command("project")
 def db_project(saga: o.AnySaga = None, store: o.Store = "", as_json: o.AsJson = False) -> None:
     """Bring the projections' tables up to date: of that saga, or of all that have moved on."""

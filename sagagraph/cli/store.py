@@ -53,6 +53,20 @@ async def upgrade(options: Options) -> int:
     return 0
 
 
+async def restored(options: Options) -> int:
+    """Say that an earlier state of the store was put back."""
+    async with open_engine(options.settings) as engine:
+        names = await engine.restored()
+        epoch, url = engine.store.epoch, public_name(options.settings.store_url)
+    if options.as_json:
+        render.print_json({"store": url, "epoch": epoch, "open": names})
+        return 0
+    render.stdout.print(f"{url} begins its epoch {epoch}: open sagas ask before they act", markup=False)
+    for name in names:
+        render.stdout.print(f"{name}: resume it", markup=False)
+    return 0
+
+
 async def project(options: Options, saga_id: str | None) -> int:
     from sagagraph.saga.stores.projections.projector import Projector
 

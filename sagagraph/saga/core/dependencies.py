@@ -39,7 +39,7 @@ _UNDONE = frozenset({OperationStatus.COMPENSATED, OperationStatus.VOIDED})
 
 def is_closed(operation: Operation) -> bool:
     """Tell whether nothing of the operation is live outside, and nothing of it can become live."""
-    if operation.in_flight:
+    if operation.in_flight or (operation.doubted and operation.status is OperationStatus.PLANNED):
         return False
     return operation.status in _CLOSED or not operation.has_effect
 

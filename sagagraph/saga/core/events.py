@@ -69,6 +69,8 @@ class SagaBegun(Struct, frozen=True, omit_defaults=True):
     """A JSON value; the same saga id with another one is a conflict."""
     approved_by: str = ""
     """Who approved in advance any valid plan that is found; usually nobody."""
+    store_epoch: int | None = None
+    """The store's at that time; None is the first."""
 
 
 class LeaseTaken(Struct, frozen=True, omit_defaults=True):
@@ -77,6 +79,10 @@ class LeaseTaken(Struct, frozen=True, omit_defaults=True):
     owner: str
     looks_again: bool = True
     """Also looks again at what was held or stuck; false if a person is about to say what became of it."""
+    store_epoch: int | None = None
+    """The store's at that time. A higher one than before says that the store was restored: what this journal does not show may
+    have happened nevertheless (docs/protocol.md rule 11).
+    """
 
 
 class PlanProposed(Struct, frozen=True, omit_defaults=True):
@@ -169,6 +175,20 @@ class AttemptStarted(Struct, frozen=True, omit_defaults=True):
     deadline: float
     claim: bool = False
     """Called again under the same key only to be undone (docs/protocol.md rule 3b)."""
+
+
+class OperationDoubted(Struct, frozen=True, omit_defaults=True):
+    """The store was restored: a call of it, or of its compensation if it had succeeded, may have gone out that no journal shows
+    (docs/protocol.md rule 11).
+    """
+
+    operation: str
+    since: float
+    """The earliest moment of such a call."""
+    deadline: float
+    """The latest that such a call can have had."""
+    given_up: bool = False
+    """It is not called any more, only sealed."""
 
 
 class OperationSucceeded(Struct, frozen=True, omit_defaults=True):
@@ -441,6 +461,7 @@ Event = (
     | RepairGivenUp
     | OperationPlanned
     | AttemptStarted
+    | OperationDoubted
     | OperationSucceeded
     | OperationRejected
     | AttemptRefused

@@ -9,13 +9,14 @@ from __future__ import annotations
 from sagagraph.saga.core.events import (
     CompensationFailed,
     Fault,
+    OperationDoubted,
     OperationFailed,
     OperationGivenUp,
     OperationHeld,
     ProbeAnswer,
     Via,
 )
-from sagagraph.saga.core.state import Operation, Undo, UndoCall
+from sagagraph.saga.core.state import Operation, Saga, Undo, UndoCall
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Step, Wait
 from sagagraph.workflow.kind import ActionKind
 
@@ -44,13 +45,14 @@ def settle(operation: Operation, now: float, *, after_pivot: bool) -> Step:
 _SEPARATE = "make the effect an operation of its own (saga.run, saga_tool), or wait in another one"
 
 
-def seal(operation: Operation, now: float, *, may_claim: bool) -> Step:
+def seal(operation: Operation, now: float, *, may_claim: bool, may_void: bool = True) -> Step:
     """Apply rule 3b: an acknowledged void; else an enforced deadline and a probe; else a claim; else hold.
 
-    `may_claim`: the saga (or this operation) is going back, so that whatever a claim lands will be undone.
+    `may_claim`: the saga (or this operation) is going back, so that whatever a claim lands will be undone. Without `may_void`
+    something may stand on it that must be undone first.
     """
     terms = operation.spec.guarantees
-    if terms.void:
+    if terms.void and may_void:
         return Wait(operation.not_before) if operation.not_before > now else CallVoid(operation.id)
     if terms.deadline and operation.spec.has_probe:
         return _seal_by_deadline(operation, now)
@@ -77,6 +79,12 @@ def resettle(operation: Operation, undo: Undo, now: float) -> Step:
     if harmless:
         return _stuck(operation, "its compensation was not acknowledged in the attempts that its policy allows")
     return _stuck(operation, f"its compensation is in doubt and cannot be repeated safely ({_probed(operation)})")
+
+
+def doubt(saga: Saga, operation: Operation, *, given_up: bool = False) -> OperationDoubted:
+    """Apply rule 11: put in doubt what may have been done without the journal's knowledge, before its first call."""
+    since, until = (saga.doubt.since, saga.doubt.until) if saga.doubt else (saga.begun_at, saga.last_at)
+    return OperationDoubted(operation.id, since, until + operation.spec.policy.timeout_s, given_up)
 
 
 def settles_itself(operation: Operation, now: float) -> bool:

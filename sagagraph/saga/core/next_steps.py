@@ -19,6 +19,7 @@ from sagagraph.saga.core.dependencies import (
 )
 from sagagraph.saga.core.events import (
     Driver,
+    OperationDoubted,
     OperationGivenUp,
     OperationSkipped,
     PlanDisrupted,
@@ -27,7 +28,7 @@ from sagagraph.saga.core.events import (
     SagaTurnedBack,
     Via,
 )
-from sagagraph.saga.core.in_doubt import can_be_sealed_at_once, resettle, seal, settle
+from sagagraph.saga.core.in_doubt import can_be_sealed_at_once, doubt, resettle, seal, settle
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.core.steps import CallAction, CallCompensation, Record, Reverse, Step, Verify, Wait
@@ -80,7 +81,7 @@ def _due(saga: Saga) -> list[Operation]:
 
 def _going_forward(saga: Saga, now: float) -> tuple[Step, ...]:
     if turn := _turn(saga):
-        return (Record(turn),)
+        return (Record(_pivot_first(saga, turn)),)
     if saga.cancel_by and saga.pivot_has_landed:
         return _finishing_before_reversal(saga, now)
     steps = tuple(_forward_steps(saga, now))
@@ -113,6 +114,14 @@ def _turn(saga: Saga) -> SagaTurnedBack | PlanDisrupted | None:
     cause = f"{first}: {fault.message if fault else 'given up'}"
     is_repairable = saga.plan.revisable and saga.pivot not in saga.index.fatal
     return PlanDisrupted(cause, first) if is_repairable else SagaTurnedBack(cause, first)
+
+
+def _pivot_first(saga: Saga, turn: SagaTurnedBack | PlanDisrupted) -> SagaTurnedBack | PlanDisrupted | OperationDoubted:
+    """Return what comes before turning back where the pivot may have landed unseen: it is sealed first (rules 5 and 11)."""
+    pivot = saga.pivot_operation
+    if isinstance(turn, SagaTurnedBack) and pivot is not None and pivot.doubted and pivot.status is OperationStatus.PLANNED:
+        return doubt(saga, pivot, given_up=True)
+    return turn
 
 
 def _forward_steps(saga: Saga, now: float) -> Iterator[Step]:
@@ -156,6 +165,8 @@ def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
         return Record(OperationSkipped(operation.id, "its condition does not hold"))
     if operation.spec.kind is ActionKind.PIVOT and not is_past_pivot_gate(saga):
         return None
+    if operation.doubted:
+        return Record(doubt(saga, operation))
     return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id)
 
 
@@ -188,13 +199,31 @@ def _going_back(saga: Saga, now: float) -> tuple[Step, ...]:
 def _backward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
     match operation.status:
         case OperationStatus.IN_DOUBT:
-            return seal(operation, now, may_claim=is_undoable(operation) and not rests_on_undone(saga, operation))
+            is_free_to_go = not saga.index.below.get(operation.id)
+            may_claim = is_free_to_go and is_undoable(operation) and not rests_on_undone(saga, operation)
+            return seal(operation, now, may_claim=may_claim, may_void=is_free_to_go)
+        case OperationStatus.PLANNED if operation.doubted:
+            return _step_to_doubt(saga, operation)
         case OperationStatus.SUCCEEDED if is_undoable(operation):
-            return CallCompensation(operation.id)
+            return Record(doubt(saga, operation)) if operation.doubted else CallCompensation(operation.id)
         case OperationStatus.COMPENSATING if operation.undo:
             return resettle(operation, operation.undo, now)
         case _:
             return None
+
+
+def _step_to_doubt(saga: Saga, operation: Operation) -> Step | None:
+    """Find out whether an operation was reached without the journal's knowledge, once that is known of what it depends on."""
+    needs = [saga.operations[each] for each in operation.spec.depends_on]
+    if any(each.has_effect and each.status in _UNKNOWN for each in needs):
+        return None
+    if any(each.status in _UNDONE for each in needs) or condition_holds(saga, operation):
+        return Record(doubt(saga, operation, given_up=True))
+    return Record(OperationSkipped(operation.id, "what it depends on never succeeded"))
+
+
+_UNDONE = frozenset({OperationStatus.COMPENSATED, OperationStatus.VOIDED})
+_UNKNOWN = frozenset({OperationStatus.PLANNED, OperationStatus.STARTED, OperationStatus.IN_DOUBT, OperationStatus.HELD})
 
 
 # -- the end ---------------------------------------------------------------------------------------------------------

@@ -104,6 +104,8 @@ class Operation(Struct, frozen=True):
     undo_output: Json = None
     verdicts: tuple[Json, ...] = ()
     ended_at: float = 0.0
+    doubted: bool = False
+    """Its next call may have been made already: the store was restored since its plan was accepted."""
     owner: str = ""
     """The saga whose id is in its keys, if that is another one: the amendment that brought it in."""
 
@@ -169,6 +171,15 @@ class Amending(Struct, frozen=True):
     saga: str
     request: Json
     approved_by: str
+
+
+class Doubt(Struct, frozen=True):
+    """The store was restored under an open saga: what this saga did between these two instants is not in its journal."""
+
+    since: float
+    """Its last entry before."""
+    until: float
+    """The first takeover after."""
 
 
 class Index(Struct, frozen=True):
@@ -259,6 +270,11 @@ class Saga(Struct, frozen=True):
     """Operations reported lost outside, which no amendment has replaced since."""
     unverified: tuple[str, ...] = ()
     residue: tuple[str, ...] = ()
+    begun_in: int = 1
+    """The store's epoch when the saga began."""
+    store_epoch: int = 1
+    """The last epoch of the store that its journal knows."""
+    doubt: Doubt | None = None
     redacted: tuple[str, ...] = ()
     """Names under which payloads were made unreadable: nothing can be called with them any more."""
     index: Index = Index()

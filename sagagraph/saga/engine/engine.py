@@ -163,6 +163,18 @@ class Engine(SagaHolder):
     async def open_sagas(self) -> tuple[Headline, ...]:
         return await open_sagas(self.store)
 
+    async def restored(self) -> tuple[str, ...]:
+        """Say that an earlier state of the store was put back: a backup, or a replica that may have lagged.
+
+        From now on, whatever an open saga does next is in doubt before it is called (docs/protocol.md rule 11). Returns the open
+        sagas. Safe to repeat. Raises `BusyError` while another worker holds one: stop all workers before the store is restored.
+        """
+        await self.store.restored()
+        names = tuple(each.saga_id for each in await self.open_sagas())
+        for saga_id in names:
+            await self.store.release(await self.store.take(saga_id, owner=self._owner, ttl_s=self._ttl_s))
+        return names
+
     async def project(self, saga_id: str) -> Projection:
         """Project the saga as rows (docs/projections.md); a store in a database has them in its tables when this returns."""
         from sagagraph.saga.stores.projections.projector import Projector
@@ -317,6 +329,7 @@ class SyncEngine:
         self.replay = awaited(self.engine.replay)
         self.retire = awaited(self.engine.retire)
         self.redact = awaited(self.engine.redact)
+        self.restored = awaited(self.engine.restored)
         self.resume = awaited(self.engine.resume)
         self.cancel = awaited(self.engine.cancel)
         self.resolve = awaited(self.engine.resolve)

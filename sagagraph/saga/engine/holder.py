@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from sagagraph.errors import BusyError, ConflictError, DrainedError, InvalidInputError, SagaGraphError, SupersededError
 from sagagraph.saga.core import commands as c
-from sagagraph.saga.core.amendments import AMENDMENT, amendment_in, is_amendment_id
+from sagagraph.saga.core.amendments import AMENDMENT, amendment_in, is_amendment_id, parent_of
 from sagagraph.saga.core.decide.people import why_not_cancelled
 from sagagraph.saga.core.events import Driver, Entry, SagaBegun
 from sagagraph.saga.core.evolve.evolve import fold
@@ -180,21 +180,32 @@ class SagaHolder:
         await coordinator.check_still_held()
 
     async def _created(self, saga_id: str, begun: SagaBegun) -> Lease | None:
-        """Return the first lease of a new saga, or None if it exists with the same beginning."""
+        """Return the first lease of a new saga; None if it exists with the same beginning, or must be taken with doubts."""
         if await self.store.headline(saga_id) is None:
             if is_amendment_id(saga_id) and amendment_in(begun.request) is None:
                 raise InvalidInputError(f"ids that end in {AMENDMENT!r} and a number are those of amendments", field="saga_id")
             if saga_id.endswith(REVERSAL) and begun.driver is not Driver.REVERSAL:
                 raise InvalidInputError(f"ids that end in {REVERSAL!r} are those of reversals", field="saga_id")
             stage = Stage.RUNNING if begun.driver is Driver.BODY else Stage.PLANNING
+            begun_in = await self._begun_in(saga_id)
+            told = replace(begun, store_epoch=begun_in if begun_in > 1 else None)
             with suppress(ConflictError):  # another process was faster: compare with what it began
-                return await self.store.create(saga_id, begun, stage=stage, owner=self._owner, ttl_s=self._ttl_s)
+                lease = await self.store.create(saga_id, told, stage=stage, owner=self._owner, ttl_s=self._ttl_s)
+                return lease if begun_in == self.store.epoch else None
         first = (await self.store.read(saga_id))[0].event
-        if not isinstance(first, SagaBegun) or replace(first, approved_by=begun.approved_by) != begun:
+        same = {"approved_by": begun.approved_by, "store_epoch": begun.store_epoch}
+        if not isinstance(first, SagaBegun) or replace(first, **same) != begun:
             was_redacted = isinstance(first, SagaBegun) and is_redacted(first.request)
             another = "a request that is redacted now" if was_redacted else "another request"
             raise ConflictError(f"saga {saga_id!r} exists with {another}; use another id", saga_id=saga_id)
         return None
+
+    async def _begun_in(self, saga_id: str) -> int:
+        """Return the store's epoch for a new saga: that of the saga that it undoes or changes, which may have begun it before
+        the store was restored.
+        """
+        parent = parent_of(saga_id) or (saga_id.removesuffix(REVERSAL) if saga_id.endswith(REVERSAL) else None)
+        return self.store.epoch if parent is None else (await self.load(parent)).begun_in
 
     async def _take(self, saga_id: str, *, wait: bool, looks_again: bool) -> Lease:
         give_up_at = self._give_up_at(wait=wait)

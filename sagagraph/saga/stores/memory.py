@@ -30,11 +30,16 @@ class MemorySagaStore:
     shortfalls: tuple[str, ...] = ()
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self.epoch = 1
         self._clock = clock
         self._sagas: dict[str, _Saga] = {}
         self._requests = 0
         self._documents: dict[str, dict[tuple[str, str], Document]] = {}
         """By saga, which need not have begun."""
+
+    async def restored(self) -> int:
+        self.epoch += 1
+        return self.epoch
 
     async def create(self, saga_id: str, begun: SagaBegun, *, stage: Stage, owner: str, ttl_s: float) -> Lease:
         if saga_id in self._sagas:
@@ -51,7 +56,7 @@ class MemorySagaStore:
         if held_by not in (None, owner) and until > now and not is_known_dead(held_by):
             raise BusyError(f"saga {saga_id!r} is held by another worker for {until - now:.1f} s more", saga_id=saga_id)
         saga.epoch += 1
-        taken = Entry(len(saga.rows) + 1, saga.epoch, now, LeaseTaken(owner, looks_again))
+        taken = Entry(len(saga.rows) + 1, saga.epoch, now, LeaseTaken(owner, looks_again, self.epoch if self.epoch > 1 else None))
         saga.rows.append(row_of(saga_id, taken))
         saga.headline = replace(saga.headline, version=len(saga.rows), owner=owner, lease_until=now + ttl_s, updated_at=now)
         return Lease(saga_id, saga.epoch, owner)

@@ -97,11 +97,17 @@ class SagaStore(Documents, Protocol):
     shortfalls: tuple[str, ...]
     """Settings of the database under which it can lose what it has acknowledged, as `name=value`; permitted, or not yet used."""
 
+    epoch: int
+    """How often the store began anew from an earlier state of itself, from 1 (docs/protocol.md rule 11)."""
+
+    async def restored(self) -> int:
+        """Count the epoch up: an earlier state of the store was put back. Returns the new one."""
+
     async def create(self, saga_id: str, begun: SagaBegun, *, stage: Stage, owner: str, ttl_s: float) -> Lease:
         """Begin a journal with `begun` as version 1 of epoch 1. Raises `ConflictError` if there is one."""
 
     async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True) -> Lease:
-        """Take the next epoch and append `LeaseTaken(owner, looks_again)` with it.
+        """Take the next epoch and append `LeaseTaken(owner, looks_again, store_epoch)` with it.
 
         Raises `BusyError` while another owner's lease runs, unless that owner is known to be dead; `UnknownSagaError`.
         """

@@ -19,6 +19,7 @@ from sagagraph.errors import InvalidInputError, SagaGraphError, StoreError
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import Alone, EventParameters, Fenced, Job
 from sagagraph.saga.stores.guards.durability import Durability, check, postgres_shortfalls
+from sagagraph.saga.stores.guards.history import History, check_postgres, postgres_history
 from sagagraph.saga.stores.postgres_connection import PostgresConnection, name_of, why
 from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore, missing
 
@@ -41,14 +42,16 @@ class PostgresSagaStore(SqlSagaStore):
     def __init__(
         self,
         connection: PostgresConnection,
+        guard: _Guard,
         thread: ThreadPoolExecutor,
         clock: Callable[[], float] | None,
-        shortfalls: tuple[str, ...] = (),
     ) -> None:
         super().__init__(thread)
+        self._guard = guard
+        self.epoch = guard.history.epoch
         self._connection = connection
         self._clock = clock
-        self.shortfalls = shortfalls
+        self.shortfalls = guard.shortfalls
 
     @classmethod
     async def open(
@@ -72,12 +75,17 @@ class PostgresSagaStore(SqlSagaStore):
         except BaseException:
             thread.shutdown(wait=False)
             raise
-        return cls(connection, thread, clock, guard.shortfalls)
+        return cls(connection, guard, thread, clock)
 
     @property
     def database_url(self) -> str:
         """URL of the database with the projections' tables; it may contain a password."""
         return self._connection.url
+
+    async def restored(self) -> int:
+        epoch = await super().restored()
+        self._guard.history = self._guard.history._replace(epoch=epoch)
+        return epoch
 
     # -- one writer ----------------------------------------------------------------------------------------------------
 
@@ -202,10 +210,13 @@ class _Guard:
         self._name = name_of(url)
         self._durability = durability
         self.shortfalls: tuple[str, ...] = ()
+        self.history = History("", 1, "")
+        """As it was when the store was opened; nothing is known before."""
 
     def __call__(self, connection: psycopg.Connection) -> None:
         def ask(statement: str) -> Sequence[Any] | None:
-            return connection.execute(statement.encode()).fetchone()
+            found: Sequence[Any] | None = connection.execute(statement.encode()).fetchone()
+            return found
 
         if ask("SELECT pg_is_in_recovery()") == (True,):
             raise StoreError(
@@ -214,12 +225,15 @@ class _Guard:
             )
         self.shortfalls = postgres_shortfalls(ask, self._durability)
         check(self._name, self.shortfalls, self._durability)
+        if self.history.identity:
+            check_postgres(ask, self.history, self._name)
 
 
 def _open(url: str, create: bool, guard: _Guard) -> PostgresConnection:
     connection = _connected(url, guard)
     try:
         _migrate(url, connection, create=create)
+        guard.history = postgres_history(lambda *asked: _first_row(connection.execute(*asked)))
     except psycopg.Error as exc:
         connection.close()
         raise StoreError(f"the store cannot be opened: {why(exc)}") from exc
@@ -234,6 +248,10 @@ def _connected(url: str, guard: _Guard) -> PostgresConnection:
         return PostgresConnection(url, guard)
     except psycopg.Error as exc:
         raise StoreError(f"the store {name_of(url)} cannot be opened: {why(exc)}") from exc
+
+
+def _first_row(cursor: psycopg.Cursor[Any]) -> Sequence[Any] | None:
+    return cursor.fetchone() if cursor.description else None
 
 
 def _migrate(url: str, connection: PostgresConnection, *, create: bool) -> None:

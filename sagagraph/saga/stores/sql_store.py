@@ -15,11 +15,14 @@ from sagagraph.saga.core.events import Entry, Event, LeaseTaken, SagaBegun
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import Alone, Commits, EventParameters, Execute, Fenced
+from sagagraph.saga.stores.guards.history import RAISE
 from sagagraph.saga.stores.owner import is_known_dead
 from sagagraph.saga.stores.port import Document, Headline, Lease, Note, Request, RequestKind
 from sagagraph.saga.stores.rows import Head, Row, entries_of, moved_on, retired, row_of
 
-HEAD_REVISION = "0004"
+HEAD_REVISION = "0005"
+_EPOCHS_BETWEEN_RESTORATIONS = 1_000_000
+"""So many leases may be taken of a saga before those after a restoration meet those of the history that was lost."""
 _MOST_PARAMETERS = 400
 """In one statement."""
 
@@ -116,6 +119,8 @@ class Release(Fenced):
 
 
 class SqlSagaStore(Commits):
+    epoch: int
+
     # -- what each database does in its own way ------------------------------------------------------------------------
 
     @abstractmethod
@@ -171,6 +176,10 @@ class SqlSagaStore(Commits):
         """Return whether the fence held."""
         now = self._now() if write.tells_time else 0.0
         return bool(self._change(write.change, [write.given(now)], write.events(now)))
+
+    async def restored(self) -> int:
+        self.epoch = await self._write(Alone(lambda: int(self._execute(RAISE).fetchall()[0][0])))
+        return self.epoch
 
     # -- reading -------------------------------------------------------------------------------------------------------
 
@@ -327,25 +336,29 @@ class _Taking:
                 raise BusyError(
                     f"saga {self._saga_id!r} is held by another worker for {until - now:.1f} s more", saga_id=self._saga_id
                 )
-            if self._took(epoch, version, until, now):
-                return Lease(self._saga_id, epoch + 1, self._owner)
+            (store_epoch,) = self._store._execute(sql.STORE_EPOCH).fetchone()
+            following = max(epoch + 1, (store_epoch - 1) * _EPOCHS_BETWEEN_RESTORATIONS)
+            if self._took(epoch, version, until, now, following, store_epoch):
+                return Lease(self._saga_id, following, self._owner)
 
     def take_again(self) -> Lease:
         self._store._settle_head(self._saga_id)
         return self.take()
 
-    def _took(self, epoch: int, version: int, held_until: float, now: float) -> bool:
-        taken = row_of(self._saga_id, Entry(version + 1, epoch + 1, now, LeaseTaken(self._owner, self._looks_again)))
+    def _took(self, epoch: int, version: int, held_until: float, now: float, following: int, store_epoch: int) -> bool:
+        event = LeaseTaken(self._owner, self._looks_again, store_epoch if store_epoch > 1 else None)
+        taken = row_of(self._saga_id, Entry(version + 1, following, now, event))
         given = {
             "of_saga": self._saga_id,
             "epoch": epoch,
             "version": version,
+            "next": following,
             "held_until": held_until,
             "owner": self._owner,
             "until": now + self._ttl_s,
             "at": now,
         }
-        self._tried = epoch + 1
+        self._tried = following
         if self._store._change(sql.TAKE, [given], [(self._saga_id, *taken)]):
             return True
         self._tried = None

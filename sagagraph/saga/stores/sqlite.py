@@ -21,6 +21,7 @@ from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import EventParameters, Fenced, Job, Work
 from sagagraph.saga.stores.guards.durability import Durability, check, sqlite_shortfalls
 from sagagraph.saga.stores.guards.file_watch import FileWatch
+from sagagraph.saga.stores.guards.history import EVENTS, Witness, history_of, sqlite_history
 from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore, missing
 from sagagraph.saga.stores.sqlite_file import BUSY_TIMEOUT_S
 
@@ -41,10 +42,15 @@ class SqliteSagaStore(SqlSagaStore):
         connection: sqlite3.Connection,
         thread: ThreadPoolExecutor,
         clock: Callable[[], float],
+        epoch: int,
         shortfalls: tuple[str, ...] = (),
     ) -> None:
         super().__init__(thread)
+        self.epoch = epoch
         self.shortfalls = shortfalls
+        self._witness = Witness(path)
+        self._events = 0
+        """Written in this transaction."""
         self.path = path
         self._connection = connection
         self._watch = FileWatch(path)
@@ -70,11 +76,11 @@ class SqliteSagaStore(SqlSagaStore):
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sagagraph-journal")
         loop = asyncio.get_running_loop()
         try:
-            connection, shortfalls = await loop.run_in_executor(thread, _connect, path, create, durability)
+            connection, epoch, shortfalls = await loop.run_in_executor(thread, _connect, path, create, durability)
         except BaseException:
             thread.shutdown(wait=False)
             raise
-        return cls(path, connection, thread, clock, shortfalls)
+        return cls(path, connection, thread, clock, epoch, shortfalls)
 
     @property
     def database_url(self) -> str:
@@ -139,8 +145,10 @@ class SqliteSagaStore(SqlSagaStore):
             yield
             self._connection.execute("COMMIT")
             self._check_file()
+            self._testify()
             self._pace.ran(began)
         except BaseException as exc:
+            self._events = 0
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             if isinstance(exc, sqlite3.Error):
@@ -157,6 +165,31 @@ class SqliteSagaStore(SqlSagaStore):
             self._is_lost = True
             raise
 
+    def _testify(self) -> None:
+        """Let the witness know what was written, before anything goes out on account of it."""
+        written, self._events = self._events, 0
+        if not written:
+            return
+        try:
+            self._witness.add(written)
+        except FileNotFoundError:
+            self._call_witness()
+        except OSError as exc:
+            raise LostStoreError(f"the store's witness {self._witness.path} cannot be written: {exc}") from exc
+
+    def _call_witness(self) -> None:
+        (count,) = self._ask(EVENTS) or (0,)
+        self._witness.write(history_of(self._ask).identity, count)
+
+    async def restored(self) -> int:
+        epoch = await super().restored()
+        await self._read(self._call_witness)
+        return epoch
+
+    def _ask(self, statement: str, parameters: Sequence[Any] = ()) -> Sequence[Any] | None:
+        found: Sequence[Any] | None = self._connection.execute(statement, parameters).fetchone()
+        return found
+
     def _execute(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         return self._connection.execute(_without_locks(statement), parameters)
 
@@ -168,7 +201,9 @@ class SqliteSagaStore(SqlSagaStore):
             changed.update(self._connection.execute(change.for_one, change.parameters(each)))
         if events:
             held = {row[0] for row in changed}
-            self._connection.executemany(sql.INSERT_EVENT, [each for each in events if each[0] in held])
+            written = [each for each in events if each[0] in held]
+            self._connection.executemany(sql.INSERT_EVENT, written)
+            self._events += len(written)
         return changed
 
     def _translated(self, work: Callable[[], T]) -> T:
@@ -222,7 +257,7 @@ def _without_locks(statement: str) -> str:
     return statement.replace(" FOR UPDATE", "")
 
 
-def _connect(path: Path, create: bool, durability: Durability) -> tuple[sqlite3.Connection, tuple[str, ...]]:
+def _connect(path: Path, create: bool, durability: Durability) -> tuple[sqlite3.Connection, int, tuple[str, ...]]:
     try:
         if create:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -246,13 +281,14 @@ def _connect(path: Path, create: bool, durability: Durability) -> tuple[sqlite3.
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("SELECT 1 FROM sagas").fetchone()  # from here on there is a log
+        history = sqlite_history(lambda *asked: connection.execute(*asked).fetchone(), Witness(path))
     except sqlite3.Error as exc:
         connection.close()
         raise StoreError(f"the store {path} cannot be opened: {exc}") from exc
     except BaseException:
         connection.close()
         raise
-    return connection, shortfalls
+    return connection, history.epoch, shortfalls
 
 
 def _turn_on_wal(connection: sqlite3.Connection) -> None:

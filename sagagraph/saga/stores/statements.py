@@ -61,12 +61,13 @@ TAKE = Change(
         "of_saga": "text",
         "epoch": "int",
         "version": "int",
+        "next": "int",
         "held_until": "float8",
         "owner": "text",
         "until": "float8",
         "at": "float8",
     },
-    "UPDATE sagas SET epoch = {epoch} + 1, version = {version} + 1, owner = {owner}, lease_until = {until}, updated_at = {at}"
+    "UPDATE sagas SET epoch = {next}, version = {version} + 1, owner = {owner}, lease_until = {until}, updated_at = {at}"
     " {given} WHERE saga_id = {of_saga} AND sagas.epoch = {epoch} AND sagas.version = {version}"
     " AND sagas.lease_until = {held_until} RETURNING saga_id",
 )
@@ -76,6 +77,7 @@ APPEND = Change(
     "UPDATE sagas SET version = {reached}, stage = {stage}, updated_at = {at} {given}"
     " WHERE saga_id = {of_saga} AND sagas.epoch = {epoch} AND sagas.version = {version} RETURNING saga_id",
 )
+STORE_EPOCH = "SELECT epoch FROM store WHERE number = 1"
 RENEW = Change(
     {"of_saga": "text", "epoch": "int", "until": "float8"},
     "UPDATE sagas SET lease_until = {until} {given} WHERE saga_id = {of_saga} AND sagas.epoch = {epoch}"

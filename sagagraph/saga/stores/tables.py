@@ -91,6 +91,17 @@ DOCUMENTS = Table(
 """What actions of a domain leave beside the journal of a saga, which need not have begun; each is written once."""
 
 
+STORE = Table(
+    "store",
+    METADATA,
+    Column("number", Integer, primary_key=True),
+    Column("identity", String, nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Column("origin", String, nullable=False),
+)
+"""One row: who the store is, how often it was restored (from 1), and what its database was when somebody last looked."""
+
+
 def engine_of(store_url: str) -> tuple[Engine, str]:
     """Return an engine on a store's database, and the store's name for people to read."""
     if store_url.startswith("sqlite:"):

@@ -37,6 +37,7 @@ LINES: Mapping[type[e.Event], _Line] = {
     e.RepairGivenUp: _Line("warning", "repair given up"),
     e.OperationPlanned: _Line("debug", "operation planned"),
     e.AttemptStarted: _Line("debug", "attempt started"),
+    e.OperationDoubted: _Line("warning", "operation doubted, the store was restored"),
     e.OperationSucceeded: _Line("info", "operation succeeded"),
     e.OperationRejected: _Line("warning", "operation rejected by a validator"),
     e.AttemptRefused: _Line("info", "attempt refused"),

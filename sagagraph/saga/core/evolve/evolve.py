@@ -40,6 +40,8 @@ def begin(saga_id: str, entry: e.Entry) -> Saga:
         epoch=entry.epoch,
         begun_at=entry.at,
         last_at=entry.at,
+        begun_in=event.store_epoch or 1,
+        store_epoch=event.store_epoch or 1,
         plan=PlanState(approved_in_advance_by=event.approved_by),
     )
 
@@ -130,6 +132,7 @@ _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
 }
 _OF_ONE_OPERATION: dict[type, Callable[[Operation, Any, float], Operation]] = {
     e.AttemptStarted: operations.attempt_started,
+    e.OperationDoubted: operations.operation_doubted,
     e.OperationSucceeded: operations.operation_succeeded,
     e.OperationRejected: operations.operation_rejected,
     e.AttemptRefused: operations.attempt_refused,

@@ -143,6 +143,7 @@ def _traits(operation: Operation) -> _Traits:
         operation.removed,
         operation.rejected,
         operation.lost > 0,
+        operation.doubted,
         operation.spec.kind is ActionKind.READ_ONLY,
     )
     known = _KNOWN.get(kind)
@@ -175,6 +176,10 @@ def _is_due(saga: Saga, operation: Operation, unsettled: Mapping[str, int], belo
         if status is OperationStatus.PLANNED:
             return operation.id not in unsettled
         return status is OperationStatus.IN_DOUBT or (status is OperationStatus.COMPENSATING and operation.undo is not None)
+    if operation.doubted and status is OperationStatus.PLANNED:
+        return True  # it comes after what it depends on, as going forward: only then is it known whether it was reached
+    if status is OperationStatus.IN_DOUBT and saga.doubt is not None and not is_closed(operation):
+        return True  # asking is free, and tells whether what may stand on it was reached
     if is_closed(operation) or below[operation.id]:
         return False
     return status in (OperationStatus.IN_DOUBT, OperationStatus.COMPENSATING) or (

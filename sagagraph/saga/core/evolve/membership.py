@@ -32,7 +32,8 @@ def with_operations(saga: Saga, specs: tuple[OperationSpec, ...]) -> Saga:
     for spec in specs:
         if spec.id in operations:
             raise JournalError(f"saga {saga.id!r}: its journal plans operation {spec.id!r} twice", saga_id=saga.id)
-        operation = Operation(spec=spec, ordinal=len(operations), plan_version=saga.plan.version)
+        doubted = saga.doubt is not None and spec.kind is not ActionKind.READ_ONLY
+        operation = Operation(spec=spec, ordinal=len(operations), plan_version=saga.plan.version, doubted=doubted)
         operations = operations.set(spec.id, operation)
         pivot = spec.id if spec.kind is ActionKind.PIVOT else pivot
         for prerequisite in spec.depends_on:

@@ -31,6 +31,28 @@ def attempt_started(operation: Operation, event: e.AttemptStarted, at: float) ->
     )
 
 
+def operation_doubted(operation: Operation, event: e.OperationDoubted, at: float) -> Operation:
+    """Count a call that may have been made as one that was lost, though not against the policy."""
+    if operation.status is OperationStatus.SUCCEEDED:
+        undo = _undo_of(operation)
+        counted = undo.attempts + 1
+        first_call_at = undo.first_call_at or event.since
+        doubted = replace(undo, attempts=counted, allowed_from=counted, lost=undo.lost + 1, first_call_at=first_call_at)
+        return replace(_undoing(operation, doubted), in_flight=False, doubted=False, unknown_probes=0)
+    total = operation.total_attempts + 1
+    return replace(
+        _in_doubt(operation),
+        doubted=False,
+        attempts=operation.attempts + 1,
+        total_attempts=total,
+        allowed_from=total,
+        first_call_at=operation.first_call_at if operation.attempts else event.since,
+        begun_at=operation.begun_at or at,
+        deadline=max(event.deadline, operation.deadline),
+        given_up=operation.given_up or event.given_up,
+    )
+
+
 def operation_succeeded(operation: Operation, event: e.OperationSucceeded, at: float) -> Operation:
     return replace(
         operation,
@@ -219,6 +241,24 @@ def taken_over(operation: Operation) -> Operation:
             return operation
 
 
+def restored(operation: Operation) -> Operation:
+    """Return what may be assumed after the store was restored: whatever comes next may have been done already."""
+    if not operation.has_effect:
+        return operation
+    match operation.status:
+        case OperationStatus.PLANNED | OperationStatus.SUCCEEDED:
+            return replace(operation, doubted=True)
+        case OperationStatus.IN_DOUBT | OperationStatus.HELD if operation.lost:
+            return replace(operation, lost=operation.lost + 1)
+        case OperationStatus.IN_DOUBT | OperationStatus.HELD:
+            return replace(operation, doubted=True)
+        case OperationStatus.COMPENSATING | OperationStatus.COMPENSATION_FAILED:
+            undo = _undo_of(operation)
+            return replace(operation, undo=replace(undo, lost=undo.lost + 1))
+        case _:
+            return operation
+
+
 def reconsidered(operation: Operation) -> Operation:
     """Look once more at what was held: going back allows what going forward did not (a void, a claim)."""
     if operation.status is not OperationStatus.HELD:
@@ -238,7 +278,7 @@ def _looked_at_again(operation: Operation) -> Operation:
 def removed(operation: Operation) -> Operation:
     """Remove an operation: what a validator had rejected, or what had not begun, does not concern the new plan."""
     removed = replace(reconsidered(operation), removed=True, rejected=False)
-    if removed.status is OperationStatus.PLANNED:
+    if removed.status is OperationStatus.PLANNED and not removed.doubted:
         return replace(removed, status=OperationStatus.SKIPPED, hold="a later plan does without it")
     return removed
 
@@ -261,6 +301,7 @@ def resolved(operation: Operation, event: e.OperationResolved, at: float) -> Ope
                 deadline=0.0,
                 allowed_from=operation.total_attempts,
                 given_up=False,
+                doubted=False,
                 hold="",
                 not_before=0.0,
                 undo=None,

@@ -14,8 +14,8 @@ from sagagraph.saga.core.evolve.membership import (
     with_removed,
     with_replaced,
 )
-from sagagraph.saga.core.evolve.operations import reconsidered, resolved, taken_over, undone
-from sagagraph.saga.core.state import AcceptedPlan, Amending, Operation, PlanState, Saga, Stage
+from sagagraph.saga.core.evolve.operations import reconsidered, resolved, restored, taken_over, undone
+from sagagraph.saga.core.state import AcceptedPlan, Amending, Doubt, Operation, PlanState, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
 
 # -- the saga and its plan -------------------------------------------------------------------------------------------
@@ -25,14 +25,17 @@ def begun_again(saga: Saga, _event: e.SagaBegun, _at: float) -> Saga:
     raise JournalError(f"saga {saga.id!r}: its journal begins twice", saga_id=saga.id)
 
 
-def lease_taken(saga: Saga, event: e.LeaseTaken, _at: float) -> Saga:
+def lease_taken(saga: Saga, event: e.LeaseTaken, at: float) -> Saga:
+    was_restored = (event.store_epoch or 1) > saga.store_epoch
     operations = saga.operations
     for name, operation in operations.items():
-        if operation.waits_for_person and not event.looks_again:
-            continue
-        changed = taken_over(operation)
+        changed = operation if operation.waits_for_person and not event.looks_again else taken_over(operation)
+        changed = restored(changed) if was_restored else changed
         if changed is not operation:
             operations = operations.set(name, changed)
+    if was_restored:
+        doubt = Doubt(saga.doubt.since if saga.doubt else saga.last_at, at)
+        saga = replace(saga, store_epoch=event.store_epoch or 1, doubt=doubt)
     return replace(saga, operations=operations, body_fault=None, reversal_hold="")
 
 

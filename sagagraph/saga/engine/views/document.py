@@ -45,7 +45,10 @@ def log_line(entry: e.Entry) -> str:
     return f"{_instant(entry)} {describe(entry)}"
 
 
-_NAMED = ("operation", "saga", "generation", "attempt", "key", "answer", "via", "reason", "cause", "detail", "by", "plan_hash")
+_NAMED = (
+    *("operation", "saga", "generation", "attempt", "key", "answer", "via", "reason", "cause", "detail", "by", "plan_hash"),
+    "store_epoch",
+)
 
 
 def describe(entry: e.Entry) -> str:
