@@ -62,14 +62,15 @@ class Opened:
 
 
 @asynccontextmanager
-async def acting(options: Options, domain: str) -> AsyncIterator[Opened]:
+async def acting(options: Options, domain: str, *, create: bool = False) -> AsyncIterator[Opened]:
+    """Open what the commands that act need. `create`: for a new saga, whose store need not be there yet."""
     from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
     from sagagraph.graph.planning_graph import planning_graph
 
     settings = options.settings
     async with AsyncExitStack() as stack:
         observers: tuple[Observer, ...] = (render.show_progress,) if options.verbose else ()
-        engine = await stack.enter_async_context(open_engine(settings, observers))
+        engine = await stack.enter_async_context(open_engine(settings, observers, create=create))
         served = await stack.enter_async_context(open_domain(domain, settings, engine.store))
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
         model = model_of(settings)

@@ -237,3 +237,39 @@ def test_how_old_and_where_to_must_be_said(booked: CommandLine, options: list[st
     assert told.code == 2
     assert told.complaint
     assert booked("status").out == "booked: committed\n"
+
+
+# -- a store that is not there ------------------------------------------------------------------------------------------
+
+ASKING = [
+    ("status",),
+    ("status", "trip"),
+    ("log", "trip"),
+    ("graph", "trip"),
+    ("replay", "trip"),
+    ("resume",),
+    ("resume", "trip"),
+    ("cancel", "trip"),
+    ("resolve", "trip", "T1", "--as", "absent"),
+    ("approve", "trip"),
+    ("reject", "trip"),
+    ("change", "trip", "--lost", "T1"),
+    ("redact", "trip", "--field", "email"),
+    ("db", "project"),
+    ("db", "retire", "--older-than", "1", "--drop"),
+    ("reunion", "day", "trip"),
+    ("reunion", "messages", "trip"),
+]
+
+
+@pytest.mark.parametrize("verb", ASKING, ids=" ".join)
+def test_a_missing_store_is_named_and_nothing_is_created(command: CommandLine, verb: tuple[str, ...]) -> None:
+    before = list(command.folder.iterdir())
+    told = command(*verb)
+    assert (told.code, str(command.store_file) in told.complaint) == (2, True)
+    assert list(command.folder.iterdir()) == before
+
+
+def test_db_upgrade_creates_a_store(command: CommandLine) -> None:
+    assert command("db", "upgrade").code == 0
+    assert command("status").code == 0
