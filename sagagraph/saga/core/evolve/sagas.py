@@ -116,6 +116,12 @@ def operation_planned(saga: Saga, event: e.OperationPlanned, _at: float) -> Saga
     return with_operations(saga, (event.operation,))
 
 
+def prerequisites_added(saga: Saga, event: e.PrerequisitesAdded, _at: float) -> Saga:
+    for each in event.prerequisites:
+        planned_operation(saga, each)
+    return with_needs(saga, {event.operation: event.prerequisites}, without=())
+
+
 # -- people and the end ----------------------------------------------------------------------------------------------
 
 
