@@ -50,7 +50,7 @@ class _Result:
 
 class BodySaga:
     """A saga driven by a body. Leaving the body commits; an exception compensates what committed, dependents first, and
-    propagates.
+    propagates. Entering a saga that had turned back finishes that, and raises what it failed with: the body does not run.
 
     Cancellation, Ctrl-C, SystemExit and errors of the machinery (`leaves_saga_open`) leave the saga open: run the body again.
     """
@@ -86,21 +86,14 @@ class BodySaga:
         self._coordinator = await holding.__aenter__()
         self._holding = holding
         self._forget()
-        self._coordinator.asked = self._asked
+        if not _takes_no_body(self._coordinator.saga):
+            self._coordinator.asked = self._asked
+            return self
         try:
-            self._check_can_run()
-        except SagaClosedError:
+            saga = await self._coordinator.until_quiet()
+            raise end_of(saga)
+        finally:
             await self._let_go()
-            raise
-        return self
-
-    def _check_can_run(self) -> None:
-        saga = self._running.saga
-        if saga.stage in (Stage.COMPENSATED, Stage.COMPENSATING, Stage.REVERSING) or saga.cancel_by:
-            raise SagaClosedError(
-                f"saga {self.id!r} is {status_of(saga).value} ({saga.turned_back_by or 'cancelled'}): begin another id",
-                saga_id=self.id,
-            )
 
     @property
     def status(self) -> SagaStatus:
@@ -304,6 +297,22 @@ def failure_of(saga: Saga, operation: Operation) -> SagaGraphError:
     if operation.failed or operation.status is OperationStatus.SKIPPED or saga.stage is Stage.RUNNING:
         return OperationFailedError(f"saga {saga.id!r}: operation {operation.id!r} failed: {why}", **ids)
     return SagaClosedError(f"saga {saga.id!r} is {status_of(saga).value}: {saga.turned_back_by or 'cancelled'}", **ids)
+
+
+def _takes_no_body(saga: Saga) -> bool:
+    return saga.stage in (Stage.COMPENSATED, Stage.COMPENSATING, Stage.REVERSING) or saga.cancel_by is not None
+
+
+def end_of(saga: Saga) -> SagaGraphError:
+    """Return what a quiet saga that turned back failed with: the operation's error, if the body had let that through."""
+    status, fault = status_of(saga), saga.body_fault
+    if status in (SagaStatus.HELD, SagaStatus.STUCK):
+        return open_end_of(saga)
+    for each in saga.in_order() if fault else ():
+        if each.failed and fault and str(failure := failure_of(saga, each)) == fault.message:
+            return failure
+    why = f"{fault.code}: {fault.message}" if fault else saga.turned_back_by or "cancelled"
+    return SagaClosedError(f"saga {saga.id!r} is {status.value} ({why}): begin another id", saga_id=saga.id)
 
 
 def open_end_of(saga: Saga) -> SagaGraphError:
