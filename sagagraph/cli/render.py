@@ -58,6 +58,10 @@ def print_saga(view: SagaView) -> None:
         stdout.print(f"because: {escape(view.reason)}")
     for each_left in view.residue:
         stdout.print(f"residue: {escape(each_left)}")
+    for use in view.models:
+        cost = "" if use.cost_usd is None else f", ${use.cost_usd:.4f}"
+        spent = f"{use.tokens_in:,} tokens in, {use.tokens_out:,} out, {use.seconds:.1f} s{cost}"
+        stdout.print(f"{use.role}: asked {use.model} {use.questions} times: {spent}", markup=False)
     print_outcome(view)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
 from sagagraph.errors import DrainedError, InvalidInputError, NotAllowedError
-from sagagraph.registry import model_of, open_domain, open_engine, require_entry, runs_sagas
+from sagagraph.registry import limits_of, model_of, open_domain, open_engine, require_entry, runs_sagas
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.view import SagaView
 
@@ -75,7 +75,8 @@ async def acting(options: Options, domain: str, *, create: bool = False) -> Asyn
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
         model = model_of(settings)
         async with _drained_when_told_to_stop(engine):
-            graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model)
+            limits = limits_of(settings)
+            graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model, limits=limits)
             yield Opened(engine, served, graph, model, domain)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from sagagraph.saga.core.events import BroughtIn, Fault, ProbeAnswer, Resolution
+from sagagraph.saga.core.events import BroughtIn, Fault, ModelAsked, ProbeAnswer, Resolution
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 from sagagraph.workflow.values import Json
@@ -144,6 +144,15 @@ class ProposePlan:
     cost: Json
     alternatives: tuple[Json, ...] = ()
     reasons: tuple[str, ...] = ()
+    proposed_by: str = ""
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordModel:
+    """Record that a model was asked on behalf of the saga."""
+
+    asked: ModelAsked
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +311,7 @@ Command = (
     | RaiseBody
     | ProposePlan
     | ChoosePlan
+    | RecordModel
     | JudgePlan
     | DeclareInfeasible
     | AskApproval

@@ -14,6 +14,7 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
+from sagagraph.saga.engine.views.view import reasons_of
 from sagagraph.ui.html.templates import render, table
 from sagagraph.ui.progress import Progress, progress_of, waits_for_the_world
 
@@ -57,7 +58,7 @@ def plan_card(saga: Saga, page: Page) -> Markup:
     verdict = str((plan.verdict or {}).get("verdict", "not judged yet"))
     lines = page.view(plan.content).lines
     return render(
-        "plan", price=cost_text(plan.cost), lines=lines, reasons=plan.reasons, verdict=verdict, plan_hash=str(plan.hash)
+        "plan", price=cost_text(plan.cost), lines=lines, reasons=reasons_of(plan), verdict=verdict, plan_hash=str(plan.hash)
     )
 
 

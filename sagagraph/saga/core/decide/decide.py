@@ -62,6 +62,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.CompleteBody: bodies.complete_body,
     c.RaiseBody: bodies.raise_body,
     c.ProposePlan: plans.propose_plan,
+    c.RecordModel: plans.record_model,
     c.ChoosePlan: plans.choose_plan,
     c.JudgePlan: plans.judge_plan,
     c.DeclareInfeasible: plans.declare_infeasible,
