@@ -122,15 +122,22 @@ def _prices(given: str) -> Prices | None:
 
 
 @asynccontextmanager
-async def open_engine(settings: Settings, observers: Iterable[Observer] = (), *, create: bool = False) -> AsyncIterator[Engine]:
+async def open_engine(
+    settings: Settings, observers: Iterable[Observer] = (), *, create: bool = False, only_looks: bool = False
+) -> AsyncIterator[Engine]:
     """Return an engine on the settings' store, without any domain's actions: enough to inspect sagas.
+
+    `only_looks`: what makes a database unsafe is reported and not refused.
 
     Raises `MissingStoreError` for a store that is not there, unless it is to be created.
     """
     from sagagraph.saga.engine.engine import Engine
+    from sagagraph.saga.stores.guards.durability import Durability
     from sagagraph.saga.stores.urls import open_store
 
-    engine = Engine(await open_store(settings.store_url, create=create), account=account, observers=observers)
+    durability = Durability.REPORTED if only_looks else Durability.CHECKED
+    store = await open_store(settings.store_url, create=create, durability=durability)
+    engine = Engine(store, account=account, observers=observers)
     try:
         yield engine
     finally:

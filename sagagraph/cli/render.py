@@ -30,6 +30,13 @@ stdout = Console(emoji=False, highlight=False, soft_wrap=True)
 stderr = Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
 
 
+def warn_of(shortfalls: Sequence[str]) -> None:
+    """Warn of a database that can lose what it has acknowledged."""
+    if shortfalls:
+        told = f"unsafe durability: a crash of the database can lose what was acknowledged ({', '.join(shortfalls)})"
+        stderr.print(told, markup=False)
+
+
 def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(plain(document), ensure_ascii=False, indent=2) + "\n")
     sys.stdout.flush()
