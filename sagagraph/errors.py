@@ -66,6 +66,18 @@ class ConflictError(SagaGraphError):
     """The same id with other content: a second effect is refused (docs/protocol.md rule 2)."""
 
 
+class ProviderMismatchError(ConflictError):
+    """The provider that is here is not the one that the saga works with (docs/protocol.md rule 2a): nothing went out.
+
+    `known` and `found` are their identities.
+    """
+
+    def __init__(self, message: str, *, saga_id: str, known: str, found: str, operation_id: str | None = None) -> None:
+        super().__init__(message, saga_id=saga_id, operation_id=operation_id)
+        self.known = known
+        self.found = found
+
+
 class RetiredError(ConflictError):
     """The saga's journal was archived or dropped; its id is not used again."""
 

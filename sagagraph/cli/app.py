@@ -143,6 +143,7 @@ def resume(
     saga: o.AnySaga = None,
     every: Annotated[bool, typer.Option("--all", help="All that are open.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for a dead worker's lease to run out.")] = True,
+    same_provider: o.SameProvider = False,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -153,8 +154,12 @@ def resume(
 
     if saga is not None and every:
         raise InvalidInputError("name a saga or say --all, not both", field="SAGA")
+    if same_provider and (saga is None or not provider):
+        raise InvalidInputError("name one saga, and say where its provider is: --provider URL", field="--same-provider")
     options = Options(store, provider, as_json, verbose)
-    o.end(settling.resume_all(options, wait=wait) if saga is None else settling.resume(options, saga, wait=wait))
+    if saga is None:
+        o.end(settling.resume_all(options, wait=wait))
+    o.end(settling.resume(options, saga, wait=wait, same_provider=same_provider))
 
 
 @app.command()

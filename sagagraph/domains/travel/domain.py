@@ -36,6 +36,7 @@ from sagagraph.planning.background import apart
 from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision
 from sagagraph.planning.models.assignment import Assignment
 from sagagraph.saga.core.amendments import amended_by
+from sagagraph.saga.core.decide.providers import ProviderHere
 from sagagraph.saga.core.reversals import is_undoing
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.engine.actions import Action
@@ -47,20 +48,31 @@ NAME = "travel"
 
 
 class Travel:
-    """The travel domain. Make it with `Travel.connect`, which asks once for the provider's guarantees and cities."""
+    """The travel domain. Make it with `Travel.connect`, which asks once for the provider's identity, guarantees and cities."""
 
     name = NAME
 
-    def __init__(self, provider: ReservationProvider, cities: Gazetteer, actions: tuple[Action, ...]) -> None:
+    def __init__(
+        self,
+        provider: ReservationProvider,
+        cities: Gazetteer,
+        actions: tuple[Action, ...],
+        provider_here: ProviderHere | None = None,
+    ) -> None:
         self.provider = provider
+        self.provider_here = provider_here or ProviderHere("")
         self.cities = cities
         self._actions = {each.name: each for each in actions}
 
     @classmethod
-    async def connect(cls, provider: ReservationProvider, outbox: Path) -> Travel:
-        """Connect to the provider. Raises `ProviderError` if it cannot be reached."""
-        guarantees, cities = await asyncio.gather(provider.guarantees(), provider.cities())
-        return cls(provider, Gazetteer(cities), travel_actions(provider, guarantees, outbox))
+    async def connect(cls, provider: ReservationProvider, outbox: Path, *, address: str = "") -> Travel:
+        """Connect to the provider, which is reached at `address`, or inside this command if that is empty.
+
+        Raises `ProviderError` if it cannot be reached.
+        """
+        identity, guarantees, cities = await asyncio.gather(provider.identity(), provider.guarantees(), provider.cities())
+        actions = travel_actions(provider, guarantees, outbox, identity=identity)
+        return cls(provider, Gazetteer(cities), actions, ProviderHere(identity, address))
 
     @property
     def actions(self) -> tuple[Action, ...]:

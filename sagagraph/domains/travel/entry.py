@@ -44,9 +44,10 @@ class TravelEntry(Entry["Travel"]):
         with needing("travel"):
             from sagagraph.domains.travel.domain import Travel
             from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+            from sagagraph.domains.travel.provider.wire import without_credentials
 
         async with HttpReservationProvider(around.provider()) as provider:
-            yield await Travel.connect(provider, around.outbox)
+            yield await Travel.connect(provider, around.outbox, address=without_credentials(around.settings.provider_url))
 
     def page(self, domain: Travel, model: Model | None) -> Page:
         with needing("travel"):

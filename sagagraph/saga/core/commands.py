@@ -112,6 +112,23 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
+class NameProvider:
+    """The provider that this worker reaches at `url`, for sagas of this domain; `url` is empty for the one inside the command."""
+
+    provider: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StateSameProvider:
+    """A person says that the provider `now` is the one that the saga knows as `was`."""
+
+    was: str
+    now: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlanOperation:
     """A body asks for an operation; an earlier release may have journalled its action under one of the names in `formerly`."""
 
@@ -291,6 +308,8 @@ Command = (
     | UndoLost
     | EvidenceFound
     | Verified
+    | NameProvider
+    | StateSameProvider
     | PlanOperation
     | CompleteBody
     | RaiseBody

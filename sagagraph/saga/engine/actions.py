@@ -80,6 +80,8 @@ class Action:
     """Where the function was defined: two actions with the same name from different homes are different actions."""
     formerly: tuple[tuple[str, int], ...] = ()
     """Names and versions under which earlier releases journalled it."""
+    provider: str = ""
+    """The identity of the provider that it calls (docs/protocol.md rule 2a)."""
     needs_body: bool = False
     """Going forward, only the body that asks for it can run it; the registered action serves to undo and probe it."""
     _adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict, repr=False)
@@ -99,6 +101,7 @@ class Action:
             guarantees=self.guarantees.terms,
             has_probe=self.probe is not None,
             action_version=self.version,
+            provider_id=self.provider,
             **changes,
         )
 
@@ -178,6 +181,10 @@ class Declaration(typing.TypedDict, total=False):
     """`reverse(request, result, call)` undoes a pivot that has landed."""
     undo_cost: Function
     """`undo_cost(request, result)` returns an `UndoCost` and changes nothing."""
+    provider: str
+    """Which provider it calls: an id that stays the same wherever the provider is reached, such as an account, or the origin of
+    its address. A saga that knows another one is refused or held (docs/protocol.md rule 2a).
+    """
     name: str
     version: int
     formerly: Iterable[str]
@@ -225,6 +232,7 @@ def _made(function: Function, names: dict[str, object], declared: Declaration) -
         result_type=result_type,
         home=f"{function.__module__}.{function.__qualname__}",
         formerly=_former_names(name, declared.get("formerly", ())),
+        provider=declared.get("provider", ""),
     )
     DECLARED.add(made)
     return made

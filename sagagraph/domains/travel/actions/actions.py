@@ -41,13 +41,17 @@ POLICY = Policy(
     timeout_s=10.0,
     compensation=CompensationPolicy(max_attempts=6, timeout_s=10.0),
 )
+OUTBOX = "outbox"
+"""The provider of itineraries: a folder, in which sending one again writes the same files."""
 FOREVER = timedelta(days=36500)
 """How long a file keeps its name."""
 
 
-def travel_actions(provider: ReservationProvider, guarantees: ProviderGuarantees, outbox: Path) -> tuple[Action, ...]:
-    """Return the actions. `guarantees`: what this provider says that it guarantees; `outbox`: the folder for itineraries."""
-    service = _Service(provider, guarantees)
+def travel_actions(
+    provider: ReservationProvider, guarantees: ProviderGuarantees, outbox: Path, *, identity: str = ""
+) -> tuple[Action, ...]:
+    """Return the actions. `guarantees`, `identity`: as this provider states them; `outbox`: the folder for itineraries."""
+    service = _Service(provider, guarantees, identity)
     bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train"))
     return (_price_check(service), _keep_action(service), *bookings, _payment_action(service), _dispatch_action(outbox))
 
@@ -55,8 +59,9 @@ def travel_actions(provider: ReservationProvider, guarantees: ProviderGuarantees
 class _Service:
     """The provider as actions use it: with deadlines on its clock, and only its own guarantees."""
 
-    def __init__(self, provider: ReservationProvider, guarantees: ProviderGuarantees) -> None:
+    def __init__(self, provider: ReservationProvider, guarantees: ProviderGuarantees, identity: str) -> None:
         self.provider = provider
+        self.identity = identity
         self._given = guarantees
 
     def guarantees(self, void: object) -> Guarantees:
@@ -99,7 +104,7 @@ def _price_check(service: _Service) -> Action:
                 )
         return PriceCheckResult(checked=len(request.offers))
 
-    return action(check_prices, kind=ActionKind.READ_ONLY, policy=POLICY)
+    return action(check_prices, kind=ActionKind.READ_ONLY, policy=POLICY, provider=service.identity)
 
 
 def _keep_action(service: _Service) -> Action:
@@ -111,7 +116,7 @@ def _keep_action(service: _Service) -> Action:
                 return _booked(each)
         raise Refused(f"{request.title} has fallen through: the provider cancelled it", code="fell_through")
 
-    return action(keep_booking, kind=ActionKind.READ_ONLY, policy=POLICY)
+    return action(keep_booking, kind=ActionKind.READ_ONLY, policy=POLICY, provider=service.identity)
 
 
 def _booking_action(service: _Service, kind: str) -> Action:
@@ -161,6 +166,7 @@ def _booking_action(service: _Service, kind: str) -> Action:
         policy=POLICY,
         guarantees=service.guarantees(void),
         undo_cost=partial(_cancellation_cost, service),
+        provider=service.identity,
         name=f"book_{kind}",
     )
 
@@ -208,6 +214,7 @@ def _payment_action(service: _Service) -> Action:
         reverse=refund,
         policy=POLICY,
         guarantees=service.guarantees(void),
+        provider=service.identity,
     )
 
 
@@ -223,7 +230,8 @@ def _dispatch_action(outbox: Path) -> Action:
         write_whole(folder / "itinerary.txt", text.encode())
         return Dispatch(calendar=str(folder / "itinerary.ics"), text=str(folder / "itinerary.txt"))
 
-    return action(send_itinerary, kind=ActionKind.RETRIABLE, policy=POLICY, guarantees=Guarantees(dedup=FOREVER))
+    guarantees = Guarantees(dedup=FOREVER)
+    return action(send_itinerary, kind=ActionKind.RETRIABLE, policy=POLICY, guarantees=guarantees, provider=OUTBOX)
 
 
 async def _cancellation_cost(service: _Service, _request: BookingRequest, booking: Booking) -> UndoCost:

@@ -31,12 +31,16 @@ class UnknownOfferError(ProviderError):
     """There is no such offer, or it no longer exists."""
 
 
+class NoSuchPathError(ProviderError):
+    """The service does not answer this question at all."""
+
+
 class Wire:
     """Connections to the service at `url`: each event loop gets its own when it first calls."""
 
     def __init__(self, url: str, timeout_s: float, transport: httpx2.AsyncBaseTransport | None) -> None:
         self.url = _checked_url(url)
-        self._shown_url = _without_credentials(self.url)
+        self._shown_url = without_credentials(self.url)
         self._timeout_s = timeout_s
         self._transport = transport
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = weakref.WeakKeyDictionary()
@@ -60,14 +64,16 @@ class Wire:
         """
         Raises:
             UnknownOfferError: the service knows no such offer.
+            NoSuchPathError: the service has no such question.
             ProviderError: any other failure.
         """
         try:
             response = await self._client().get(path, params=question)
         except httpx2.HTTPError as exc:
             raise ProviderError(self._unreachable(exc)) from exc
-        if response.status_code == HTTPStatus.NOT_FOUND and _error_of(response).code == "unknown_offer":
-            raise UnknownOfferError(self._complaint(response))
+        if response.status_code == HTTPStatus.NOT_FOUND:
+            is_offer = _error_of(response).code == "unknown_offer"
+            raise (UnknownOfferError if is_offer else NoSuchPathError)(self._complaint(response))
         if not response.is_success:
             raise ProviderError(self._complaint(response))
         try:
@@ -156,11 +162,11 @@ def _checked_url(url: str) -> str:
     except (ValueError, httpx2.InvalidURL):
         is_usable = False
     if not is_usable:
-        raise InvalidInputError(f"{_without_credentials(url)!r} is not an http or https URL", field="provider")
+        raise InvalidInputError(f"{without_credentials(url)!r} is not an http or https URL", field="provider")
     return url.rstrip("/")
 
 
-def _without_credentials(url: str) -> str:
+def without_credentials(url: str) -> str:
     """Remove credentials for messages: a user name or password must not reach a log or a journal."""
     return re.sub(r"//[^/@]*@", "//", url)
 
