@@ -75,7 +75,7 @@ async def acting(options: Options, domain: str, saga_id: str | None = None) -> A
 
     settings = options.settings
     async with AsyncExitStack() as stack:
-        observers: tuple[Observer, ...] = (render.show_progress,) if options.verbose else ()
+        observers: tuple[Observer, ...] = (render.show_waits, *((render.show_progress,) if options.verbose else ()))
         engine = await stack.enter_async_context(open_engine(settings, observers))
         begun = None if saga_id is None else await saga_if_begun(engine, saga_id)
         served = await stack.enter_async_context(_open_domain_of(options, domain, begun, engine))

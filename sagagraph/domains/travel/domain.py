@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from sagagraph.domains.travel.actions.actions import travel_actions
+from sagagraph.domains.travel.actions.patience import patient
 from sagagraph.domains.travel.actions.workflow import itinerary_workflow, revised_workflow
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.money import as_json_number, money_text
@@ -65,13 +66,17 @@ class Travel:
         self._actions = {each.name: each for each in actions}
 
     @classmethod
-    async def connect(cls, provider: ReservationProvider, outbox: Path, *, address: str = "") -> Travel:
+    async def connect(
+        cls, provider: ReservationProvider, outbox: Path, *, address: str = "", patience_s: float | None = None
+    ) -> Travel:
         """Connect to the provider, which is reached at `address`, or inside this command if that is empty.
 
+        `patience_s`: how long its calls are tried again while it does not answer; by default an hour.
         Raises `ProviderError` if it cannot be reached.
         """
-        identity, guarantees, cities = await asyncio.gather(provider.identity(), provider.guarantees(), provider.cities())
-        actions = travel_actions(provider, guarantees, outbox, identity=identity)
+        identity, guarantees, cities = await asyncio.gather(_identity_of(provider), provider.guarantees(), provider.cities())
+        policy = None if patience_s is None else patient(patience_s)
+        actions = travel_actions(provider, guarantees, outbox, identity=identity, policy=policy)
         return cls(provider, Gazetteer(cities), actions, ProviderHere(identity, address))
 
     @property
@@ -147,6 +152,13 @@ class Travel:
 
     def account(self, saga: Saga) -> Account:
         return account_of(saga)
+
+
+async def _identity_of(provider: ReservationProvider) -> str:
+    """Return its identity; an adapter of an earlier release, which states none, is known by the name of its class."""
+    if not hasattr(provider, "identity"):
+        return type(provider).__qualname__
+    return await provider.identity()
 
 
 def _itineraries(proposals: Iterable[Proposal]) -> tuple[Itinerary, ...]:

@@ -47,7 +47,8 @@ class TravelEntry(Entry["Travel"]):
             from sagagraph.domains.travel.provider.wire import without_credentials
 
         async with HttpReservationProvider(around.provider()) as provider:
-            yield await Travel.connect(provider, around.outbox, address=without_credentials(around.settings.provider_url))
+            address, patience_s = without_credentials(around.settings.provider_url), around.settings.patience_s
+            yield await Travel.connect(provider, around.outbox, address=address, patience_s=patience_s)
 
     def page(self, domain: Travel, model: Model | None) -> Page:
         with needing("travel"):

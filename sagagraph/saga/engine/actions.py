@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import sys
 import typing
 from collections.abc import Callable, Iterable
@@ -317,6 +318,21 @@ class ActionRegistry:
     def knows(self, name: str, version: int) -> bool:
         return (name, version) in self._actions or (name, version) in self._renamed
 
+
+def warn_of_no_provider(made: Action) -> None:
+    """Log once in a process that an action with effects names no provider: after a restart another one may answer for it."""
+    if made.provider or made.kind is ActionKind.READ_ONLY or (made.home, made.name) in _WARNED_OF:
+        return
+    _WARNED_OF.add((made.home, made.name))
+    _LOG.warning(
+        "action %r has effects and names no provider: a saga that is resumed cannot tell whether the same one answers. "
+        'Name it: @action(provider="...")',
+        made.name,
+    )
+
+
+_LOG = logging.getLogger("sagagraph")
+_WARNED_OF: set[tuple[str, str]] = set()
 
 DECLARED = ActionRegistry()
 """Every action that this process has defined; an engine's own registry goes before it."""

@@ -120,7 +120,7 @@ class BodySaga:
             ConflictError: the journal has this id with another action or request.
             SagaClosedError: the saga was cancelled meanwhile.
         """
-        self._engine.register(action)
+        self._engine.register_of_program(action)
         name = self._named(action, id)
         prerequisites = tuple(self._frontier) if after is None else self._operations_of(after)
         self._asked.add(name)

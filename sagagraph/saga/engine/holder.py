@@ -23,23 +23,26 @@ from sagagraph.errors import (
     SagaGraphError,
     SupersededError,
     UnknownActionError,
+    UnknownSagaError,
 )
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.amendments import AMENDMENT, amendment_in, is_amendment_id, parent_of
 from sagagraph.saga.core.decide.decide import decide
 from sagagraph.saga.core.decide.people import why_not_cancelled
 from sagagraph.saga.core.decide.providers import ProviderHere, is_elsewhere, recognised, why_elsewhere
+from sagagraph.saga.core.dependencies import is_closed
 from sagagraph.saga.core.events import Driver, Entry, SagaBegun
 from sagagraph.saga.core.evolve.evolve import evolve, fold
 from sagagraph.saga.core.redaction import is_redacted
 from sagagraph.saga.core.reversals import REVERSAL, REVERSING, original_id, reversal_id
 from sagagraph.saga.core.state import Operation, Saga, Stage
-from sagagraph.saga.engine.actions import DECLARED, Action, ActionRegistry
+from sagagraph.saga.engine.actions import DECLARED, Action, ActionRegistry, warn_of_no_provider
 from sagagraph.saga.engine.calls import AroundCall, Effects
 from sagagraph.saga.engine.coordinator import Coordinator, Observer
 from sagagraph.saga.engine.leases import LeaseKeeper
 from sagagraph.saga.engine.reversal import plan_reversal, reversing_action
 from sagagraph.saga.engine.views.view import Account
+from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.saga.stores.owner import this_owner
 from sagagraph.saga.stores.port import Lease, SagaStore
 from sagagraph.saga.telemetry.holding import Telemetry
@@ -115,6 +118,12 @@ class SagaHolder:
 
     def register(self, action: Action) -> None:
         self._actions.add(action)
+
+    def register_of_program(self, action: Action) -> None:
+        """Register an action that a program brings; logs, once, that one with effects names no provider."""
+        self.register(action)
+        if not isinstance(self.store, MemorySagaStore):  # what is kept in memory is never resumed
+            warn_of_no_provider(action)
 
     def work_with(self, domain: str, provider: ProviderHere) -> None:
         """Have sagas of this domain work with this provider: those that know another one are refused from now on."""
@@ -272,12 +281,16 @@ class SagaHolder:
 
         A body brings actions of its own: they are compared as it asks for them.
         """
+        if begin is not None and begin.driver is Driver.BODY:
+            return
         parent = parent_of(saga_id) or (saga_id.removesuffix(REVERSAL) if saga_id.endswith(REVERSAL) else None)
         for each in (parent, saga_id):
-            is_new = each is None or (begin is not None and await self.store.headline(each) is None)
-            if each is not None and not is_new and (begin is None or begin.driver is not Driver.BODY):
-                with suppress(RetiredError):
-                    self._commands_for(await self.load(each))
+            if each is not None and (begin is None or await self.store.headline(each) is not None):
+                with suppress(RetiredError, UnknownSagaError):
+                    saga = await self.load(each)
+                    self._commands_for(saga)
+                    for operation in saga.operations.values():
+                        self._check_operation(saga, operation)
 
     async def _recognised(self, saga: Saga, lease: Lease) -> tuple[c.Command, ...]:
         """Return what its journal must say of the provider before anything goes out; lets go of it if that is another one."""
@@ -289,13 +302,11 @@ class SagaHolder:
 
     def _commands_for(self, saga: Saga, stated_by: str = "") -> tuple[c.Command, ...]:
         here = self._providers.get(saga.domain)
-        if here is not None:
-            return recognised(saga, here, stated_by=stated_by)
-        for operation in saga.operations.values() if saga.driver is not Driver.BODY else ():
-            self._check_operation(saga, operation)
-        return ()
+        return () if here is None else recognised(saga, here, stated_by=stated_by)
 
     def _check_operation(self, saga: Saga, operation: Operation) -> None:
+        if saga.domain in self._providers or is_closed(operation):
+            return
         with suppress(UnknownActionError):
             provider = self.find(operation.spec.action, operation.spec.action_version).provider
             if is_elsewhere(saga, operation, provider):

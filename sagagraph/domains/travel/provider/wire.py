@@ -6,6 +6,8 @@ import asyncio
 import ipaddress
 import re
 import weakref
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 from urllib.parse import urlsplit
@@ -75,7 +77,7 @@ class Wire:
             is_offer = _error_of(response).code == "unknown_offer"
             raise (UnknownOfferError if is_offer else NoSuchPathError)(self._complaint(response))
         if not response.is_success:
-            raise ProviderError(self._complaint(response))
+            raise ProviderError(self._complaint(response), retry_after_s=_retry_after(response))
         try:
             return parse(response.content)
         except ValidationError as exc:
@@ -103,10 +105,11 @@ class Wire:
         """Raise a refusal only if the service itself refuses: a proxy's 404 says nothing about the effect."""
         error = _error_of(response)
         if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
-            raise Refused(error.message or "too many calls", code="rate_limited", transient=True)
+            wait = _retry_after(response)
+            raise Refused(error.message or "too many calls", code="rate_limited", transient=True, retry_after_s=wait)
         if response.status_code in REFUSALS and error.code:
             raise Refused(error.message or error.code, code=error.code)
-        raise ProviderAnswerLostError(self._complaint(response))
+        raise ProviderAnswerLostError(self._complaint(response), retry_after_s=_retry_after(response))
 
     def _client(self) -> httpx2.AsyncClient:
         loop = asyncio.get_running_loop()
@@ -152,6 +155,23 @@ def _error_of(response: httpx2.Response) -> _Error:
         return _ErrorAnswer.model_validate_json(response.content).error
     except ValidationError:
         return _Error()
+
+
+def _retry_after(response: httpx2.Response) -> float | None:
+    """Return for how many seconds the service asks to be left alone (RFC 9110, 10.2.3), by its own clock where it shows it."""
+    asked = response.headers.get("Retry-After", "").strip()
+    if asked.isascii() and asked.isdecimal():
+        return float(asked[:9])
+    until, now = _http_date(asked), _http_date(response.headers.get("Date", "")) or datetime.now(UTC)
+    return None if until is None else max(0.0, (until - now).total_seconds())
+
+
+def _http_date(text: str) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _checked_url(url: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sagagraph.saga.core.decide.providers import ProviderHere
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Operation, Saga, Stage, operation_key
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
@@ -64,6 +65,8 @@ class SagaView:
     """All sagas that were ever begun to change it."""
     redacted: tuple[str, ...] = ()
     """Names under which its payloads were made unreadable."""
+    provider: ProviderHere | None = None
+    """The provider that it works with, and its last known address; None where its domain names none."""
     unverified: tuple[str, ...] = ()
     """Operations that no probe could confirm at the end (docs/protocol.md rule 9)."""
 
@@ -84,6 +87,7 @@ def view_of(saga: Saga, account: Account | None = None) -> SagaView:
         amendment=saga.amending.saga if saga.amending else None,
         amendments=saga.amendments,
         redacted=saga.redacted,
+        provider=ProviderHere(saga.provider, saga.provider_url) if saga.provider else None,
         unverified=saga.unverified,
     )
 
