@@ -25,6 +25,8 @@ class Settings(BaseSettings):
     """`sqlite:///FILE`, `postgresql://…` or `memory:`; by default a file in the user's data folder."""
     provider_url: str = ""
     """A running reservation service; by default one runs inside the process, on a file beside the store."""
+    patience_s: float = Field(default=3600.0, ge=0, allow_inf_nan=False)
+    """How long a trip's call is tried again while the reservation service does not answer, before it is given up or held."""
     today: date | None = None
     """The day to which the clock of the service inside the process is set; by default it starts at the present time, and
     runs on.

@@ -152,6 +152,7 @@ def resume(
     model_seconds: o.ModelSeconds = None,
     max_cost: o.MaxCost = None,
     max_tokens: o.MaxTokens = None,
+    same_provider: o.SameProvider = False,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -162,8 +163,12 @@ def resume(
 
     if saga is not None and every:
         raise InvalidInputError("name a saga or say --all, not both", field="SAGA")
+    if same_provider and (saga is None or not provider):
+        raise InvalidInputError("name one saga, and say where its provider is: --provider URL", field="--same-provider")
     options = Options(store, provider, as_json, verbose, None, model_seconds, max_cost, max_tokens)
-    o.end(settling.resume_all(options, wait=wait) if saga is None else settling.resume(options, saga, wait=wait))
+    if saga is None:
+        o.end(settling.resume_all(options, wait=wait))
+    o.end(settling.resume(options, saga, wait=wait, same_provider=same_provider))
 
 
 @app.command()

@@ -20,7 +20,17 @@ PERSON = "command line"
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 Store = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="sqlite:///FILE, postgresql://… or memory:")]
-Provider = Annotated[str, typer.Option("--provider", envvar="SAGAGRAPH_PROVIDER_URL", help="A reservation service.")]
+Provider = Annotated[
+    str,
+    typer.Option(
+        "--provider",
+        metavar="URL",
+        help="A reservation service. A saga that has begun keeps its own; SAGAGRAPH_PROVIDER_URL is for new ones.",
+    ),
+]
+SameProvider = Annotated[
+    bool, typer.Option("--same-provider", help="State that --provider is the saga's own provider at another address.")
+]
 Verbose = Annotated[bool, typer.Option("--verbose", help="The journal as it grows, on standard error.")]
 Today = Annotated[
     datetime | None,

@@ -21,6 +21,7 @@ from sagagraph.saga.engine.maintenance.retention import Retirement
 from sagagraph.saga.engine.views.document import describe, plain
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
+from sagagraph.saga.engine.views.waits import waits_of
 from sagagraph.validators.verdict import Verdict
 
 _GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}
@@ -148,6 +149,18 @@ def _coloured(status: SagaStatus | OperationStatus) -> str:
 
 
 _QUIET = (e.LeaseTaken, e.OperationProbed, e.PlanJudged)
+
+
+def show_waits(saga: Saga, entries: tuple[e.Entry, ...]) -> None:
+    """Print a line on standard error for each operation that has just begun to wait for its provider."""
+    begun = {getattr(each.event, "operation", None) for each in entries if hasattr(each.event, "retry_at")}
+    for each in waits_of(saga):
+        if each.operation in begun:
+            stderr.print(
+                f"waiting {each.seconds:.0f} s before {each.operation} is tried again: {each.reason} "
+                f"(Ctrl-C leaves it; go on with: sagagraph resume {saga.id})",
+                markup=False,
+            )
 
 
 def show_progress(_saga: Saga, entries: tuple[e.Entry, ...]) -> None:

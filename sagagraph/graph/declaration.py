@@ -43,6 +43,7 @@ class NodeDeclaration:
     offloaded: frozenset[str] = frozenset()
     schema: type = dict
     """The type from which LangGraph builds the state that the node receives."""
+    provider: str = ""
 
     @property
     def keeps_state(self) -> bool:
@@ -67,6 +68,7 @@ class NodeDeclaration:
             request_type=Any,
             result_type=Any,
             home=prefix,
+            provider=self.provider,
             needs_body=True,
         )
 

@@ -21,7 +21,7 @@ from msgspec import structs
 from sagagraph.context.model import Model
 from sagagraph.errors import NotAllowedError, RetiredError, StoreError
 from sagagraph.planning.checking import judged_plan
-from sagagraph.planning.domain import Domain, Infeasible, Proposal, Revision
+from sagagraph.planning.domain import Domain, Infeasible, Proposal, Provided, Revision
 from sagagraph.planning.feedback import lessons_of
 from sagagraph.planning.models.assignment import Assigning
 from sagagraph.planning.models.limits import Limits
@@ -98,6 +98,8 @@ class PlanningGraph:
         self.compiled = _build().compile(checkpointer=checkpointer)
         for each in domain.actions:
             engine.register(each)
+        if isinstance(domain, Provided):
+            engine.work_with(domain.name, domain.provider_here)
 
     async def start(self, saga_id: str, request: object, *, approved_by: str | None = None) -> SagaView:
         """Begins or resumes the saga. Raises `ConflictError` for the same id with another request."""

@@ -66,13 +66,14 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         kind: ActionKind | str | None = None,
         guarantees: Guarantees | None = None,
         depends_on: Iterable[str] | None = None,
+        provider: str = "",
         **options: Any,
     ) -> Self:
         """Adds a node as in LangGraph. Without `kind`, a node with a compensation is compensatable, any other read-only.
 
         `compensate(state, update, call)`: `update` is what the node returned (None where that was never learnt), without the
         rest of a `Command`. `probe(state, call)` returns a `Probe`. `depends_on`: names of nodes; by default all that had
-        finished in earlier steps.
+        finished in earlier steps. `provider`: which one the node calls, as in `@action`.
         """
         _check_replaced(options)
         before = set(self.nodes)
@@ -95,6 +96,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             depends_on=None if depends_on is None else tuple(depends_on),
             offloaded=offloaded_keys(self.channels),
             schema=spec.input_schema,
+            provider=provider,
         )
         self.declarations[name] = declaration
         self.nodes[name] = replace(spec, runnable=journalled_node(declaration))

@@ -240,6 +240,7 @@ class _Outputs(Mapping[str, Json]):
 
 
 _NO_OPERATIONS: Map[str, Operation] = Map()
+_NO_ALIASES: Map[str, str] = Map()
 _NO_DEPENDENTS: Map[str, tuple[str, ...]] = Map()
 
 
@@ -279,6 +280,12 @@ class Saga(Struct, frozen=True):
     residue: tuple[str, ...] = ()
     redacted: tuple[str, ...] = ()
     """Names under which payloads were made unreadable: nothing can be called with them any more."""
+    provider: str = ""
+    """The identity of the provider that its domain works with; empty where none is named (docs/protocol.md rule 2a)."""
+    provider_url: str = ""
+    """Its last known address; empty for the one that runs inside the command."""
+    same_providers: Map[str, str] = _NO_ALIASES
+    """Identity → the first identity of what is stated to be the same provider."""
     index: Index = Index()
 
     @property

@@ -24,6 +24,8 @@ class _Line(NamedTuple):
 
 LINES: Mapping[type[e.Event], _Line] = {
     e.SagaBegun: _Line("info", "saga begun"),
+    e.ProviderNamed: _Line("info", "provider named"),
+    e.SameProviderStated: _Line("warning", "stated to be the same provider"),
     e.LeaseTaken: _Line("info", "lease taken over"),
     e.ModelAsked: _Line("info", "model asked"),
     e.PlanProposed: _Line("info", "plan proposed"),

@@ -25,6 +25,19 @@ def begun_again(saga: Saga, _event: e.SagaBegun, _at: float) -> Saga:
     raise JournalError(f"saga {saga.id!r}: its journal begins twice", saga_id=saga.id)
 
 
+def provider_named(saga: Saga, event: e.ProviderNamed, _at: float) -> Saga:
+    return replace(saga, provider=event.provider_id, provider_url=event.provider_url)
+
+
+def same_provider_stated(saga: Saga, event: e.SameProviderStated, _at: float) -> Saga:
+    same = saga.same_providers
+    first = same.get(event.known_provider, event.known_provider)
+    later = same.get(event.same_provider, event.same_provider)
+    for name in (later, *(each for each, known_as in same.items() if known_as == later)):
+        same = same.set(name, first)
+    return replace(saga, same_providers=same)
+
+
 def lease_taken(saga: Saga, event: e.LeaseTaken, _at: float) -> Saga:
     operations = saga.operations
     for name, operation in operations.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sagagraph.saga.core.decide.providers import ProviderHere
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import ModelUse, Operation, PlanState, Saga, Stage, operation_key
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
@@ -66,6 +67,8 @@ class SagaView:
     """Names under which its payloads were made unreadable."""
     models: tuple[ModelUse, ...] = ()
     """What models were asked for it, and what that cost, by who asked."""
+    provider: ProviderHere | None = None
+    """The provider that it works with, and its last known address; None where its domain names none."""
     unverified: tuple[str, ...] = ()
     """Operations that no probe could confirm at the end (docs/protocol.md rule 9)."""
 
@@ -87,6 +90,7 @@ def view_of(saga: Saga, account: Account | None = None) -> SagaView:
         amendments=saga.amendments,
         redacted=saga.redacted,
         models=saga.models,
+        provider=ProviderHere(saga.provider, saga.provider_url) if saga.provider else None,
         unverified=saga.unverified,
     )
 

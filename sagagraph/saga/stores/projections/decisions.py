@@ -127,6 +127,8 @@ def _about_saga(event: e.Event, told: _Telling) -> Decision | None:
     match event:
         case e.RequestChanged():
             return told.decided("saga", told.saga.id, "request changed", event.by)
+        case e.SameProviderStated(known, same, by):
+            return told.decided("saga", told.saga.id, "same provider", by or ENGINE, known=known, same=same)
         case e.CancelRequested():
             return told.decided("saga", told.saga.id, "cancel asked for", event.by)
         case e.CancelRefused():
