@@ -277,6 +277,14 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class RefuseRequest:
+    """Nobody can do what request number `request` asks, because it cannot be read."""
+
+    request: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resolve:
     operation: str
     resolution: Resolution
@@ -317,5 +325,6 @@ Command = (
     | EndAmendment
     | AmendSaga
     | Cancel
+    | RefuseRequest
     | Resolve
 )
