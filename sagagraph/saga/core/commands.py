@@ -309,6 +309,14 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class RefuseRequest:
+    """Nobody can do what request number `request` asks, because it cannot be read."""
+
+    request: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resolve:
     operation: str
     resolution: Resolution
@@ -352,5 +360,6 @@ Command = (
     | EndAmendment
     | AmendSaga
     | Cancel
+    | RefuseRequest
     | Resolve
 )

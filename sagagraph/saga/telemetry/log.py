@@ -146,6 +146,8 @@ class SagaLog:
                 fields["operations"] = len(event.operations)
             case e.PlanJudged() if isinstance(event.verdict, Mapping):
                 fields["verdict"] = str(event.verdict.get("verdict"))
+            case e.RequestRefused():
+                fields["request"] = event.request
             case e.ReversalBegun():
                 fields["reversal"] = event.saga
             case e.AmendmentBegun() | e.AmendmentEnded() | e.SagaAmended():

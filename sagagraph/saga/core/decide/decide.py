@@ -81,5 +81,6 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.EndAmendment: people.end_amendment,
     c.AmendSaga: people.amend_saga,
     c.Cancel: people.cancel,
+    c.RefuseRequest: people.refuse_request,
     c.Resolve: people.resolve,
 }
