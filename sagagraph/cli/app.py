@@ -267,6 +267,9 @@ def validate(
         str | None, typer.Option("--executed-until", metavar="MOMENT", help="What was done by then, as the problem has times.")
     ] = None,
     against: Annotated[Path | None, typer.Option("--against", metavar="OLDPLAN", help="As the plan was then.")] = None,
+    without: Annotated[
+        bool, typer.Option("--without-time-constraints", help="Recipes: no step must follow another within a time.")
+    ] = False,
     store: o.Store = "",
     provider: o.Provider = "",
     as_json: o.AsJson = False,
@@ -275,7 +278,7 @@ def validate(
     from sagagraph.cli.judging import judge
     from sagagraph.planning.entry import Case
 
-    case = Case(problem, plan, tuple(event or ()), executed_until, against)
+    case = Case(problem, plan, tuple(event or ()), executed_until, against, without_time_constraints=without)
     o.end(judge(Options(store, provider, as_json), domain, case))
 
 
