@@ -12,8 +12,9 @@ from msgspec import structs
 
 from sagagraph.saga.core.state import Saga
 from sagagraph.settings import Settings
-from sagagraph.ui.chat.conversation import Conversation, Conversations, Talk, shown_messages
+from sagagraph.ui.chat.conversation import Conversation, Conversations, shown_messages
 from sagagraph.ui.chat.page_model import PageModel
+from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import guest
 from tests.support.models.script import Say, Status, Step, Text

@@ -12,6 +12,7 @@ from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
+from sagagraph.domains.travel.page.details import details, line_key
 from sagagraph.domains.travel.page.disruptions import disruption_in, disruptions
 from sagagraph.domains.travel.page.preferences import aim_of, chosen, unread_and_preferred
 from sagagraph.domains.travel.page.wishes import STOP, has, wishes_of, without
@@ -30,6 +31,7 @@ from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.planning.page import (
     Bar,
     Connection,
+    Detail,
     Disruption,
     Download,
     Draft,
@@ -153,6 +155,9 @@ class TravelPage(Page):
         connections = tuple(_connection(self.domain.cities, each) for each in journeys)
         return Route(connections, is_map=True, lights=self._lights)
 
+    def details(self, saga: Saga) -> tuple[Detail, ...]:
+        return () if saga.plan.content is None else tuple(details(saga))
+
     def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
         return disruptions(saga)
 
@@ -202,12 +207,12 @@ def _line(leg: Leg) -> Line:
     price = money_text(offer.price, offer.currency)
     if isinstance(offer, HotelOffer):
         when = f"{_day(offer.check_in)} – {_day(offer.check_out)}, {count_text(offer.nights, 'night')}"
-        return Line(f"stay {offer.city}", f"{offer.name}, {offer.city}, {count_text(offer.stars, 'star')}", when, price)
+        return Line(line_key(leg), f"{offer.name}, {offer.city}, {count_text(offer.stars, 'star')}", when, price)
     stops = "direct" if not offer.stops else f"{count_text(offer.stops, 'stop')} in {', '.join(offer.via)}"
     how = "" if offer.kind == "train" else f", {stops}"
     when = f"{_moment(offer.departs)} – {_moment(offer.arrives)}, {duration_text(offer.duration_minutes)}{how}"
     what = f"{offer.carrier} {offer.number}, {offer.origin_city} → {offer.destination_city}"
-    return Line(f"{offer.origin_city} → {offer.destination_city}", what, when, price)
+    return Line(line_key(leg), what, when, price)
 
 
 def _day(day: date) -> str:
