@@ -163,6 +163,8 @@ class Preference:
 
     plan_hash: str | None = None
     said: str = ""
+    draft: Draft | None = None
+    """A change of the request that is meant instead, where no plan on offer is."""
 
 
 ALONE: Final = "There is no other plan to compare this one with. Change one of your wishes, and I shall plan again."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sagagraph.language.questions import Topic
@@ -16,11 +16,11 @@ from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.ui.differences import price_change, told
 
-IDENTITY: Final = (
-    "I am SagaGraph, a program that plans, books and repairs. I am no person, and in this practice world nothing is really bought."
-)
+IDENTITY: Final = "I am SagaGraph, a program that plans, books and repairs. I am no person, and in this practice world "
+"nothing is really bought."
 _HELP: Final = (
-    "I make a plan from what you say, change it as you like (“one more night in Paris”, “undo that”), try things out (“what if we "
+    "I make a plan from what you say, change it as you like (“one more night in Paris”, “undo that”), try things out "
+    "(“what if we "
     "stayed 4 nights?”), answer questions about price, times, reasons and fees, and book once you say so. If something falls "
     "through, tell me, and I look for a replacement."
 )
@@ -30,7 +30,9 @@ _FIRST: Final = re.compile(r"\b(?:leave|leaving|start|begin|depart|outbound|ther
 _LAST: Final = re.compile(r"\b(?:back|home|return\w*|end|last)\b", re.IGNORECASE)
 _STAYS: Final = re.compile(r"\b(?:hotels?|stay\w*|check|rooms?|nights?|stars?|sleep\w*)\b", re.IGNORECASE)
 _WAYS: Final = re.compile(r"\b(?:flights?|fly\w*|trains?|airline|plane|direct|get from|travel)\b", re.IGNORECASE)
-_COMMON: Final = frozenset({"the", "and", "from", "with", "hotel", "flight", "train", "stay", "for", "stars", "star", "night", "nights"})
+_COMMON: Final = frozenset(
+    {"the", "and", "from", "with", "hotel", "flight", "train", "stay", "for", "stars", "star", "night", "nights"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Facts:
 
     def about(self, asked: str) -> list[Line]:
         """The lines that a question is about, by the words that it shares with them; all where it names none."""
-        said = {word for word in re.findall(r"\w{3,}", asked.casefold())} - _COMMON
+        said = set(re.findall(r"\w{3,}", asked.casefold())) - _COMMON
         scored = [(len(said & set(re.findall(r"\w{3,}", f"{each.key} {each.what}".casefold()))), each) for each in self.lines]
         ways, stays = ([each for each in self.lines if ("→" in each.key) is is_way] for is_way in (True, False))
         kind = stays if _STAYS.search(asked) and stays and ways else ways if _WAYS.search(asked) and ways else list(self.lines)
@@ -84,7 +86,7 @@ def answer(topic: Topic | None, asked: str, facts: Facts) -> str:
         return f"Nothing is planned yet, and nothing is booked. {facts.page.opening}"
     if saga.plan.content is None:
         return "I am still planning: the answer comes with the plan."
-    return "\n".join(_ANSWERS[topic](asked, facts, saga))
+    return "\n".join(_ANSWERS[topic](_Asked(asked, facts, saga)))
 
 
 def _understood(facts: Facts) -> str:
@@ -97,110 +99,132 @@ def _understood(facts: Facts) -> str:
     return f"I have understood: {'; '.join(wishes)}.{open_}"
 
 
-def _price(asked: str, facts: Facts, saga: Saga) -> Iterator[str]:
-    price = cost_text(saga.plan.cost)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question about a plan."""
+
+    words: str
+    facts: Facts
+    saga: Saga
+
+
+def _price(ask: _Asked) -> Iterator[str]:
+    price = cost_text(ask.saga.plan.cost)
     if not price:
         yield "It costs nothing here: nobody is paid."
         return
-    yield f"{'It costs' if not facts.is_booked else 'You paid'} {price} in all ({saga.plan.cost['currency']}), for everybody and everything in the plan:"
-    yield from (f"– {each.what}: {each.price}" for each in facts.lines if each.price)
-    yield from (f"{each[:1].upper()}{each[1:]}." for each in saga.plan.reasons if "rate of" in each or "budget" in each)
+    yield f"{'It costs' if not ask.facts.is_booked else 'You paid'} {price} in all ({ask.saga.plan.cost['currency']}), for "
+    "everybody and everything in the plan:"
+    yield from (f"– {each.what}: {each.price}" for each in ask.facts.lines if each.price)
+    yield from (f"{each[:1].upper()}{each[1:]}." for each in ask.saga.plan.reasons if "rate of" in each or "budget" in each)
 
 
-def _status(asked: str, facts: Facts, saga: Saga) -> Iterator[str]:
-    status = status_of(saga)
+def _status(ask: _Asked) -> Iterator[str]:
+    status = status_of(ask.saga)
     if status is SagaStatus.AWAITING_APPROVAL:
-        yield "This plan is only proposed: it waits for your decision, and nothing of it has been done." if not saga.plan.version else (
-            "A changed plan waits for your decision; until then the one before holds."
+        yield (
+            "This plan is only proposed: it waits for your decision, and nothing of it has been done."
+            if not ask.saga.plan.version
+            else ("A changed plan waits for your decision; until then the one before holds.")
         )
     elif status is SagaStatus.COMMITTED:
-        yield f"Yes: {facts.page.outcome}." if not saga.missing else "Not all of it stands."
+        yield f"Yes: {ask.facts.page.outcome}." if not ask.saga.missing else "Not all of it stands."
     else:
         yield f"It is {status.value.replace('_', ' ')}."
-    details = facts.details
-    for line in facts.about(asked):
+    details = ask.facts.details
+    for line in ask.facts.about(ask.words):
         state = details[line.key].state if line.key in details else line.when
         yield f"– {line.what}: {state}"
-    yield from (f"– {each.text}" for each in facts.page.happened(saga.request))
+    yield from (f"– {each.text}" for each in ask.facts.page.happened(ask.saga.request))
     if details:
         yield "That is what the journal says; nobody has told me anything else."
 
 
-def _refund(asked: str, facts: Facts, saga: Saga) -> Iterator[str]:
-    preview, details = facts.preview, facts.details
+def _refund(ask: _Asked) -> Iterator[str]:
+    preview, details = ask.facts.preview, ask.facts.details
     if preview is not None and preview.undo:
-        fees = cost_text({"total": preview.fees, "currency": preview.currency}) if preview.fees and preview.currency else "no fees"
+        fees = (
+            cost_text({"total": preview.fees, "currency": preview.currency}) if preview.fees and preview.currency else "no fees"
+        )
         yield f"Cancelling everything now would cost {fees}. “Cancel…” shows it in full, and does nothing before you confirm."
         yield from (f"– remains: {each}" for each in preview.residue)
-    elif saga.plan.content is not None:
+    elif ask.saga.plan.content is not None:
         yield f"{_OPEN}: leaving it costs nothing."
-    for line in facts.about(asked):
+    for line in ask.facts.about(ask.words):
         if line.key in details and details[line.key].terms:
             yield f"– {line.what}: {details[line.key].terms}"
 
 
-def _why(asked: str, facts: Facts, saga: Saga) -> Iterator[str]:
-    details, lines = facts.details, facts.about(asked)
+def _why(ask: _Asked) -> Iterator[str]:
+    details, lines = ask.facts.details, ask.facts.about(ask.words)
     for line in lines:
         detail = details.get(line.key)
         if detail is not None and detail.why:
             instead = f" Instead: {'; '.join(detail.others)}." if detail.others else ""
             yield f"– {line.what}: {detail.why}.{instead}"
     if len(lines) != 1 or not details:
-        yield from (f"– {each}" for each in saga.plan.reasons)
+        yield from (f"– {each}" for each in ask.saga.plan.reasons)
         if not details:
             yield from (f"– {each.what}: {each.when}" for each in lines)
 
 
-def _alternatives(asked: str, facts: Facts, saga: Saga) -> Iterator[str]:
-    for number, each in enumerate(saga.plan.alternatives, 1):
+def _alternatives(ask: _Asked) -> Iterator[str]:
+    for number, each in enumerate(ask.saga.plan.alternatives, 1):
         why = f"; {each['reasons'][0]}" if each["reasons"] else ""
-        yield f"– Number {number}: {price_change(saga.plan.cost, each['cost']) or cost_text(each['cost']) or 'costs the same'}{why}"
-    for line in facts.about(asked):
-        detail = facts.details.get(line.key)
+        yield f"– Number {number}: "
+        f"{price_change(ask.saga.plan.cost, each['cost']) or cost_text(each['cost']) or 'costs the same'}{why}"
+    for line in ask.facts.about(ask.words):
+        detail = ask.facts.details.get(line.key)
         if detail is not None and detail.others:
             yield f"– Instead of {line.what}: {'; '.join(detail.others)}"
-    if not saga.plan.alternatives and not facts.details:
+    if not ask.saga.plan.alternatives and not ask.facts.details:
         yield "I have no other plan for these wishes: change one of them."
 
 
-def _advice(asked: str, facts: Facts, saga: Saga) -> Iterator[str]:
+def _advice(ask: _Asked) -> Iterator[str]:
     yield "That is for you to decide. What speaks for it, and against it:"
-    yield from (f"– {each}" for each in saga.plan.reasons)
-    yield from _refund("", facts, saga) if not facts.is_booked else ()
+    yield from (f"– {each}" for each in ask.saga.plan.reasons)
+    yield from _refund(replace(ask, words="")) if not ask.facts.is_booked else ()
 
 
-def _plan(asked: str, facts: Facts, saga: Saga) -> Iterator[str]:
-    lines = facts.about(asked)
-    named = [each for each in facts.lines if set(re.findall(r"\w{4,}", asked.casefold())) & set(re.findall(r"\w{4,}", each.when.casefold()))]
-    for each in lines if len(lines) < len(facts.lines) or not named else named:
+def _plan(ask: _Asked) -> Iterator[str]:
+    lines = ask.facts.about(ask.words)
+    named = [
+        each
+        for each in ask.facts.lines
+        if set(re.findall(r"\w{4,}", ask.words.casefold())) & set(re.findall(r"\w{4,}", each.when.casefold()))
+    ]
+    for each in lines if len(lines) < len(ask.facts.lines) or not named else named:
         price = f" ({each.price})" if each.price else ""
         yield f"– {each.what}: {each.when}{price}"
 
 
-def _changed(asked: str, facts: Facts, saga: Saga) -> Iterator[str]:
-    if facts.before is None:
+def _changed(ask: _Asked) -> Iterator[str]:
+    if ask.facts.before is None:
         yield "Nothing has changed since this plan was made."
         return
-    plan, cost = facts.before
-    if saga.plan.disruption:
-        yield f"The reason: {saga.plan.disruption}."
-    yield from (f"– {each}" for each in told(facts.page.view(plan).lines, facts.lines))
-    yield from (f"– {each}" for each in [price_change(cost, saga.plan.cost)] if each)
+    plan, cost = ask.facts.before
+    if ask.saga.plan.disruption:
+        yield f"The reason: {ask.saga.plan.disruption}."
+    yield from (f"– {each}" for each in told(ask.facts.page.view(plan).lines, ask.facts.lines))
+    yield from (f"– {each}" for each in [price_change(cost, ask.saga.plan.cost)] if each)
 
 
-def _next(asked: str, facts: Facts, saga: Saga) -> Iterator[str]:
-    match status_of(saga):
+def _next(ask: _Asked) -> Iterator[str]:
+    match status_of(ask.saga):
         case SagaStatus.AWAITING_APPROVAL:
             yield "The plan waits for you: book it, change something, or leave it for now."
-        case SagaStatus.COMMITTED if not saga.missing:
-            yield "Nothing is left to do: all of it stands. If something falls through, tell me what, and I look for a replacement."
+        case SagaStatus.COMMITTED if not ask.saga.missing:
+            yield "Nothing is left to do: all of it stands. If something falls through, tell me what, and I look for a "
+            "replacement."
         case _:
             yield "Say what has happened or what you wish instead, or press “Cancel…” to see what cancelling would undo."
 
 
-def _numbers(asked: str, facts: Facts, saga: Saga) -> Iterator[str]:
-    found = [f"– {each.what}: {facts.details[each.key].reference}" for each in facts.lines if each.key in facts.details]
+def _numbers(ask: _Asked) -> Iterator[str]:
+    found = [
+        f"– {each.what}: {ask.facts.details[each.key].reference}" for each in ask.facts.lines if each.key in ask.facts.details
+    ]
     known = [each for each in found if not each.endswith(": ")]
     yield from known or ["There are none yet: nothing is booked."]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.language.questions import Topic, must_be_settled, topic_of
-from sagagraph.language.utterances import Act, Kind, Utterance, utterances
+from sagagraph.language.utterances import Act, Kind, Utterance, is_statement, utterances
 from sagagraph.money import cost_text
 from sagagraph.planning.domain import Infeasible
 from sagagraph.planning.page import NOTHING_KNOWN, Disruption, Draft
@@ -114,7 +114,7 @@ class Talk:
         said = utterances(text)
         if not said:
             self._say(Deed.NOT_TAKEN, "I did not understand that.")
-        elif saga is None and all(each.kind in (Kind.WISH, Kind.NEWS, Kind.HEARSAY) and not each.said for each in said):
+        elif saga is None and all(map(is_statement, said)):
             await self._wish(text, saga)
         elif self.conversation.draft.questions and len(said) == 1 and _can_answer(said[0]):
             await self._answered_question(text, said[0], saga)
@@ -166,9 +166,7 @@ class Talk:
             return
         preview = await self._service.preview(self._visitor, saga.id) if saga is not None and topic is Topic.REFUND else None
         before = self.conversation.before
-        facts = Facts(
-            self._page, self.conversation.draft, shown, preview, None if before is None else (before.plan, before.cost)
-        )
+        facts = Facts(self._page, self.conversation.draft, shown, preview, None if before is None else (before.plan, before.cost))
         self._say(Deed.ANSWERED, answer(topic, asked, facts))
 
     async def _is_told(self, asked: str) -> bool:
@@ -183,9 +181,8 @@ class Talk:
     async def _suppose(self, each: Utterance, saga: Saga | None) -> None:
         if saga is not None and self._would_be_news(each.text, saga):
             await self._suppose_news(each.text, saga)
-        elif not await self._compare(each.text, saga):
-            if Deed.COMPARED not in self.deeds or each.text:
-                await self._answer(each.said or each.text, saga)
+        elif not await self._compare(each.text, saga) and (Deed.COMPARED not in self.deeds or each.text):
+            await self._answer(each.said or each.text, saga)
 
     def _would_be_news(self, text: str, saga: Saga) -> bool:
         """Whether the page sees news in it, clear or not."""
@@ -203,7 +200,8 @@ class Talk:
         else:
             self._say(
                 Deed.ANSWERED,
-                f"If so ({news.words.lower()}): I would look for what takes its place at the least extra cost, show you before and "
+                f"If so ({news.words.lower()}): I would look for what takes its place at the least extra cost, show "
+                f"you before and "
                 f"after, and book nothing before you approve. {_NOTHING_CHANGED}",
             )
 
@@ -235,10 +233,20 @@ class Talk:
         cost = {"total": found.cost.total, "currency": found.cost.currency, "fees": found.cost.fees}
         lines = [f"– {each}" for each in told(self._page.view(shown.plan.content).lines, self._page.view(found.plan).lines)]
         price = price_change(shown.plan.cost, cost)
-        fees = " What is booked would have to be changed, and its fees come on top." if status_of(saga) is SagaStatus.COMMITTED else ""
+        fees = (
+            " What is booked would have to be changed, and its fees come on top."
+            if status_of(saga) is SagaStatus.COMMITTED
+            else ""
+        )
         self._say(
             Deed.COMPARED,
-            "\n".join([f"Then: {price or cost_text(cost) or 'another plan'}.{fees}", *lines, f"{_NOTHING_CHANGED} Say “do that” to have it."]),
+            "\n".join(
+                [
+                    f"Then: {price or cost_text(cost) or 'another plan'}.{fees}",
+                    *lines,
+                    f"{_NOTHING_CHANGED} Say “do that” to have it.",
+                ]
+            ),
         )
 
     # -- decisions ---------------------------------------------------------------------------------------------------------
@@ -260,7 +268,8 @@ class Talk:
             case Act.SKIP | Act.NOT_NOW if saga is not None:
                 self._say(Deed.KEPT, self._stays(saga, is_asking=is_asking))
             case Act.CANCEL_PART if saga is not None:
-                why = "I cannot give up one part alone. Say what to do without (“skip Paris”), tell me if it fell through, or press “Cancel…”."
+                why = "I cannot give up one part alone. Say what to do without (“skip Paris”), tell me if it fell "
+                "through, or press “Cancel…”."
                 self._say(Deed.NOT_TAKEN, f"{why} {_NOTHING_CHANGED}")
             case Act.CHOOSE if saga is not None and is_asking:
                 await self._choose(each.place, saga)
@@ -289,7 +298,9 @@ class Talk:
         if Deed.APPROVED in self.deeds:
             return
         if not alone:
-            self._say(Deed.KEPT, "Nothing is booked yet, because you also said something else: say “book it” once you have seen this.")
+            self._say(
+                Deed.KEPT, "Nothing is booked yet, because you also said something else: say “book it” once you have seen this."
+            )
         elif pending is not None and pending.news and saga is not None:
             await self._report(pending.news, saga)
         elif pending is not None and pending.draft is not None and not _AS_IT_IS.search(each.text):
@@ -328,7 +339,10 @@ class Talk:
         else:
             price = cost_text(asking.plan.cost)
             self.conversation = replace(self.conversation, pending=Pending(plan_hash=asking.plan.hash or ""))
-            self._say(Deed.ASKED, f"Shall I go ahead{f' and book it for {price}' if price else ''}? Say “yes”, or what should be different.")
+            self._say(
+                Deed.ASKED,
+                f"Shall I go ahead{f' and book it for {price}' if price else ''}? Say “yes”, or what should be different.",
+            )
 
     async def _reject(self, saga: Saga, shown: Saga) -> None:
         if something_stands(shown):
@@ -342,7 +356,13 @@ class Talk:
     async def _choose(self, place: int, saga: Saga) -> None:
         offered = saga.plan.alternatives
         if not 1 <= (place or 1) <= len(offered) or (place == 0 and len(offered) > 1):
-            there = f"There are {len(offered)} other plans" if len(offered) > 1 else "There is one other plan" if offered else "There is no other plan"
+            there = (
+                f"There are {len(offered)} other plans"
+                if len(offered) > 1
+                else "There is one other plan"
+                if offered
+                else "There is no other plan"
+            )
             self._say(Deed.NOT_TAKEN, f"{there}{': say which, by its number' if offered else ''}. {_NOTHING_CHANGED}")
             return
         chosen = offered[(place or 1) - 1]
@@ -395,7 +415,9 @@ class Talk:
     def _ask_whether_it_happened(self, saga: Saga) -> None:
         offered = self._page.disruptions(saga)
         like = f", like “{offered[0].words}”" if offered else ""
-        self._say(Deed.ASKED, f"Did something fall through here? Then say what{like}, and I look for a replacement. {_NOTHING_CHANGED}")
+        self._say(
+            Deed.ASKED, f"Did something fall through here? Then say what{like}, and I look for a replacement. {_NOTHING_CHANGED}"
+        )
 
     def _news(self, text: str, saga: Saga) -> Disruption | None:
         """Reads the report together with the question that it answers; a question that stays open is remembered."""
@@ -417,7 +439,10 @@ class Talk:
         if news.lost:
             self.conversation = replace(self.conversation, pending=Pending(news=news.key))
             what = f"{news.words}: did that happen, or are you asking?"
-            self._say(Deed.ASKED, f"{what} On “yes” I give up that booking and look for a replacement, which you approve. {_NOTHING_CHANGED}")
+            self._say(
+                Deed.ASKED,
+                f"{what} On “yes” I give up that booking and look for a replacement, which you approve. {_NOTHING_CHANGED}",
+            )
             return
         await self._service.disrupt(self._visitor, saga.id, news)
         self.deeds.append(Deed.REPORTED)
@@ -440,6 +465,9 @@ class Talk:
         shown = None if saga is None else await self._service.shown(saga)
         if saga is not None and shown is not None and status_of(shown) is SagaStatus.AWAITING_APPROVAL:
             preference = await self._page.preferred(text, shown)
+            if preference is not None and preference.draft is not None:
+                await self._take(preference.draft, saga)
+                return
             if preference is not None and preference.plan_hash is None:
                 self._say(Deed.ANSWERED, preference.said)
                 return

@@ -8,7 +8,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from sagagraph.saga.core.next_steps import status_of
 from sagagraph.ui.chat.conversation import Conversations
 from sagagraph.ui.chat.page_model import PageModel
 from sagagraph.ui.chat.talk import Deed
@@ -52,7 +51,8 @@ class Row:
         return self.number % HELD_OUT == HELD_OUT - 1
 
 
-def rows(path: Path = Path(__file__).with_name("utterances.txt")) -> Iterator[Row]:
+def rows() -> Iterator[Row]:
+    path = Path(__file__).with_name("utterances.txt")
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     for number, line in enumerate(lines):
         state, said, must = (part.strip() for part in line.split("|"))
@@ -106,7 +106,9 @@ class Table:
     def _result(self, row: Row, deeds: tuple[Deed, ...], before: PageModel, after: PageModel, *, has_effect: bool) -> Result:
         wanted = set().union(*row.deeds)
         carried_out = _version(after) != _version(before) or has_effect
-        if (carried_out and before.saga is not None and not wanted & _WITH_EFFECTS) or (Deed.APPROVED in deeds and "approved" not in wanted):
+        if (carried_out and before.saga is not None and not wanted & _WITH_EFFECTS) or (
+            Deed.APPROVED in deeds and "approved" not in wanted
+        ):
             return Result.UNWANTED
         left = list(row.deeds)
         for each in deeds:
@@ -121,7 +123,7 @@ class Table:
 
 
 def _version(scene: PageModel) -> Any:
-    return None if scene.saga is None else (scene.saga.plan.version, status_of(scene.saga).value == "committed")
+    return None if scene.saga is None else scene.saga.plan.version
 
 
 def facts_of(scene: PageModel) -> dict[str, str]:

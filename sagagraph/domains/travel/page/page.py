@@ -14,8 +14,8 @@ from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
 from sagagraph.domains.travel.page.details import details, line_key
 from sagagraph.domains.travel.page.disruptions import disruption_in, disruptions
-from sagagraph.domains.travel.page.preferences import aim_of, chosen, unread_and_preferred
-from sagagraph.domains.travel.page.wishes import STOP, has, wishes_of, without
+from sagagraph.domains.travel.page.preferences import aim_of, chosen, stay_meant, unread_and_preferred
+from sagagraph.domains.travel.page.wishes import STOP, has, wishes_of, with_stars, without
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.progress import bookings
@@ -24,6 +24,7 @@ from sagagraph.domains.travel.request import parse_request
 from sagagraph.domains.travel.text import PartialRequest, read_request
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.domains.travel.text.rewording import reworded
+from sagagraph.domains.travel.text.slots import MOST_STARS
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.money import money_text
@@ -139,6 +140,10 @@ class TravelPage(Page):
         if aim is None:
             return None
         known = self.draft_of(saga.request).known
+        stay = stay_meant(aim, text, saga)
+        if stay is not None and stay.stars < MOST_STARS:
+            draft = self._draft(with_stars(known, stay.city, (stay.stars + 1, MOST_STARS)))
+            return Preference(draft=draft)
         said = await self._read(text, known)
         if said.model_copy(update={"unread": known.unread}) != known:
             return None

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def check_stars(case: Case) -> Iterator[Violation]:
-    fewest, most = case.request.stars
     for leg, hotel in case.stays:
+        fewest, most = case.request.stars_in(hotel.city)
         if not fewest <= hotel.stars <= most:
             message = f"has {hotel.stars} stars, not {fewest} to {most}"
             yield at(leg, "STARS", message, stars=hotel.stars, fewest=fewest, most=most)
