@@ -41,6 +41,10 @@ class InvalidInputError(SagaGraphError):
         self.field = field
 
 
+class MissingStoreError(SagaGraphError):
+    """No store is where the address says, and this is not the moment to create one: a store that vanished is not a new one."""
+
+
 class MissingExtraError(SagaGraphError):
     """An optional part is not installed; the message has the command that installs it."""
 
@@ -171,6 +175,10 @@ class StoreError(SagaGraphError):
     """The journal cannot be read or written."""
 
     exit_code = 3
+
+
+class LostStoreError(StoreError):
+    """The store's file was removed, replaced or damaged while it was in use; nothing more goes out on what it said."""
 
 
 class JournalError(StoreError):

@@ -112,12 +112,15 @@ def _prices(given: str) -> Prices | None:
 
 
 @asynccontextmanager
-async def open_engine(settings: Settings, observers: Iterable[Observer] = ()) -> AsyncIterator[Engine]:
-    """Return an engine on the settings' store, without any domain's actions: enough to inspect sagas."""
+async def open_engine(settings: Settings, observers: Iterable[Observer] = (), *, create: bool = False) -> AsyncIterator[Engine]:
+    """Return an engine on the settings' store, without any domain's actions: enough to inspect sagas.
+
+    Raises `MissingStoreError` for a store that is not there, unless it is to be created.
+    """
     from sagagraph.saga.engine.engine import Engine
     from sagagraph.saga.stores.urls import open_store
 
-    engine = Engine(await open_store(settings.store_url), account=account, observers=observers)
+    engine = Engine(await open_store(settings.store_url, create=create), account=account, observers=observers)
     try:
         yield engine
     finally:

@@ -35,7 +35,7 @@ async def begin(
 ) -> int:
     """Begin a new saga, or resume the one with that id."""
     name = new_id(prefix or domain) if saga_id is None else checked_id(saga_id)
-    async with acting(options, domain, saga_id) as opened:
+    async with acting(options, domain, saga_id, create=True) as opened:
         if text is None and request is None and saga_id is not None:
             wish = await _first_request(opened.engine, saga_id)
         else:

@@ -68,15 +68,18 @@ class Opened:
 
 
 @asynccontextmanager
-async def acting(options: Options, domain: str, saga_id: str | None = None) -> AsyncIterator[Opened]:
-    """Open a domain, for the saga with this id at its own provider unless --provider names one."""
+async def acting(options: Options, domain: str, saga_id: str | None = None, *, create: bool = False) -> AsyncIterator[Opened]:
+    """Open what the commands that act need: for the saga with this id at its own provider, unless --provider names one.
+
+    `create`: for a new saga, whose store need not be there yet.
+    """
     from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
     from sagagraph.graph.planning_graph import planning_graph
 
     settings = options.settings
     async with AsyncExitStack() as stack:
         observers: tuple[Observer, ...] = (render.show_waits, *((render.show_progress,) if options.verbose else ()))
-        engine = await stack.enter_async_context(open_engine(settings, observers))
+        engine = await stack.enter_async_context(open_engine(settings, observers, create=create))
         begun = None if saga_id is None else await saga_if_begun(engine, saga_id)
         served = await stack.enter_async_context(_open_domain_of(options, domain, begun, engine))
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))

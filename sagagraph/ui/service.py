@@ -284,7 +284,7 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
     """
     bell, model = Bell(), model_of(settings)
     async with AsyncExitStack() as stack:
-        engine = await stack.enter_async_context(open_engine(settings, [bell]))
+        engine = await stack.enter_async_context(open_engine(settings, [bell], create=True))
         pages = await stack.enter_async_context(open_pages(settings, engine.store))
         graphs = {name: planning_graph(domain=page.domain, engine=engine, model=model) for name, page in pages.items()}
         service = Service(engine, pages, graphs, bell)

@@ -136,10 +136,16 @@ class StateSameProvider:
 
 @dataclass(frozen=True, slots=True)
 class PlanOperation:
-    """A body asks for an operation; an earlier release may have journalled its action under one of the names in `formerly`."""
+    """A body asks for an operation; an earlier release may have journalled its action under one of the names in `formerly`.
+
+    `after`: what a known operation comes after in this run of the body. `insists`: the body names it, so that what cannot hold is
+    a conflict; otherwise it only happened before, and the journal knows better.
+    """
 
     spec: OperationSpec
     formerly: tuple[tuple[str, int], ...] = ()
+    after: tuple[str, ...] = ()
+    insists: bool = False
 
 
 @dataclass(frozen=True, slots=True)

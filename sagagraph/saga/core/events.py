@@ -177,6 +177,13 @@ class OperationPlanned(Struct, frozen=True, omit_defaults=True):
     operation: OperationSpec
 
 
+class PrerequisitesAdded(Struct, frozen=True, omit_defaults=True):
+    """A body that ran again lets a known operation come after more than before: it is undone before that, too (ADR-0005)."""
+
+    operation: str
+    prerequisites: tuple[str, ...]
+
+
 # -- forward ---------------------------------------------------------------------------------------------------------
 
 
@@ -463,6 +470,7 @@ Event = (
     | PlanDisrupted
     | RepairGivenUp
     | OperationPlanned
+    | PrerequisitesAdded
     | AttemptStarted
     | OperationSucceeded
     | OperationRejected

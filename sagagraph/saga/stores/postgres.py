@@ -18,8 +18,8 @@ import psycopg
 from sagagraph.errors import InvalidInputError, SagaGraphError, StoreError
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import Alone, EventParameters, Fenced, Job
-from sagagraph.saga.stores.postgres_connection import PostgresConnection, why
-from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore
+from sagagraph.saga.stores.postgres_connection import PostgresConnection, name_of, why
+from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore, missing
 
 T = TypeVar("T")
 
@@ -43,15 +43,16 @@ class PostgresSagaStore(SqlSagaStore):
         self._clock = clock
 
     @classmethod
-    async def open(cls, url: str, clock: Callable[[], float] | None = None) -> PostgresSagaStore:
-        """Connect, and bring the tables to this release. Leases follow the database's clock, unless a test supplies one.
+    async def open(cls, url: str, clock: Callable[[], float] | None = None, *, create: bool = True) -> PostgresSagaStore:
+        """Connect, and bring the tables to this release, or with `create` make them. Leases follow the database's clock, unless
+        a test supplies one.
 
-        Raises `InvalidInputError` for a malformed URL, and `StoreError`.
+        Raises `InvalidInputError` for a malformed URL, `MissingStoreError`, having created nothing, and `StoreError`.
         """
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sagagraph-journal")
         loop = asyncio.get_running_loop()
         try:
-            connection = await loop.run_in_executor(thread, _open, url)
+            connection = await loop.run_in_executor(thread, _open, url, create)
         except BaseException:
             thread.shutdown(wait=False)
             raise
@@ -178,10 +179,10 @@ def _rounds(writes: Sequence[tuple[Job, Fenced]]) -> Iterator[list[tuple[Job, Fe
         waiting = [each for each in waiting if first[each[1].saga_id] is not each]
 
 
-def _open(url: str) -> PostgresConnection:
+def _open(url: str, create: bool) -> PostgresConnection:
     connection = PostgresConnection(url)
     try:
-        _migrate(url, connection)
+        _migrate(url, connection, create=create)
     except psycopg.Error as exc:
         connection.close()
         raise StoreError(f"the store cannot be opened: {why(exc)}") from exc
@@ -191,13 +192,15 @@ def _open(url: str) -> PostgresConnection:
     return connection
 
 
-def _migrate(url: str, connection: PostgresConnection) -> None:
+def _migrate(url: str, connection: PostgresConnection, *, create: bool) -> None:
     try:
         revision = connection.execute("SELECT version_num FROM sagagraph_version").fetchone()
     except psycopg.errors.UndefinedTable:
         revision = None
     if revision and revision[0] == HEAD_REVISION:
         return
+    if not revision and not create:
+        raise missing(name_of(url))
     from sagagraph.saga.stores.migration import upgrade
 
     upgrade(url)

@@ -38,6 +38,7 @@ LINES: Mapping[type[e.Event], _Line] = {
     e.PlanDisrupted: _Line("warning", "plan disrupted"),
     e.RepairGivenUp: _Line("warning", "repair given up"),
     e.OperationPlanned: _Line("debug", "operation planned"),
+    e.PrerequisitesAdded: _Line("info", "prerequisites added"),
     e.AttemptStarted: _Line("debug", "attempt started"),
     e.OperationSucceeded: _Line("info", "operation succeeded"),
     e.OperationRejected: _Line("warning", "operation rejected by a validator"),

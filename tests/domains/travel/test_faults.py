@@ -80,7 +80,7 @@ class Trip:
 
     async def ledger(self) -> Ledger:
         """After everything that is still to land has landed."""
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(timeout=60) as client:
             await client.post(f"{self.url}/clock/advance", json={"seconds": LATER_S})
         return await self.provider.ledger()
 

@@ -115,6 +115,7 @@ _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.PlanDisrupted: sagas.plan_disrupted,
     e.RepairGivenUp: sagas.repair_given_up,
     e.OperationPlanned: sagas.operation_planned,
+    e.PrerequisitesAdded: sagas.prerequisites_added,
     e.CancelRequested: sagas.cancel_requested,
     e.OperationResolved: sagas.operation_resolved,
     e.RequestRefused: sagas.request_refused,

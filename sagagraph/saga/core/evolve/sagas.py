@@ -46,7 +46,8 @@ def lease_taken(saga: Saga, event: e.LeaseTaken, _at: float) -> Saga:
         changed = taken_over(operation)
         if changed is not operation:
             operations = operations.set(name, changed)
-    return replace(saga, operations=operations, body_fault=None, reversal_hold="")
+    fault = None if saga.stage is Stage.RUNNING else saga.body_fault  # a body that has not turned back may do better now
+    return replace(saga, operations=operations, body_fault=fault, reversal_hold="")
 
 
 def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
@@ -127,6 +128,12 @@ def plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
 
 def operation_planned(saga: Saga, event: e.OperationPlanned, _at: float) -> Saga:
     return with_operations(saga, (event.operation,))
+
+
+def prerequisites_added(saga: Saga, event: e.PrerequisitesAdded, _at: float) -> Saga:
+    for each in event.prerequisites:
+        planned_operation(saga, each)
+    return with_needs(saga, {event.operation: event.prerequisites}, without=())
 
 
 # -- people and the end ----------------------------------------------------------------------------------------------

@@ -96,6 +96,10 @@ def _about_plan(event: e.Event, told: _Telling) -> Decision | None:
 
 def _about_operation(event: e.Event, told: _Telling) -> Decision | None:
     match event:
+        case e.PrerequisitesAdded():
+            return told.decided(
+                "operation", event.operation, "prerequisites added", BODY, prerequisites=list(event.prerequisites)
+            )
         case e.OperationRejected():
             return told.decided(
                 "operation", event.operation, "output rejected", VALIDATOR, event.fault.message, code=event.fault.code
