@@ -111,6 +111,26 @@ def check(harness: Harness, artifact: Mapping[str, Any]) -> Checked:
     return Checked(_overall(results, outside), results, outside, hash_of(_plainly(artifact)), harness.hash)
 
 
+def passes(harness: Harness, artifact: Mapping[str, Value]) -> bool:
+    """Tell whether an artifact passes all rules within its domains: the same verdict as `check`, without what is said about it."""
+    if any(_fault(harness.variables.get(name), value) for name, value in artifact.items()):
+        return False
+    if any(name in harness.variables and _is_outside(harness.variables[name], value) for name, value in artifact.items()):
+        return False
+    given = {**artifact, **{name: each.value for name, each in harness.variables.items() if each.value is not None}}
+    few = Terms(given, harness.derived, BITS[0])
+    for rule in harness.rules:
+        try:
+            holds = few.of(rule.tree)
+        except NotApartError:
+            holds = check(harness.with_rules((rule,)), artifact).verdict is RuleVerdict.PASS
+        except (NoValueError, RecursionError):
+            return False
+        if holds is not True:
+            return False
+    return True
+
+
 def _plainly(artifact: Mapping[str, Any]) -> Any:
     return {name: value if isinstance(value, fmpq | str | bool) else exact(value) for name, value in artifact.items()}
 

@@ -26,7 +26,6 @@ def up(value: float) -> float:
     return nextafter(value, inf)
 
 
-@lru_cache(maxsize=100_000)
 def of_rational(value: fmpq) -> Interval:
     """Return the narrowest interval of doubles around it, or the next."""
     return of_ball(arb(value))

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from flint import fmpq
 
-from sagagraph.harness.judging.check import RuleVerdict, check
+from sagagraph.harness.judging.check import passes
 from sagagraph.harness.language.core import And, Below, Formula, Member, Or, Term, Var
 from sagagraph.harness.language.polynomials import TooManyError, polynomial
 from sagagraph.harness.proof.intervals import Interval
@@ -269,8 +269,7 @@ class Search:
         freed = {name: value for name, value in point.items() if name in self.system.freed and isinstance(value, fmpq)}
         if freed:
             harness = harness.with_values(freed)
-        checked = check(harness, {name: value for name, value in point.items() if name not in freed})
-        return checked.verdict is RuleVerdict.PASS
+        return passes(harness, {name: value for name, value in point.items() if name not in freed})
 
     # -- linear relaxation --
 

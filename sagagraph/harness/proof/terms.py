@@ -11,14 +11,15 @@ from sagagraph.harness.proof import intervals as i
 from sagagraph.harness.proof.intervals import Interval
 
 Bounds = dict[str, Interval]
+_MOST_CONSTANTS: Final = 50_000
 FORWARD: Final = {"exp": i.exp, "log": i.log, "sqrt": i.sqrt}
 
 
 def bounds_of(term: Term, box: Mapping[str, Interval]) -> Interval:
     """Return bounds of all values that the term has in the box; EMPTY where it has none."""
     match term:
-        case Const(value):
-            return i.of_rational(value)
+        case Const():
+            return _constant(term)
         case Var(name):
             return box[name]
         case Sum(terms):
@@ -37,6 +38,19 @@ def bounds_of(term: Term, box: Mapping[str, Interval]) -> Interval:
             return FORWARD[name](bounds_of(argument, box))
 
 
+_constants: dict[int, tuple[Const, Interval]] = {}
+
+
+def _constant(term: Const) -> Interval:
+    """Bounds of a constant, kept by its identity: rationals hash slowly."""
+    known = _constants.get(id(term))
+    if known is None or known[0] is not term:
+        if len(_constants) > _MOST_CONSTANTS:
+            _constants.clear()
+        known = _constants[id(term)] = (term, i.of_rational(term.value))
+    return known[1]
+
+
 class Hull:
     """Narrows a box to what an inequality leaves of it. Its results are proposals: whoever cuts something off proves that
     anew.
@@ -49,8 +63,8 @@ class Hull:
     def require(self, term: Term, wanted: Interval) -> None:
         """Narrow the box to where the term can be within `wanted`."""
         match term:
-            case Const(value):
-                found = i.intersect(i.of_rational(value), wanted)
+            case Const():
+                found = i.intersect(_constant(term), wanted)
                 self.is_empty |= found[0] > found[1]
             case Var(name):
                 found = i.intersect(self.box[name], wanted)
