@@ -206,8 +206,10 @@ def _better(search: Search, node: Node, name: str, before: fmpq, sign: int, best
         edge = narrowed.box.spans[name][0 if sign > 0 else 1]
         choices = {each: values[0] for each, values in narrowed.box.choices.items() if values and each not in narrowed.box.spans}
         numbers = {each: narrowed.box.spans[each][0] for each in others}
-        for nudge in (fmpq(0), fmpq(1, 10**15), fmpq(1, 10**13), fmpq(1, 10**11)):
-            value = None if edge is None else edge + sign * nudge * max(abs(edge), fmpq(1, 10**6))
+        low, high = node.box.spans[name]
+        width = fmpq(0) if low is None or high is None else high - low
+        for nudge in (fmpq(0), fmpq(1, 10**15), fmpq(1, 10**12), fmpq(2, 10**9)):
+            value = None if edge is None else edge + sign * nudge * max(abs(edge), width, fmpq(1, 10**6))
             point: dict[str, Any] = {**numbers, **choices, name: value}
             if value is not None and abs(value - before) < _distance(best, name, before) and search.satisfies(point):
                 return point
@@ -239,18 +241,21 @@ def _sufficient(
     strict: bool, proven: bool, witness: Point | None, bound: fmpq | None = None,
 ) -> Relaxation | None:  # fmt: skip
     """Round it away from `before` until it suffices as it is written."""
-    for digits in (_DIGITS, 12, 15):
-        to = significant(least, digits, upwards=sign > 0)
-        if to == least and strict:
-            to += sign * fmpq(10) ** (_power(least) - digits)
+    simple = [_simplest(bound, least)] if bound is not None else []
+    for to in (*simple, *(_rounded(least, sign, digits, strict=strict) for digits in (_DIGITS, 12, 15))):
         found = Search(system_of(harness.with_values({name: to})), Budget(boxes)).run()
         if found.witness is not None:
-            end = _simplest(bound, least) if bound is not None else least
+            end = simple[0] if simple else least
             return Relaxation("", name, before, to, end, strict, proven, found.witness)
     if witness is None:
         return None
     rest = {each: value for each, value in witness.items() if each != name}
     return Relaxation("", name, before, least, least, strict, proven, rest)
+
+
+def _rounded(least: fmpq, sign: int, digits: int, *, strict: bool) -> fmpq:
+    to = significant(least, digits, upwards=sign > 0)
+    return to + sign * fmpq(10) ** (_power(least) - digits) if to == least and strict else to
 
 
 def _simplest(bound: fmpq, reached: fmpq) -> fmpq:
