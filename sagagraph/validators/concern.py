@@ -149,3 +149,9 @@ def certified(verdict: Verdict, artifact: Json) -> Verdict:
     hashed = content_hash(artifact)
     named = tuple(each.model_copy(update={"artifact_hash": hashed}) for each in verdict.certificates)
     return verdict.model_copy(update={"certificates": named})
+
+
+def in_order_of(verdict: Verdict, row: str) -> Verdict:
+    """The verdict with its violations in the order of the plan's rows, which they name as `row` in their scope; others last."""
+    ordered = sorted(verdict.violations, key=lambda each: (row not in each.scope, each.scope.get(row, 0)))
+    return verdict.model_copy(update={"violations": ordered})
