@@ -9,6 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphBubbleUp
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.pregel._utils import get_function_nonlocals  # how LangGraph itself finds the graphs that a function calls
 from langgraph.types import StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
@@ -51,9 +52,12 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         """Registers how the nodes are undone and probed, here and in the graphs that are nodes."""
         if self.engine is None:
             return
+        homes: dict[str, int] = {}
         for prefix, graph in _graphs(name, self):
-            for declaration in graph.builder.declarations.values():  # type: ignore[attr-defined]
-                self.engine.register(declaration.action(prefix, self.engine))
+            number = homes[prefix] = homes.get(prefix, 0) + 1
+            home = prefix if number == 1 else f"{prefix} ({number})"
+            for declaration in graph.builder.declarations.values():
+                self.engine.register(declaration.action(prefix, self.engine, home=home))
 
     # -- running ---------------------------------------------------------------------------------------------------------
 
@@ -184,9 +188,22 @@ def _is_inside(config: RunnableConfig | None) -> bool:
     return active_scope() is not None or RUN in (config or {}).get("configurable", {})
 
 
-def _graphs(prefix: str, graph: Any) -> Iterator[tuple[str, CompiledSagaGraph[Any, Any, Any, Any]]]:
-    """`graph` and all SagaGraphs that are its nodes, each with the prefix of its actions' names."""
+def _graphs(prefix: str, graph: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """`graph` and all SagaGraphs that its nodes are or call: each with the prefix of its actions' names."""
     yield prefix, graph
     for name, declaration in graph.builder.declarations.items():
-        if isinstance(declaration.runnable, CompiledSagaGraph):
-            yield from _graphs(f"{prefix}.{name}", declaration.runnable)
+        for each in _graphs_in(declaration.runnable):
+            if each is not graph and each not in above:
+                own = "" if each is declaration.runnable else each.builder.known_as  # type: ignore[attr-defined]
+                yield from _graphs(".".join(filter(None, (prefix, name, own))), each, (*above, graph))
+
+
+def _graphs_in(runnable: Any) -> list[CompiledSagaGraph[Any, Any, Any, Any]]:
+    """The node itself, or what its function reaches: as LangGraph looks for subgraphs."""
+    reached = [runnable, *(each for function in _functions_of(runnable) for each in get_function_nonlocals(function))]
+    found = [getattr(each, "__self__", each) for each in reached]
+    return list({id(each): each for each in found if isinstance(each, CompiledSagaGraph)}.values())
+
+
+def _functions_of(runnable: Any) -> list[Any]:
+    return [each for each in (getattr(runnable, "func", None), getattr(runnable, "afunc", None)) if each is not None]

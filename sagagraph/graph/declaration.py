@@ -43,14 +43,15 @@ class NodeDeclaration:
     offloaded: frozenset[str] = frozenset()
     schema: type = dict
     """The type from which LangGraph builds the state that the node receives."""
+    provider: str = ""
 
     @property
     def keeps_state(self) -> bool:
         """Whether the journal needs the state that the node received: to undo, probe or judge it."""
         return self.kind is not ActionKind.READ_ONLY or bool(self.validators)
 
-    def action(self, prefix: str, engine: Engine, execute: Function | None = None) -> Action:
-        """`execute` None: registered for a process in which the graph does not run."""
+    def action(self, prefix: str, engine: Engine, execute: Function | None = None, *, home: str | None = None) -> Action:
+        """`execute` None: registered for a process in which the graph does not run; `home` tells equal names apart there."""
         void = self.guarantees.void
         return Action(
             name=f"{prefix}.{self.name}",
@@ -66,7 +67,8 @@ class NodeDeclaration:
             guarantees=replace(self.guarantees, void=self._asking(void, engine)) if void else self.guarantees,
             request_type=Any,
             result_type=Any,
-            home=prefix,
+            home=home or prefix,
+            provider=self.provider,
             needs_body=True,
         )
 

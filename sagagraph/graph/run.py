@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -22,6 +22,7 @@ from sagagraph.errors import (
     words_of,
 )
 from sagagraph.graph.frontier import RECORD, Level, Levels, parent_of
+from sagagraph.graph.inner import CONSUMED, InnerTask, InnerTasks, called_graph, tasks_of
 from sagagraph.graph.state.items import Items
 from sagagraph.graph.state.outputs import asked_by
 from sagagraph.graph.state.values import encode
@@ -40,8 +41,8 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
 
-RUN = "__sagagraph_run"
-"""Where nodes find the run in LangGraph's `configurable`; keys with this prefix enter no checkpoint."""
+RUN = "__pregel_sagagraph_run"
+"""Where nodes find the run in LangGraph's `configurable`; keys with this prefix enter no checkpoint and no stream."""
 
 
 COMPENSATE = "__compensate__"
@@ -61,14 +62,27 @@ class Scope:
     """The operation whose code is running; "" is the graph itself. `action` prefixes the names of the actions below it.
 
     `asked`: the operations that this code itself has asked for in this pass, without the nodes of graphs that it runs; `level`:
-    those of them that have finished.
+    those of them that have finished. `task` and `namespace`: LangGraph's names for the node's own task. `called`: the names of
+    the graphs in its code, by the inner task that they run in.
     """
 
     run: GraphRun
     operation: str
     action: str
+    task: str = ""
+    namespace: str = ""
     asked: set[str] = field(default_factory=set)
     level: Level = field(default_factory=lambda: Level(()))
+    called: dict[str, str] = field(default_factory=dict)
+    is_graph: bool = True
+
+    def inner_tasks(self, config: RunnableConfig) -> tuple[InnerTask, ...]:
+        """The inner tasks in which code of this node runs with `config`."""
+        return tasks_of(config, self.operation, self.task, self.namespace)
+
+    def consumed(self, *, but_for: Iterable[InnerTask] = ()) -> dict[str, None]:
+        """What inner tasks that LangGraph will not run again have asked for."""
+        return self.run.inner.consumed(self.operation, self.task, but_for=but_for)
 
 
 _SCOPE: ContextVar[Scope | None] = ContextVar("sagagraph_scope", default=None)
@@ -93,6 +107,8 @@ class GraphRun:
         self.levels = Levels(coordinator.saga, self.root)
         self._scope = Scope(self, self.root, name)
         self.asked: set[str] = set(coordinator.saga.operations) if coordinator.saga.body_completed else set()
+        self.inner = InnerTasks(coordinator.saga)
+        self._ending: set[asyncio.Future[None]] = set()
         self.asked_interrupts: set[str] = set()
         """Ids of the interrupts that this run has journalled."""
         self.failure: BaseException | None = None
@@ -110,6 +126,31 @@ class GraphRun:
     def scope(self) -> Scope:
         active = active_scope()
         return active if active is not None and active.run is self else self._scope
+
+    def called(self, scope: Scope, namespace: str, config: RunnableConfig) -> str:
+        """The part of an id for one of several graphs in a node's code; empty for the first that its function calls.
+
+        A node of LangGraph's own, in which a SagaGraph runs, is told from its other passes by what they have consumed.
+        """
+        parts: list[str] = []
+        tasks = {each.id: each for each in scope.inner_tasks(config)}
+        for each in called_graph(namespace, scope.namespace):
+            if each.isdecimal():
+                parts.append(f"graph~{int(each) + 1}")
+            else:
+                parts.append(self._called_in(scope, tasks[each.rpartition(":")[2]], each.partition(":")[0], parts))
+        return "/".join(parts)
+
+    def _called_in(self, scope: Scope, task: InnerTask, node: str, above: Sequence[str]) -> str:
+        if task.id not in scope.called:
+            taken = scope.consumed(but_for=[task])
+            number = 1
+            while (part := f"{node}~{number}") in scope.called.values() or any(
+                each.startswith("/".join((scope.operation, *above, part, ""))) for each in taken
+            ):
+                number += 1
+            scope.called[task.id] = part
+        return scope.called[task.id]
 
     # -- operations ----------------------------------------------------------------------------------------------------
 
@@ -164,6 +205,19 @@ class GraphRun:
     def recorded(self, name: str) -> Operation | None:
         known = self.saga.operations.get(name)
         return known if known is not None and known.succeeded else None
+
+    async def task_ends(self, task: str, writes: Sequence[tuple[str, Any]]) -> None:
+        """Journals what an inner task asked for; LangGraph is about to keep its `writes`, and will not run it again."""
+        ending = self.inner.ending(task, writes)
+        if ending is not None and self.saga.stage is Stage.RUNNING:
+            recording = asyncio.ensure_future(self.record(*ending, what=CONSUMED))
+            self._ending.add(recording)
+            recording.add_done_callback(self._ending.discard)
+            with suppress(SagaClosedError):
+                await recording
+
+    async def ended_tasks_are_journalled(self) -> None:
+        await asyncio.gather(*self._ending, return_exceptions=True)
 
     # -- the end ---------------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from pydantic import PrivateAttr
 
 from sagagraph.context.slice import content_hash
 from sagagraph.errors import InvalidInputError, NotAllowedError, SagaGraphError
-from sagagraph.graph.current import perform_below
+from sagagraph.graph.current import numbered, perform_below
 from sagagraph.graph.run import LeftOpen, Scope, active_scope
 from sagagraph.graph.state.values import decode, encode
 from sagagraph.saga.core.call import Call
@@ -39,6 +39,7 @@ def saga_tool(
     policy: Policy = DEFAULT_POLICY,
     validators: Iterable[Validator] = (),
     guarantees: Guarantees | None = None,
+    provider: str = "",
 ) -> BaseTool:
     """Makes `tool` usable by models and `ToolNode`, with each call an operation below the node that makes it.
 
@@ -61,6 +62,7 @@ def saga_tool(
         request_type=Any,
         result_type=Any,
         home=f"tool:{tool.name}",
+        provider=provider,
         needs_body=set(_fields(tool.get_input_schema())) != set(_fields(tool.tool_call_schema)),
     )
     DECLARED.add(made)
@@ -106,7 +108,7 @@ class _SagaTool(BaseTool):
         scope = scope or self._scope()
         chosen = encode(self._chosen(named))
         raised: list[BaseException] = []
-        name = _numbered(scope, f"{self.name}-{content_hash(chosen)[:8]}")
+        name = numbered(scope, f"{self.name}-{content_hash(chosen)[:8]}")
         try:
             operation = await perform_below(scope, name, self._made_with(named, config, raised), chosen, None)
         except SagaGraphError as exc:
@@ -148,11 +150,3 @@ async def _call_tool(tool: BaseTool, named: dict[str, Any], config: RunnableConf
     function = tool._run if type(tool)._arun is BaseTool._arun else tool._arun
     wants_config = "config" in inspect.signature(function).parameters
     return await tool._arun(**named, **({"config": config} if wants_config else {}))
-
-
-def _numbered(scope: Scope, local: str) -> str:
-    """Numbers equal calls: the second of two in one pass is another operation."""
-    count = 1
-    while f"{scope.operation}/{local}-{count}" in scope.asked:
-        count += 1
-    return f"{local}-{count}"

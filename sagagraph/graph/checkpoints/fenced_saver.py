@@ -11,6 +11,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 
 from sagagraph.errors import SupersededError
+from sagagraph.graph.run import RUN
 from sagagraph.saga.engine.coordinator import Coordinator
 
 
@@ -53,12 +54,18 @@ class FencedSaver(BaseCheckpointSaver[Any]):
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
     ) -> RunnableConfig:
         await self._check(config)
+        run = config["configurable"].get(RUN)
+        if run is not None:  # LangGraph writes a checkpoint beside the last writes of the tasks in it
+            await run.ended_tasks_are_journalled()
         written: RunnableConfig = await self._call("put", config, checkpoint, metadata, new_versions)
         return written
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
+        run = config["configurable"].get(RUN)
+        if run is not None:
+            await run.task_ends(task_id, writes)
         await self._check(config)
         await self._call("put_writes", config, writes, task_id, task_path)
 

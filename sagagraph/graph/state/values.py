@@ -147,16 +147,19 @@ def with_message_ids(value: Any, origin: str) -> Any:
 
 
 def hash_of(encoded: Json) -> str:
-    """Hashes an encoded value without the ids that a reducer gave to its messages."""
-    return content_hash(without_message_ids(encoded))
+    """Hashes an encoded value as a checkpoint keeps it."""
+    return content_hash(as_kept(encoded))
 
 
-def without_message_ids(encoded: Json) -> Json:
+def as_kept(encoded: Json) -> Json:
+    """What of an encoded value is equal after a restart: ids that a reducer gave to messages are not, and tuples become lists."""
     if isinstance(encoded, list):
-        return [without_message_ids(each) for each in encoded]
+        return [as_kept(each) for each in encoded]
     if not isinstance(encoded, dict):
         return encoded
+    if len(encoded) == 1 and "$tuple" in encoded:
+        return as_kept(encoded["$tuple"])
     if "$message" in encoded:
         message = encoded["$message"]
         return {"$message": {**message, "data": {key: each for key, each in message["data"].items() if key != "id"}}}
-    return {key: without_message_ids(each) for key, each in encoded.items()}
+    return {key: as_kept(each) for key, each in encoded.items()}

@@ -27,6 +27,8 @@ class _Saga:
 class MemorySagaStore:
     """A store that keeps events encoded, so that what it returns went through the same codec as on disk."""
 
+    shortfalls: tuple[str, ...] = ()
+
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._sagas: dict[str, _Saga] = {}

@@ -100,6 +100,9 @@ class SagaStore(Documents, Protocol):
     or dropped. Instants are read from the store's clock, in seconds since the epoch.
     """
 
+    shortfalls: tuple[str, ...]
+    """Settings of the database under which it can lose what it has acknowledged, as `name=value`; permitted, or not yet used."""
+
     async def create(self, saga_id: str, begun: SagaBegun, *, stage: Stage, owner: str, ttl_s: float) -> Lease:
         """Begin a journal with `begun` as version 1 of epoch 1. Raises `ConflictError` if there is one."""
 

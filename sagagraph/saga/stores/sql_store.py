@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sagagraph.errors import BusyError, ConflictError, SupersededError, UnknownSagaError
+from sagagraph.errors import BusyError, ConflictError, MissingStoreError, SupersededError, UnknownSagaError
 from sagagraph.saga.core.codec import encode
 from sagagraph.saga.core.events import Entry, Event, LeaseTaken, SagaBegun
 from sagagraph.saga.core.state import Stage
@@ -374,6 +374,13 @@ class _Asking:
     def _number(self, statement: str, parameters: tuple[Any, ...]) -> int | None:
         row = self._store._execute(statement, parameters).fetchone()
         return None if row is None else int(row[0])
+
+
+def missing(name: str) -> MissingStoreError:
+    """`name`: the store's, without a password."""
+    return MissingStoreError(
+        f"there is no store {name}: say --store, restore it from a backup, or create one with sagagraph db upgrade"
+    )
 
 
 def unknown(saga_id: str) -> UnknownSagaError:

@@ -24,30 +24,38 @@ from sagagraph.domains.travel.actions.bookings import (
     RefundedPayment,
 )
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
+from sagagraph.domains.travel.actions.patience import PATIENCE_S, for_questions, patient
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.provider.provider import ReservationProvider
 from sagagraph.domains.travel.provider.receipts import EffectKind, Landed, Payment, ProviderGuarantees, Reservation
 from sagagraph.errors import Refused
 from sagagraph.files import file_name, write_whole
 from sagagraph.saga.core.call import Call
-from sagagraph.saga.engine.actions import Action, Guarantees, UndoCost, action
+from sagagraph.saga.engine.actions import Action, Function, Guarantees, UndoCost, action
 from sagagraph.saga.engine.call import Probe
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.policy import Backoff, CompensationPolicy, Policy, Retry
+from sagagraph.workflow.policy import Policy, Retry
 
-POLICY = Policy(
-    retry=Retry(max_attempts=4),
-    backoff=Backoff(base_s=0.1, cap_s=2.0, jitter=0.5),
-    timeout_s=10.0,
-    compensation=CompensationPolicy(max_attempts=6, timeout_s=10.0),
-)
+POLICY = patient(PATIENCE_S)
+OUTBOX = "outbox"
+"""The provider of itineraries: a folder, in which sending one again writes the same files."""
 FOREVER = timedelta(days=36500)
 """How long a file keeps its name."""
 
 
-def travel_actions(provider: ReservationProvider, guarantees: ProviderGuarantees, outbox: Path) -> tuple[Action, ...]:
-    """Return the actions. `guarantees`: what this provider says that it guarantees; `outbox`: the folder for itineraries."""
-    service = _Service(provider, guarantees)
+def travel_actions(
+    provider: ReservationProvider,
+    guarantees: ProviderGuarantees,
+    outbox: Path,
+    *,
+    identity: str = "",
+    policy: Policy | None = None,
+) -> tuple[Action, ...]:
+    """Return the actions. `guarantees`, `identity`: as this provider states them; `outbox`: the folder for itineraries.
+
+    `policy`: how patient calls of effects are.
+    """
+    service = _Service(provider, guarantees, identity, policy or POLICY)
     bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train"))
     return (_price_check(service), _keep_action(service), *bookings, _payment_action(service), _dispatch_action(outbox))
 
@@ -55,8 +63,10 @@ def travel_actions(provider: ReservationProvider, guarantees: ProviderGuarantees
 class _Service:
     """The provider as actions use it: with deadlines on its clock, and only its own guarantees."""
 
-    def __init__(self, provider: ReservationProvider, guarantees: ProviderGuarantees) -> None:
+    def __init__(self, provider: ReservationProvider, guarantees: ProviderGuarantees, identity: str, policy: Policy) -> None:
         self.provider = provider
+        self.identity = identity
+        self.policy = policy
         self._given = guarantees
 
     def guarantees(self, void: object) -> Guarantees:
@@ -86,6 +96,11 @@ class _Service:
         return theirs + (call.deadline - datetime.now(UTC))
 
 
+def _question(service: _Service, function: Function) -> Action:
+    policy = for_questions(service.policy)
+    return action(function, kind=ActionKind.READ_ONLY, policy=policy, provider=service.identity)
+
+
 def _price_check(service: _Service) -> Action:
     async def check_prices(request: PriceCheck, _call: Call) -> PriceCheckResult:
         for quoted in request.offers:
@@ -99,7 +114,7 @@ def _price_check(service: _Service) -> Action:
                 )
         return PriceCheckResult(checked=len(request.offers))
 
-    return action(check_prices, kind=ActionKind.READ_ONLY, policy=POLICY)
+    return _question(service, check_prices)
 
 
 def _keep_action(service: _Service) -> Action:
@@ -111,7 +126,7 @@ def _keep_action(service: _Service) -> Action:
                 return _booked(each)
         raise Refused(f"{request.title} has fallen through: the provider cancelled it", code="fell_through")
 
-    return action(keep_booking, kind=ActionKind.READ_ONLY, policy=POLICY)
+    return _question(service, keep_booking)
 
 
 def _booking_action(service: _Service, kind: str) -> Action:
@@ -158,9 +173,10 @@ def _booking_action(service: _Service, kind: str) -> Action:
         book,
         compensate=cancel,
         probe=find,
-        policy=POLICY,
+        policy=service.policy,
         guarantees=service.guarantees(void),
         undo_cost=partial(_cancellation_cost, service),
+        provider=service.identity,
         name=f"book_{kind}",
     )
 
@@ -206,8 +222,9 @@ def _payment_action(service: _Service) -> Action:
         kind=ActionKind.PIVOT,
         probe=find,
         reverse=refund,
-        policy=POLICY,
+        policy=service.policy,
         guarantees=service.guarantees(void),
+        provider=service.identity,
     )
 
 
@@ -223,7 +240,9 @@ def _dispatch_action(outbox: Path) -> Action:
         write_whole(folder / "itinerary.txt", text.encode())
         return Dispatch(calendar=str(folder / "itinerary.ics"), text=str(folder / "itinerary.txt"))
 
-    return action(send_itinerary, kind=ActionKind.RETRIABLE, policy=POLICY, guarantees=Guarantees(dedup=FOREVER))
+    guarantees = Guarantees(dedup=FOREVER)
+    policy = Policy(retry=Retry(max_attempts=4), timeout_s=10.0)
+    return action(send_itinerary, kind=ActionKind.RETRIABLE, policy=policy, guarantees=guarantees, provider=OUTBOX)
 
 
 async def _cancellation_cost(service: _Service, _request: BookingRequest, booking: Booking) -> UndoCost:
