@@ -217,6 +217,7 @@ class Engine(SagaHolder):
         """
         saga = await self.load(saga_id)
         check_not_redacted(saga)
+        await self.check_provider(saga_id)
         if preview:
             return await preview_cancel(saga, self.find)
         check_cancellable(saga)

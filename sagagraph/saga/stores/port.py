@@ -23,11 +23,13 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """One saga in a list. `stage` is the last one journalled; only folding tells held and stuck apart."""
+    """One saga in a list. `stage` is the last one journalled, a text if only a newer release knows it; only folding tells held
+    and stuck apart.
+    """
 
     saga_id: str
     domain: str
-    stage: Stage
+    stage: Stage | str
     version: int
     owner: str | None
     lease_until: float
@@ -54,13 +56,17 @@ class RequestKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A person's request, outside the fence; `number` grows and is journalled when the request is consumed."""
+    """A person's request, outside the fence; `number` grows and is journalled when the request is consumed.
+
+    A row may be damaged, or a newer release's: then `kind` is none of `RequestKind`, or `damage` says why `data` is None.
+    """
 
     saga_id: str
     number: int
-    kind: RequestKind
+    kind: RequestKind | str
     by: str
     data: Any
+    damage: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -160,3 +161,20 @@ async def test_a_lost_store_leaves_what_stands_in_its_place_alone(tmp_path: Path
             other.replace(path)
             await saga.run(service.action("hotel"))
     assert path.read_bytes() == before
+
+
+# -- opened at once -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["{number}.db", "one.db"])
+def test_threads_that_open_new_stores_at_once_all_get_one(tmp_path: Path, place: str) -> None:
+    """Alembic's own state is one for the process: this ended in a `KeyError`, or in a segmentation fault."""
+
+    def opened(number: int) -> int:
+        with Engine.open(f"sqlite:///{tmp_path / place.format(number=number)}") as engine:
+            with engine.saga(f"trip-{number}"):
+                pass
+            return number
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(opened, range(8))) == list(range(8))
