@@ -96,15 +96,12 @@ def _why_not_after(saga: Saga, known: Operation, name: str) -> str:
         return "the saga does not have it"
     if name == known.id or name in descendants(saga, known.id):
         return f"the journal has it after {known.id!r}"
-    if other.status in _GOING_OR_GONE and not is_closed(known):
+    if not is_closed(known) and not other.succeeded:  # it would stand on something that may have to go first
         return f"it is {other.status.value}"
     is_behind_pivot = name == saga.pivot or comes_after_pivot(saga, name)
     if is_behind_pivot and known.spec.kind in (ActionKind.COMPENSATABLE, ActionKind.PIVOT):
         return "that is behind the pivot"
     return ""
-
-
-_GOING_OR_GONE = frozenset({OperationStatus.COMPENSATING, OperationStatus.COMPENSATED, OperationStatus.VOIDED})
 
 
 def _placed_around_pivot(saga: Saga, spec: OperationSpec) -> OperationSpec:
