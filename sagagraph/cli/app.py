@@ -16,6 +16,7 @@ from typer.exceptions import Abort, TyperException
 
 from sagagraph import __version__
 from sagagraph.cli import options as o
+from sagagraph.cli.harness import harness
 from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.options import Options
 from sagagraph.cli.verbs import Verbs
@@ -27,6 +28,7 @@ INTERRUPTED = 130
 app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 db = typer.Typer(help="The store's tables.")
 app.add_typer(db, name="db")
+app.add_typer(harness, name="harness")
 
 
 class Found(StrEnum):

@@ -69,7 +69,7 @@ class Opened:
 
 @asynccontextmanager
 async def acting(options: Options, domain: str, saga_id: str | None = None, *, create: bool = False) -> AsyncIterator[Opened]:
-    """Open a domain, for the saga with this id at its own provider unless --provider names one.
+    """Open what the commands that act need: for the saga with this id at its own provider, unless --provider names one.
 
     `create`: for a new saga, whose store need not be there yet.
     """

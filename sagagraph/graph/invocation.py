@@ -100,6 +100,8 @@ async def opened(
     saga_id, number = await latest_run(engine, thread_id)
     saga = await engine.load(saga_id) if number else None
     thread = _Thread(thread_id, await graph.aget_state(thread_config), saga, number)
+    if isinstance(given, Command) and given.resume is not None:
+        _addressed(given, thread.snapshot)  # refused before anybody takes the saga
     point = fork_point(config, thread.head)
     if point is not None and thread.saga is not None:
         await decide_fork(engine, saver, thread.saga, point, thread.head, effects)
@@ -164,6 +166,7 @@ async def _what_to_give(
     configurable[RUN] = run
     answer = given if isinstance(given, Command) and given.resume is not None else None
     if answer is not None:
+        run.updates = answer.update is not None
         answer = _addressed(answer, thread.snapshot) if await _takes(run, thread, answer) else None
     branch = saga.operations.get(run.root) if run.root else None
     if branch is not None and branch.output["head"] == thread.head:  # decided, but not yet begun

@@ -21,7 +21,7 @@ from sagagraph.errors import OperationFailedError, Refused, SagaClosedError, Sag
 from sagagraph.graph.declaration import NodeDeclaration
 from sagagraph.graph.frontier import Finished, Level
 from sagagraph.graph.interrupts import hand_out_answers, record_interrupt, refuse_last_answer
-from sagagraph.graph.run import GraphRun, LeftOpen, Scope, enter_scope, run_of
+from sagagraph.graph.run import BY_HAND, GraphRun, LeftOpen, Scope, enter_scope, run_of
 from sagagraph.graph.state.items import run_number
 from sagagraph.graph.state.offload import reference_to
 from sagagraph.graph.state.outputs import output_of, output_with, update_of
@@ -39,6 +39,9 @@ def journalled_node(declaration: NodeDeclaration, graph: str = "") -> Runnable[A
     runnable = declaration.runnable  # LangGraph looks for subgraphs in this function's closure
 
     async def node(state: object, config: RunnableConfig) -> Any:
+        if BY_HAND in config["configurable"]:  # a router, while somebody updates the state
+            items = config["configurable"][BY_HAND]
+            return await runnable.ainvoke(await items.in_place(state) if items else state, config)
         run = run_of(config, declaration.name)
         scope = run.scope()
         metadata = config["metadata"]
@@ -90,6 +93,8 @@ class Pass:
         self._attempts = 0
         self._raised: BaseException | None = None
         """The exception of the node's function, where that is no outcome of the node."""
+        self._failed_with: Exception | None = None
+        """The exception of the node's function that made it fail."""
 
     async def run_through(self) -> Any:
         try:
@@ -97,11 +102,13 @@ class Pass:
         except SagaClosedError:
             raise
         except SagaGraphError as exc:
-            raise await self._stopped_by(exc) from None
+            stopped = await self._stopped_by(exc)
+            raise stopped from stopped.__cause__
         return await self._returned(operation)
 
     async def _operation(self) -> Operation:
         await hand_out_answers(self._run, self._name, self._config)
+        await self._learn_update()
         declaration = self._declaration
         action = declaration.action(self._scope.action, self._run.engine, self._execute())
         after = declaration.depends_on
@@ -117,21 +124,50 @@ class Pass:
             return LeftOpen(raised)
         if isinstance(raised, GraphBubbleUp | SagaClosedError):
             return raised
-        failed = raised or exc
+        failed = raised or self._own_failure(exc)
         saga = self._run.saga
         if saga.pivot_has_landed or saga.pivot_is_open:  # past the pivot the saga only goes forward: the node stays where it is
             failed.add_note(f"the pivot {saga.pivot!r} cannot be taken back: resume saga {saga.id!r} once this can be done")
             return LeftOpen(failed)
-        return LeftOpen(exc) if raised is None and exc.leaves_saga_open else failed
+        return LeftOpen(failed) if raised is None and exc.leaves_saga_open else failed
+
+    def _own_failure(self, exc: SagaGraphError) -> BaseException:
+        """The exception of the node's function, so that `except` knows it; what the saga says of it is a note, or the error."""
+        own = self._failed_with
+        if own is None:
+            return exc
+        if isinstance(own, SagaGraphError) or exc.leaves_saga_open:
+            exc.__cause__ = own
+            return exc
+        own.add_note(str(exc))
+        return own
 
     def _request(self) -> Json:
         """The request; the one in the journal, where they differ only in the ids that a reducer gave to messages."""
         state = encode_state(self._state)
         request = state if self._declaration.keeps_state else {"state_hash": hash_of(state)}
         known = self._run.saga.operations.get(self._name)
-        if known is not None and as_kept(known.spec.inputs) == as_kept(request):
+        if known is None:
+            return request
+        if as_kept(known.spec.inputs) == as_kept(request) or self._is_updated(known, request):
             return known.spec.inputs
         return request
+
+    def _is_updated(self, known: Operation, request: Json) -> bool:
+        """Whether a person changed the state while the node waited for an answer (`Command(resume=…, update=…)`)."""
+        return (
+            not self._declaration.keeps_state
+            and not known.succeeded
+            and self._run.recorded(f"{self._name}/state-{request['state_hash'][:12]}") is not None
+        )
+
+    async def _learn_update(self) -> None:
+        known = self._run.saga.operations.get(self._name)
+        if known is None or known.succeeded or self._declaration.keeps_state or not self._run.updates:
+            return
+        request = self._request()
+        if request != known.spec.inputs:
+            await self._run.record(f"{self._name}/state-{request['state_hash'][:12]}", None, what="state")
 
     async def _returned(self, operation: Operation) -> Any:
         if self._scope.operation:
@@ -179,7 +215,7 @@ class Pass:
         return execute_async
 
     def _entered(self, context: Context, call: Call) -> Scope:
-        self._raised = None
+        self._raised = self._failed_with = None
         run, configurable = self._run, self._config["configurable"]
         level = Level(run.saga.operations[self._name].spec.depends_on)
         for each in run.levels.of_graphs_below(run.saga, self._name):
@@ -222,6 +258,8 @@ class Pass:
         if isinstance(exc, OperationFailedError):
             self._raised = exc
             return Refused(str(exc), code=type(exc).__name__)
+        if isinstance(exc, Exception):
+            self._failed_with = exc
         return exc
 
 

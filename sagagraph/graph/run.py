@@ -11,11 +11,10 @@ from functools import partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphBubbleUp, GraphRecursionError, InvalidUpdateError
 
 from sagagraph.errors import (
     NotAllowedError,
-    OperationFailedError,
     OperationHeldError,
     SagaClosedError,
     SagaGraphError,
@@ -44,6 +43,9 @@ from sagagraph.workflow.policy import Policy
 RUN = "__pregel_sagagraph_run"
 """Where nodes find the run in LangGraph's `configurable`; keys with this prefix enter no checkpoint and no stream."""
 
+
+BY_HAND = "__pregel_sagagraph_by_hand"
+"""In `configurable` while somebody updates the state: routers run outside a run. Its value brings off-loaded items."""
 
 COMPENSATE = "__compensate__"
 """The node that waits for the compensation."""
@@ -107,6 +109,8 @@ class GraphRun:
         self.levels = Levels(coordinator.saga, self.root)
         self._scope = Scope(self, self.root, name)
         self.asked: set[str] = set(coordinator.saga.operations) if coordinator.saga.body_completed else set()
+        self.updates = False
+        """Whether this invocation brings an update of the state together with an answer."""
         self.inner = InnerTasks(coordinator.saga)
         self._ending: set[asyncio.Future[None]] = set()
         self.asked_interrupts: set[str] = set()
@@ -237,6 +241,11 @@ class GraphRun:
             return bool(saga.cancel_by) or saga.body_fault is not None
         return saga.stage is not Stage.COMMITTED
 
+    def is_mistake(self, error: BaseException) -> bool:
+        """Whether the caller of an open saga asked for something impossible: no node has run in this invocation."""
+        has_begun_here = len(self.saga.operations) == 0
+        return not (self.asked or has_begun_here or isinstance(error, InvalidUpdateError | GraphRecursionError))
+
     async def turn_back(self, error: BaseException) -> None:
         """Turns the saga back: no further intent is accepted, and what committed will be compensated."""
         if self.failure is None:
@@ -282,9 +291,8 @@ class GraphRun:
             return self.failure
         if self.failure is None or isinstance(self.failure, SagaClosedError):
             return open_end_of(saga)
-        failed = OperationFailedError(f"{ended}: {type(self.failure).__name__}: {self.failure}", saga_id=saga.id)
-        failed.__cause__ = self.failure
-        return failed
+        self.failure.add_note(ended)
+        return self.failure
 
     async def settle(self) -> None:
         """Lets running effects end, within their policies, before the lease is given back."""

@@ -18,6 +18,7 @@ from pydantic import PrivateAttr
 from sagagraph.context.slice import content_hash
 from sagagraph.errors import InvalidInputError, NotAllowedError, SagaGraphError
 from sagagraph.graph.current import numbered, perform_below
+from sagagraph.graph.declaration import adapted, encoded_result
 from sagagraph.graph.run import LeftOpen, Scope, active_scope
 from sagagraph.graph.state.values import decode, encode
 from sagagraph.saga.core.call import Call
@@ -43,7 +44,8 @@ def saga_tool(
 ) -> BaseTool:
     """Makes `tool` usable by models and `ToolNode`, with each call an operation below the node that makes it.
 
-    `compensate(arguments, output, call)` and `probe(arguments, call)` get the arguments that the model chose. The same arguments
+    `compensate(arguments, output, call)` and `probe(arguments, call)` get the arguments that the model chose and what the tool
+    returned, in the tool's own types: `output` is a pair where `response_format` is "content_and_artifact". The same arguments
     in another pass of the node are the same operation, whatever id the model gave to its call; the second of two equal calls in
     one pass is another one. Make it where it is imported before a saga is resumed or cancelled: it is registered by its name.
     """
@@ -52,13 +54,13 @@ def saga_tool(
         version=1,
         kind=kind_of(tool.name, kind, compensate, probe),
         execute=_outside(tool),
-        compensate=compensate,
-        probe=probe,
+        compensate=adapted(compensate, _of_call) if compensate else None,
+        probe=adapted(probe, _of_call, encoded_result) if probe else None,
         reverse=None,
         undo_cost=None,
         policy=policy,
         validators=tuple(validators),
-        guarantees=guarantees or Guarantees(),
+        guarantees=_of_types(guarantees or Guarantees()),
         request_type=Any,
         result_type=Any,
         home=f"tool:{tool.name}",
@@ -78,9 +80,22 @@ def _outside(tool: BaseTool) -> Function:
     """Executes a claim: the effect is made again under its key, only to be undone."""
 
     async def execute(arguments: Json, _call: Call) -> Any:
-        return encode(await tool.ainvoke(arguments))
+        return encode(await _call_tool(tool, decode(arguments), {}))
 
     return execute
+
+
+def _of_call(*journalled: Any) -> tuple[object, ...]:
+    """The arguments and the output of a call in the tool's own types, and the call."""
+    return (*(decode(each) for each in journalled[:-1]), journalled[-1])
+
+
+def _of_types(guarantees: Guarantees) -> Guarantees:
+    """A void gets the tool's own types, as a probe does."""
+    void = guarantees.void
+    if void is None:
+        return guarantees
+    return replace(guarantees, void=adapted(void, _of_call, encoded_result))
 
 
 class _SagaTool(BaseTool):

@@ -116,6 +116,7 @@ class Service:
     async def disrupt(self, visitor: Visitor, saga_id: str, disruption: Disruption) -> None:
         """Lets the disruption happen, and has the plan changed as little as it requires."""
         saga = await self.saga(visitor, saga_id)
+        await self._engine.check_provider(saga_id)
         await self.pages[saga.domain].happens(saga, disruption)
         wanted = saga.request if disruption.request is None else disruption.request
         await self.change(visitor, saga_id, wanted, disruption.lost)

@@ -14,6 +14,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.saga.core.decide.providers import origin_of
 from tests.cli.commands import CommandLine, Ledger, ended, spawned
 from tests.cli.test_resume import HANGS, wait_for_booking
 from tests.support.today import TODAY
@@ -52,7 +54,7 @@ class _World:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def command(command: CommandLine, request: pytest.FixtureRequest) -> CommandLine:
+def on_each(command: CommandLine, request: pytest.FixtureRequest) -> CommandLine:
     if request.param == "postgres":
         command.store = request.getfixturevalue("database")
     return command
@@ -76,36 +78,77 @@ def die_after_t1(command: CommandLine, provider: str) -> None:
     running.kill()
 
 
-def types(command: CommandLine) -> list[str]:
-    return [each["type"] for each in command.journal("trip")]
-
-
 def test_rule_2a_a_killed_trip_is_resumed_at_its_own_provider_and_nowhere_else(
-    command: CommandLine, a: _World, b: _World
+    on_each: CommandLine, a: _World, b: _World
 ) -> None:
     with a.served(HANGS) as where:
-        die_after_t1(command, where)
+        die_after_t1(on_each, where)
         assert a.ledger.standing >= (1, 0)
-    away = command("resume", "trip", "--json")
+    away = on_each("resume", "trip", "--json")
     assert (away.code, where in away.err, "saga 'trip' works with it" in away.err) == (3, True, True)
     with b.served() as elsewhere:
-        refused = command("resume", "trip", "--provider", elsewhere, "--json")
+        refused = on_each("resume", "trip", "--provider", elsewhere, "--json")
         assert refused.code == 2
         assert where in refused.err
         assert elsewhere in refused.err
         assert (b.ledger.standing, b.ledger.landed) == (NOTHING, 0)
     with a.served() as moved:
         assert moved != where
-        resumed = command("resume", "trip", "--provider", moved, "--same-provider", "--json")
+        resumed = on_each("resume", "trip", "--provider", moved, "--same-provider", "--json")
         assert (resumed.code, resumed.json["status"]) == (0, "committed")
         assert (a.ledger.standing, a.ledger.repeated) == (WHOLE_TRIP, [])
-    assert command.ledger().landed == 0  # of the service inside the command
+    assert on_each.ledger().landed == 0  # of the service inside the command
 
 
-def test_rule_2a_resume_without_an_option_goes_where_the_trip_was_begun(command: CommandLine, a: _World) -> None:
+def test_rule_2a_resume_without_an_option_goes_where_the_trip_was_begun(on_each: CommandLine, a: _World) -> None:
+    with a.served({**HANGS, "seconds": 1}) as where:
+        die_after_t1(on_each, where)
+        resumed = ended(spawned(*on_each.arguments("resume", "trip", "--json")))
+        assert (resumed.code, resumed.json["status"]) == (0, "committed")
+        assert (a.ledger.standing, a.ledger.repeated) == (WHOLE_TRIP, [])
+    assert on_each.ledger().landed == 0
+
+
+@pytest.fixture
+def known_by_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Services that state no id of their own."""
+
+    async def identity(provider: HttpReservationProvider) -> str:
+        return origin_of(provider.url)
+
+    monkeypatch.setattr(HttpReservationProvider, "identity", identity)
+
+
+@pytest.mark.usefixtures("known_by_address")
+def test_rule_2a_a_provider_that_states_no_id_has_moved_if_a_person_says_so(command: CommandLine, a: _World) -> None:
+    with a.served() as where:
+        words = ("trip", "--request", command.request_file(), "--saga-id", "trip", "--provider", where, "--json")
+        assert command(*words).json["provider"] == {"identity": where, "url": where}
+    assert command("approve", "trip", "--json").code == 3
+    with a.served() as moved:
+        refused = command("approve", "trip", "--provider", moved, "--json")
+        assert (refused.code, a.ledger.landed) == (2, 0)
+        assert "--same-provider" in refused.json["error"]["message"]
+        assert command("resume", "trip", "--provider", moved, "--same-provider").code == 0
+        assert command("approve", "trip", "--json").json["status"] == "committed"
+        assert a.ledger.standing == WHOLE_TRIP
+    (stated,) = [each["data"] for each in command.journal("trip") if each["type"] == "SameProviderStated"]
+    assert stated == {"known_provider": where, "same_provider": moved, "by": "command line"}
+    with a.served() as again:
+        said = command("resume", "trip", "--provider", again, "--same-provider", "--json")  # finished: nothing but the statement
+        assert said.json["status"] == "committed"
+        assert command("cancel", "trip", "--json").json["status"] == "compensated"
+        assert (a.ledger.standing, a.ledger.repeated) == (NOTHING, [])
+
+
+def test_all_open_trips_are_resumed_each_at_its_own_provider(command: CommandLine, a: _World, b: _World) -> None:
+    begin = ("trip", "--request", command.request_file(), "--saga-id")
+    with b.served() as away:
+        assert command(*begin, "away", "--provider", away).code == 0
     with a.served({**HANGS, "seconds": 1}) as where:
         die_after_t1(command, where)
-        resumed = ended(spawned(*command.arguments("resume", "trip", "--json")))
-        assert (resumed.code, resumed.json["status"]) == (0, "committed")
+        told = command("resume", "--all", "--json")
+        assert (told.code, [each["saga_id"] for each in told.json]) == (3, ["trip"])
+        assert f"{away} cannot be reached" in told.err
         assert (a.ledger.standing, a.ledger.repeated) == (WHOLE_TRIP, [])
     assert command.ledger().landed == 0

@@ -9,6 +9,7 @@ import pytest
 from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.tools import BaseTool, tool
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.func import task
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import create_react_agent
@@ -224,3 +225,32 @@ async def test_a_saga_graph_in_each_pass_of_a_plain_graphs_node_is_another_one(e
     await app.ainvoke(Command(resume=True), thread("t"))
     assert (ledger.live(), (await engine.status("t")).status) == ({"flight": 3}, "committed")
     assert len(await statuses(engine, "t")) >= 4
+
+
+def test_a_plain_function_calls_a_plain_graph(ledger: Ledger, store_url: str) -> None:
+    """With `invoke`, and with effects in it: its checkpoints are written behind the same fence."""
+    flight = ledger.action("flight")
+
+    def book(state: State) -> State:
+        current_saga().run(flight)
+        return {"log": ["booked"]}
+
+    inner = StateGraph(State).add_node("book", book).add_node("asks", lambda _state: {"log": [interrupt("ok?")]})
+    plain = inner.add_edge(START, "book").add_edge("book", "asks").compile()
+    graph = SagaGraph(State).add_node("node", lambda state: {"log": plain.invoke(state)["log"]}).add_edge(START, "node")
+    with Engine.open(store_url) as engine, SqliteSaver.from_conn_string(":memory:") as saver:
+        app = graph.compile(engine=engine, checkpointer=saver)
+        assert "__interrupt__" in app.invoke({"log": []}, thread("t"))
+        assert app.invoke(Command(resume="yes"), thread("t"))["log"] == ["booked", "yes"]
+        assert engine.status("t").status == "committed"
+    assert (ledger.live(), ledger.calls("do flight")) == ({"flight": 1}, 1)
+
+
+async def test_a_graph_on_a_thread_of_its_own_runs_in_a_node(engine: Engine) -> None:
+    inner = StateGraph(State).add_node("one", lambda _state: {"log": ["one"]}).add_edge(START, "one").compile()
+
+    async def node(state: State) -> State:
+        return {"log": (await inner.ainvoke({"log": []}, thread("other")))["log"]}
+
+    app = SagaGraph(State).add_node("node", node).add_edge(START, "node").compile(engine=engine)
+    assert (await app.ainvoke({"log": []}, thread("t")))["log"] == ["one"]
