@@ -1,8 +1,8 @@
 """Deterministic simulation of the real engine: coordinator, heart, leases and store on a virtual clock. One seed is one history.
 
-Nothing waits: when no callback is ready, the clock jumps to the next timer. Drawn from the seed are delays, lost answers, refusals,
-late landings, commits that fail or are not acknowledged, skewed clocks, deaths and freezes of workers, cancels, impatient bodies, and
-edits of the body. The provider's ledger is the judge. Threads and databases are not simulated: the store is the one in memory.
+Nothing waits: when no callback is ready, the clock jumps to the next timer. From the seed come delays, lost answers, refusals,
+late landings, commits that fail or are not acknowledged, skewed clocks, deaths and freezes of workers, cancels, impatient bodies,
+and edits of the body. The provider's ledger is the judge. Neither threads nor databases are simulated: the store is in memory.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 from sagagraph import Backoff, Call, Engine, Guarantees, Policy, Probe, Retry, action
 from sagagraph.errors import OperationHeldError, Refused, SagaGraphError, StoreError, UnknownSagaError
+from sagagraph.saga.core.reversals import original_id
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.stores.memory import MemorySagaStore
@@ -27,6 +28,8 @@ from sagagraph.workflow.policy import CompensationPolicy
 BEGIN_S = 1_000_000.0
 LEASE_TTL_S = 4.0
 _MOST_STEPS = 200_000
+_LATEST_S = 90.0
+"""A call that its sender has lost may land so late."""
 
 
 class _Selector(selectors.DefaultSelector):
@@ -99,7 +102,7 @@ class World:
         self.refused = self.random.randrange(self.count) if self.random.random() < 0.2 else None
         self.patience_s = self.random.random() * 3 if self.random.random() < 0.3 else None
         """The body gives up after so long, whatever it waits for."""
-        self.is_cancelled = self.random.random() < 0.2
+        self.is_cancelled = self.random.random() < 0.4
         self.troubles = self.random.choice([0.1, 0.3, 0.5])
 
     def _drawn(self, index: int) -> set[int]:
@@ -189,7 +192,7 @@ class World:
         return key
 
     async def lands_late(self, land: Callable[[], object]) -> None:
-        await self.pause(20.0)
+        await self.pause(_LATEST_S)
         with suppress(Refused):
             land()
 
@@ -302,7 +305,7 @@ async def _lived(world: World) -> SagaStatus:
             with suppress(UnknownSagaError):
                 await store.ask("s", RequestKind.CANCEL, "Ada", None)
     world.is_calm = True
-    await asyncio.sleep(60)  # what was under way has landed
+    await asyncio.sleep(_LATEST_S)  # what was under way has landed
     worker = Worker(world, 99, 0.0)
     engine = _engine(world, store, worker)
     for _try in range(30):
@@ -364,7 +367,10 @@ async def _body(world: World, engine: Engine, worker: Worker) -> None:
 
 async def _settled_by_a_person(world: World, engine: Engine) -> None:
     """A person looks at the provider's books, when nothing is under way any more, and says the truth."""
-    for each in (await engine.status("s")).operations:
+    view = await engine.status("s")
+    if view.reversal is not None:
+        await _reversal_settled(world, engine, view.reversal)
+    for each in view.operations:
         if each.status in (OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED):
             live = world.ledger.live(each.id)
             if live > 1:
@@ -374,6 +380,15 @@ async def _settled_by_a_person(world: World, engine: Engine) -> None:
             world.tell(f"a person says that {each.id} is {said}")
             with suppress(OperationHeldError):
                 await engine.resolve("s", each.id, said, output="by hand" if live else None)
+
+
+async def _reversal_settled(world: World, engine: Engine, reversal: str) -> None:
+    with suppress(UnknownSagaError):
+        for each in (await engine.status(reversal)).operations:
+            if each.status is OperationStatus.HELD:
+                said = "absent" if world.ledger.live(original_id(each.id)) else "landed"
+                world.tell(f"a person says that {each.id!r} is {said}")
+                await engine.resolve(reversal, each.id, said)
 
 
 def _judged(world: World, status: SagaStatus) -> list[str]:

@@ -55,6 +55,7 @@ def _check(seeds: range) -> Counter[SagaStatus]:
     [
         (planted.lost_is_failed, "I2"),
         (planted.absent_allows_an_attempt, "I1"),
+        (planted.a_claim_is_not_undone, "I2"),
         (planted.any_order, "I5"),
         (planted.ancestors_first, "I5"),
         (planted.any_undo_may_be_repeated, "I3"),
