@@ -12,7 +12,6 @@ from langgraph._internal._constants import CONFIG_KEY_CHECKPOINTER  # how LangGr
 from langgraph.errors import GraphBubbleUp
 from langgraph.graph import END
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.pregel._utils import get_function_nonlocals  # how LangGraph itself finds the graphs that a function calls
 from langgraph.pregel._validate import validate_keys  # what LangGraph checks when it has begun
 from langgraph.types import Command, Send, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
@@ -22,6 +21,7 @@ from sagagraph.graph.checkpoints.drafted_saver import DraftedSaver
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
 from sagagraph.graph.forks import forked
 from sagagraph.graph.invocation import Invocation, latest_run, opened, thread_of
+from sagagraph.graph.reach import graphs_in
 from sagagraph.graph.run import BY_HAND, RUN, GraphRun, LeftOpen, active_scope
 from sagagraph.graph.state.items import Items
 from sagagraph.graph.waiting import Waiting
@@ -238,18 +238,7 @@ def _graphs(prefix: str, graph: Any, above: tuple[Any, ...] = ()) -> Iterator[tu
     """`graph` and all SagaGraphs that its nodes are or call: each with the prefix of its actions' names."""
     yield prefix, graph
     for name, declaration in graph.builder.declarations.items():
-        for each in _graphs_in(declaration.runnable):
-            if each is not graph and each not in above:
+        for each in graphs_in(declaration.runnable):
+            if isinstance(each, CompiledSagaGraph) and each is not graph and each not in above:
                 own = "" if each is declaration.runnable else each.builder.known_as  # type: ignore[attr-defined]
                 yield from _graphs(".".join(filter(None, (prefix, name, own))), each, (*above, graph))
-
-
-def _graphs_in(runnable: Any) -> list[CompiledSagaGraph[Any, Any, Any, Any]]:
-    """The node itself, or what its function reaches: as LangGraph looks for subgraphs."""
-    reached = [runnable, *(each for function in _functions_of(runnable) for each in get_function_nonlocals(function))]
-    found = [getattr(each, "__self__", each) for each in reached]
-    return list({id(each): each for each in found if isinstance(each, CompiledSagaGraph)}.values())
-
-
-def _functions_of(runnable: Any) -> list[Any]:
-    return [each for each in (getattr(runnable, "func", None), getattr(runnable, "afunc", None)) if each is not None]
