@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
+from inspect import isawaitable
 from typing import Any, NoReturn, Self, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -22,6 +23,8 @@ from sagagraph.graph.node import journalled_node
 from sagagraph.graph.run import COMPENSATE, LeftOpen, active_scope, run_of
 from sagagraph.graph.state.offload import offloaded_keys
 from sagagraph.graph.translated import Attempts
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import OperationStatus
 from sagagraph.saga.engine.actions import Function, Guarantees, kind_of
 from sagagraph.saga.engine.engine import Engine, SyncEngine
 from sagagraph.validators.protocol import Validator
@@ -34,6 +37,9 @@ READING = Policy(timeout_s=600.0)
 """The default policy of a node without effects: a model may take long."""
 CONTAINING = Policy(retry=Retry(max_attempts=1), timeout_s=86_400.0, loop_guards=LoopGuards(deadline_s=86_400.0))
 """The policy of a node that is a graph: what fails in it has used its own attempts."""
+
+
+OnUndone = Callable[[Any, tuple[str, ...]], Any]
 
 
 class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
@@ -137,10 +143,13 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         *,
         engine: Engine | SyncEngine | None = None,
         on_failure: str = RAISE,
+        on_undone: OnUndone | None = None,
         name: str | None = None,
         **options: Any,
     ) -> CompiledSagaGraph[StateT, ContextT, InputT, OutputT]:
         """`on_failure`: "raise" the failure after the compensation, or the name of the node with which the graph then continues.
+
+        `on_undone(state, undone)` returns an update of the state that says so: `undone` has the ids of the operations that were.
 
         Without an `engine` it serves as a node of another SagaGraph. Without a `checkpointer` threads are kept
         in memory; the journal brings them back. Actions are named after `name`: it tells graphs with the same node names apart.
@@ -152,8 +161,9 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             spec, whole = self.nodes[declaration.name], with_attempts(declaration, self._default_attempts)
             self.nodes[declaration.name] = replace(spec, runnable=journalled_node(whole, self.known_as))
         saver = FencedSaver(InMemorySaver() if checkpointer in (None, True) else checkpointer) if engine else checkpointer
+        self._remove_compensation()
         if engine is not None:
-            self._add_compensation(on_failure)
+            self._add_compensation(on_failure, on_undone)
         compiled = super().compile(saver, name=known, **options)
         made: CompiledSagaGraph[StateT, ContextT, InputT, OutputT] = CompiledSagaGraph.from_compiled(compiled, engine, on_failure)
         if engine is not None:
@@ -171,17 +181,21 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
                 if each not in self.nodes:
                     raise UnknownOperationError(f"node {declaration.name!r} depends on {each!r}, which is no node of this graph")
 
-    def _add_compensation(self, on_failure: str) -> None:
-        """Adds the node once, however often the graph is compiled; the newest `on_failure` counts."""
-        self.nodes.pop(COMPENSATE, None)
+    def _remove_compensation(self) -> None:
+        """Removes the node: what this compile says of it counts, and a graph without an engine has none."""
+        if self.nodes.pop(COMPENSATE, None) is not None:
+            self._node_defaults.error_handler = None
+
+    def _add_compensation(self, on_failure: str, on_undone: OnUndone | None) -> None:
         self.compiled = False  # LangGraph warns of nodes that are added after a compile, and every compile needs this one
         goto = END if on_failure == RAISE else on_failure
 
         async def compensate(state: Any, config: RunnableConfig) -> Command[Any]:
             run = run_of(config, COMPENSATE)
-            await run.compensated()
+            undone = undone_in(await run.compensated())
             run.compensated_at = int(config["metadata"]["langgraph_step"])
-            return Command(goto=goto)
+            update = on_undone(state, undone) if on_undone is not None else None
+            return Command(goto=goto, update=await update if isawaitable(update) else update)
 
         super().add_node(COMPENSATE, compensate, destinations=(goto,), input_schema=self.state_schema)
         super().set_node_defaults(error_handler=_route_failure)
@@ -199,6 +213,12 @@ async def _route_failure(state: Any, error: NodeError, config: RunnableConfig) -
         raise LeftOpen(raised)
     await run.turn_back(raised)
     return Command(goto=COMPENSATE if run.routes_first() else END)
+
+
+def undone_in(saga: Saga) -> tuple[str, ...]:
+    """The operations with effects that were undone, in the order of their making."""
+    undone = (OperationStatus.COMPENSATED, OperationStatus.VOIDED)
+    return tuple(each.id for each in saga.in_order() if each.has_effect and each.status in undone)
 
 
 def _default_policy(runnable: Runnable[Any, Any], kind: ActionKind) -> Policy:

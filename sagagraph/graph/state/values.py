@@ -106,7 +106,7 @@ def _read_partial(content: Json) -> Any:
     value = _READ["$value"](content[:2])
     if isinstance(value, BaseModel):
         value.__pydantic_fields_set__ = set(content[2])
-    return value
+    return {name: each for name, each in value.items() if name in content[2]} if isinstance(value, dict) else value
 
 
 _READ: dict[str, Callable[[Json], Any]] = {

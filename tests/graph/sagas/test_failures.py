@@ -565,3 +565,22 @@ async def test_the_exception_of_a_node_reaches_its_caller_with_its_cause(engine:
     assert isinstance(raised.value.__cause__, KeyError)
     assert any("compensated" in each for each in raised.value.__notes__)
     assert ledger.live() == {}
+
+
+async def test_the_state_can_say_what_was_undone(engine: Engine, ledger: Ledger) -> None:
+    def says(state: State, undone: tuple[str, ...]) -> State:
+        return {"log": [f"undone: {each}" for each in undone]}
+
+    app = fan(ledger, "flight", "hotel").compile(engine=engine, on_undone=says)
+    with pytest.raises(OperationFailedError):
+        await app.ainvoke({"log": []}, thread("t"))
+    log = (await app.aget_state(thread("t"))).values["log"]
+    assert log == ["flight", "hotel", "undone: 1/flight", "undone: 2/hotel"]
+
+
+async def test_a_graph_with_an_engine_may_also_be_a_node_and_is_drawn_as_written(engine: Engine, ledger: Ledger) -> None:
+    inner = fan(ledger, "flight", then=lambda _state: {"log": ["fine"]})
+    drawn = inner.compile(engine=engine).get_graph()
+    assert set(drawn.nodes) == {"__start__", "flight", "fails", "__end__"}
+    whole = SagaGraph(State).add_node("inner", inner.compile()).add_edge(START, "inner").compile(engine=engine)
+    assert (await whole.ainvoke({"log": []}, thread("t")))["log"] == ["flight", "fine"]
