@@ -181,7 +181,7 @@ async def _what_to_give(
         raise NotAllowedError(f"saga {saga.id!r}: its state was to be updated and was not: update it again", saga_id=saga.id)
     if fork is not None:  # the state of a graph that is a node was updated: the thread itself stays where it was
         return answer, whole
-    if thread.head == begun["after"]:
+    if thread.head == begun["after"] and not (answer is not None and thread.snapshot.interrupts):
         return first, whole
     if thread.head is None:
         raise NotAllowedError(

@@ -155,3 +155,14 @@ async def test_an_answer_at_a_fork_answers_the_question_that_is_asked_there(engi
     before = await checkpoint_before(app, "asks")
     forked = await app.aupdate_state(before, {"log": ["forked"]})
     assert (await app.ainvoke(Command(resume="two"), forked))["log"] == ["forked", "two"]
+
+
+async def test_a_question_at_a_fork_is_answered_there(engine: Engine) -> None:
+    """The fork asks at the checkpoint at which it began: the answer goes on from there, and does not ask again."""
+    graph = SagaGraph(State).add_node("asks", lambda _state: {"log": [interrupt("which?")]}).add_edge(START, "asks")
+    app = graph.compile(engine=engine)
+    await app.ainvoke({"log": []}, thread("t"))
+    await app.ainvoke(Command(resume="one"), thread("t"))
+    forked = await app.aupdate_state(await checkpoint_before(app, "asks"), {"log": ["forked"]})
+    assert (await app.ainvoke(None, forked))["__interrupt__"][0].value == "which?"
+    assert (await app.ainvoke(Command(resume="two"), forked))["log"] == ["forked", "two"]
