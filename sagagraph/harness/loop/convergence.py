@@ -25,7 +25,7 @@ from sagagraph.harness.proof.system import Point, UndefinedDomainError, Unsuppor
 from sagagraph.harness.registry.harness import Harness, Value, Variable
 
 MOST_ATTEMPTS: Final = 3
-_BOXES: Final = 1500
+_BOXES: Final = 400
 
 
 class End(StrEnum):

@@ -15,7 +15,7 @@ from sagagraph.harness.proof.search import Budget, Search
 from sagagraph.harness.proof.system import system_of
 from sagagraph.harness.registry.harness import Harness, Value
 
-_BOXES = 1500
+_BOXES = 400
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,9 @@ DEEPEST: Final = 120
 _NARROWINGS: Final = 6
 _WORTHWHILE: Final = 0.05
 _WIDE: Final = 1e12
+_PAIRED: Final = frozenset({0, 3, 6, 10, 15, 21, 28, 36, 45, 55})
+"""Depths at which everything is multiplied with everything, for rules that only touch."""
+_MOST_PAIRED: Final = 16
 """Where a domain has no end, points are sought this far out."""
 
 
@@ -294,7 +297,8 @@ class Search:
         found = relax([*rows, *products(rows, bounds, all_pairs=False)], node.box, floats)
         if found.refutation is None and found.point is not None:
             self._try_relaxed(node, rows, found.point, floats)
-            if node.depth in (0, 6) and len(rows) + len(bounds) <= 16:
+            is_last = self.divide(node, open_parts) is None
+            if (is_last or node.depth in _PAIRED) and len(rows) + len(bounds) <= _MOST_PAIRED:
                 found = relax([*rows, *products(rows, bounds, all_pairs=True)], node.box, floats)
         if found.refutation is None:
             return None
