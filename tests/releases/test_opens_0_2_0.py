@@ -116,7 +116,9 @@ def test_a_plan_is_judged_again_as_it_was(booking: CommandLine) -> None:
 
 def test_a_trip_whose_worker_was_killed_is_booked_once(booking: CommandLine) -> None:
     (before,) = [row for row in ledger_of(booking, "killed").rows["reservations"] if row["operation_id"] == "T2"]
-    assert booking("resume", "killed", "--json").json["status"] == "committed"
+    resumed = booking("resume", "killed", "--json")
+    assert resumed.json["status"] == "committed"
+    assert f"does not say which provider it began with; it is taken to be {booking.provider}" in resumed.err
     ledger = ledger_of(booking, "killed")
     assert (ledger.standing, ledger.repeated) == ((len(BOOKINGS), 1), [])
     assert before in ledger.rows["reservations"], "the hotel that was booked before the kill is adopted"

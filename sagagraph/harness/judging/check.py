@@ -112,9 +112,7 @@ def check(harness: Harness, artifact: Mapping[str, Any]) -> Checked:
 
 
 def passes(harness: Harness, artifact: Mapping[str, Value]) -> bool:
-    """Tell whether an artifact passes all rules within its domains: the same verdict as `check`, without what is said about
-    it.
-    """
+    """Tell whether an artifact passes all rules within its domains: the verdict of `check`, without what it says."""
     if any(_fault(harness.variables.get(name), value) for name, value in artifact.items()):
         return False
     if any(name in harness.variables and _is_outside(harness.variables[name], value) for name, value in artifact.items()):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager
@@ -17,7 +18,7 @@ from random import Random
 from typing import Any
 
 from sagagraph.context.slice import ContextSlice
-from sagagraph.errors import InvalidInputError, Refused, SagaGraphError, words_of
+from sagagraph.errors import InvalidInputError, ProviderError, Refused, SagaGraphError, words_of
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.call import Call, Purpose
 from sagagraph.saga.core.events import Fault, ProbeAnswer
@@ -69,20 +70,22 @@ class Effects:
                 result = await self._called(call, self._left(operation.deadline), action.execute, request, call)
                 output = to_json(result)
         except Refused as exc:
-            return c.ActionRefused(operation.id, Fault(exc.code, words_of(exc)), exc.transient, self._random.random())
+            fault = Fault(exc.code, words_of(exc))
+            return c.ActionRefused(operation.id, fault, exc.transient, self._random.random(), _after_s(exc))
         except Paused as exc:
             return c.ActionPaused(operation.id, words_of(exc))
         except Exception as exc:  # noqa: BLE001 - any other ending is in doubt, whatever it was
-            return c.ActionLost(operation.id, _fault_of(exc), self._random.random())
+            return c.ActionLost(operation.id, _fault_of(exc), self._random.random(), _after_s(exc))
         output, verdicts = await self._judged_output(saga, operation, action, output)
         return c.ActionReplied(operation.id, output, verdicts)
 
     async def run_probe(self, saga: Saga, operation: Operation, action: Action) -> c.ProbeAnswered:
         asked_at = max(self._clock(), saga.last_at)
-        said, output = await self._probed(saga, operation, action)
+        said, output, after_s = await self._probed(saga, operation, action)
         judged = operation.undo is None and said.answer is ProbeAnswer.LANDED
         output, verdicts = await self._judged_output(saga, operation, action, output) if judged else (output, ())
-        return c.ProbeAnswered(operation.id, said.answer, output, said.detail, verdicts, self._random.random(), asked_at)
+        draw = self._random.random()
+        return c.ProbeAnswered(operation.id, said.answer, output, said.detail, verdicts, draw, asked_at, after_s)
 
     async def run_undo(self, saga: Saga, operation: Operation, action: Action, deadline: float) -> c.Command:
         if operation.undo is None:
@@ -99,9 +102,10 @@ class Effects:
                 result = await self._called(call, self._left(deadline), function, request, *done, call)
                 output = to_json(result)
         except Refused as exc:
-            return c.UndoRefused(operation.id, Fault(exc.code, words_of(exc)), exc.transient, self._random.random())
+            fault = Fault(exc.code, words_of(exc))
+            return c.UndoRefused(operation.id, fault, exc.transient, self._random.random(), _after_s(exc))
         except Exception as exc:  # noqa: BLE001 - any other ending is in doubt, whatever it was
-            return c.UndoLost(operation.id, _fault_of(exc), self._random.random())
+            return c.UndoLost(operation.id, _fault_of(exc), self._random.random(), _after_s(exc))
         return c.UndoReplied(operation.id, output)
 
     async def verify(self, saga: Saga, step: Verify, find: Callable[[Operation], Action | None]) -> c.Verified:
@@ -112,7 +116,7 @@ class Effects:
             action = find(operation)
             if action is None:
                 return name, ProbeAnswer.UNKNOWN
-            said, _output = await self._probed(saga, operation, action)
+            said, _output, _after_s = await self._probed(saga, operation, action)
             return name, said.answer
 
         answers = dict(await asyncio.gather(*(one(name) for name in step.operations)))
@@ -120,7 +124,8 @@ class Effects:
 
     # -- one call ----------------------------------------------------------------------------------------------------
 
-    async def _probed(self, saga: Saga, operation: Operation, action: Action) -> tuple[Probe, Json]:
+    async def _probed(self, saga: Saga, operation: Operation, action: Action) -> tuple[Probe, Json, float]:
+        """Ask what became of it. Returns also how long the provider wants to be left alone before it is asked again."""
         timeout_s = operation.spec.policy.timeout_s
         key = operation_key(saga.id, operation)
         call = _call(saga, operation, key, operation.attempts, self._clock() + timeout_s, Purpose.PROBE)
@@ -131,10 +136,10 @@ class Effects:
                 if not isinstance(said, Probe):
                     raise TypeError(f"the probe returned a {type(said).__name__}, not a Probe")
                 asked.answered(said.answer.value)
-                return said, to_json(said.result)
+                return said, to_json(said.result), 0.0
         except Exception as exc:  # noqa: BLE001 - a probe that fails knows nothing
             fault = _fault_of(exc)
-            return Probe.unknown(f"{fault.code}: {fault.message}"), None
+            return Probe.unknown(f"{fault.code}: {fault.message}"), None, _after_s(exc)
 
     async def _called(self, call: Call, timeout_s: float, function: Callable[..., Any] | None, *arguments: object) -> Any:
         """Call within `timeout_s`. A function that is not a coroutine cannot be interrupted: it may still land after the
@@ -200,6 +205,12 @@ def _call(saga: Saga, operation: Operation, key: str, attempt: int, deadline: fl
         deadline=datetime.fromtimestamp(deadline, UTC),
         purpose=purpose,
     )
+
+
+def _after_s(exc: Exception) -> float:
+    """Return how long the provider asks to be left alone, in seconds."""
+    asked = exc.retry_after_s if isinstance(exc, Refused | ProviderError) else None
+    return asked if asked is not None and math.isfinite(asked) and asked > 0 else 0.0
 
 
 def _fault_of(exc: Exception) -> Fault:
