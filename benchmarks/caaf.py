@@ -168,7 +168,7 @@ def _explained() -> Iterator[list[str]]:
 def _costs() -> Iterator[list[str]]:
     """The paper's prices and failure rates; TCO = loops · price + P(fail) · cost of a failure + a person's time."""
     for name, price, fails in (("GPT-4o alone", 0.0145, 1.0), ("mini alone", 0.0006, 1.0), ("CAAF", 0.0027, 0.0)):
-        yield [name, f"${price:.4f}", f"{100 * fails:.0f} %", f"${price + fails * 50:.2f}", f"${price + fails * 5:.2f}"]
+        yield [name, f"${price:.4f}", f"{100 * fails:.0f} %", f"${price + fails * 50:.4f}", f"${price + fails * 5:.4f}"]
 
 
 def report(systems: int) -> Iterator[str]:
@@ -186,7 +186,8 @@ def report(systems: int) -> Iterator[str]:
     yield "\n## Satisfiable: no run may end in a paradox\n"
     yield table(["harness", "executor", "SUCCESS", "false paradoxes", "attempts", "one pass"], _rows_of_ends(TWINS, End.SUCCESS))
     yield "\n## Generated systems\n"
-    yield prose(f"2 to 40 rules, linear, quadratic and exponential, half of them satisfiable; at most {SECONDS} s each.\n")
+    yield prose(f"2 to 40 rules, linear, quadratic and exponential, half of them satisfiable; at most {SECONDS} s each.")
+    yield ""
     yield from _generated(systems)
     yield "\n## Cost, with the figures of the paper\n"
     yield table(["", "a run", "fails", "with $50 a failure", "with $5"], _costs())
