@@ -152,3 +152,14 @@ def test_all_open_trips_are_resumed_each_at_its_own_provider(command: CommandLin
         assert f"{away} cannot be reached" in told.err
         assert (a.ledger.standing, a.ledger.repeated) == (WHOLE_TRIP, [])
     assert command.ledger().landed == 0
+
+
+def test_a_hiccup_of_seconds_is_waited_out_and_it_is_said_why(command: CommandLine, a: _World) -> None:
+    """Six answers in a row are lost to an outage of some five seconds: no other flight is booked for that."""
+    with a.served(*({"kind": "flight", "call": "book", "nth": n, "fault": "before"} for n in range(1, 7))) as where:
+        command.provider = where
+        told = command("trip", "--request", command.request_file(), "--saga-id", "trip", "--yes", "--json")
+        assert (told.json["status"], told.json["plan_version"]) == ("committed", 1)
+        assert "before T1 is tried again: the reservation service at" in told.err
+        assert "sagagraph resume trip" in told.err
+        assert (a.ledger.standing, a.ledger.repeated) == (WHOLE_TRIP, [])

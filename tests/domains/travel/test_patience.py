@@ -15,13 +15,16 @@ from msgspec.structs import replace
 from sagagraph.domains.travel.actions import actions
 from sagagraph.domains.travel.actions.patience import PATIENCE_S, patient
 from sagagraph.domains.travel.domain import Travel, account_of
+from sagagraph.domains.travel.page.page import TravelPage
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.saga.core import events as e
+from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.waits import WaitView, waits_of
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from sagagraph.ui.chat.narration import narrate
 from sagagraph.workflow.policy import Backoff
 from tests.support.today import TODAY
 from tests.support.trips import REQUEST
@@ -47,8 +50,10 @@ class _Line(httpx2.AsyncHTTPTransport):
 
 
 class _Trip:
-    def __init__(self, engine: Engine, graph: PlanningGraph, line: _Line, waits: list[WaitView]) -> None:
+    def __init__(self, engine: Engine, graph: PlanningGraph, line: _Line, waits: list[WaitView], told: list[str]) -> None:
         self.engine, self.graph, self.line, self.waits = engine, graph, line, waits
+        self.told = told
+        """What the app says while it waits."""
 
     async def book(self) -> Any:
         return await self.graph.start("trip", REQUEST, approved_by="test")
@@ -65,10 +70,17 @@ async def a_trip(folder: Path, *faults: dict[str, Any]) -> AsyncIterator[_Trip]:
     with EmbeddedSandbox(SandboxSettings(folder / "sandbox.db", file, TODAY)) as service:
         async with HttpReservationProvider(service.url, transport=line) as provider:
             travel = await Travel.connect(provider, folder / "outbox")
-            observers = [lambda saga, _entries: waits.extend(waits_of(saga))]
+            told: list[str] = []
+            page = TravelPage(travel, None)
+
+            def observe(saga: Saga, _entries: object) -> None:
+                waits.extend(waits_of(saga))
+                told.extend([narrate(saga, page)] if waits_of(saga) else [])
+
+            observers = [observe]
             engine = Engine(await open_store("memory:"), account=account_of, observers=observers)
             try:
-                yield _Trip(engine, planning_graph(domain=travel, engine=engine), line, waits)
+                yield _Trip(engine, planning_graph(domain=travel, engine=engine), line, waits, told)
             finally:
                 await engine.close()
 
@@ -111,6 +123,7 @@ async def test_the_provider_is_left_alone_for_as_long_as_it_asks_and_it_is_said_
         told = trip.waits[0]
         assert (told.operation, told.seconds >= 1) == ("T1", True)
         assert ("too many calls" if fault == 429 else "not available") in told.reason
+        assert f"T1 waits: {told.reason}; it is tried again at" in trip.told[0]
 
 
 def test_pauses_grow_to_a_minute_and_last_an_hour_on_average() -> None:
