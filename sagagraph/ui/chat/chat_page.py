@@ -77,6 +77,7 @@ class ChatPage:
                 autofocus=True,
             )
             self._send = gr.Button("Send", variant="primary", scale=1, min_width=80, elem_id="send")
+        self._plan = gr.HTML(elem_id="plan", visible=False)
         with gr.Row(elem_classes="sg-tight"):
             pages = [(each.title, name) for name, each in self._service.pages.items()]
             self._domain = gr.Radio(pages, show_label=False, container=False, visible=len(pages) > 1, elem_id="domain")
@@ -89,8 +90,7 @@ class ChatPage:
         )
 
     def _build_decision(self) -> None:
-        """The one card on which a plan is decided; its buttons stay in sight."""
-        self._plan = gr.HTML(elem_id="plan", visible=False)
+        """The buttons that decide the plan on the card below; they stay in sight."""
         with gr.Row(elem_classes="sg-tight sg-decision", visible=False, elem_id="decision") as self._decision:
             self._approve = gr.Button("Book", variant="primary", min_width=120, elem_id="approve")
             self._change = gr.Button("Change something", min_width=110, elem_id="change")

@@ -9,11 +9,12 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Final
 
-from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.errors import InvalidInputError, ModelError, SagaGraphError
 from sagagraph.language.questions import Topic, must_be_settled, topic_of
 from sagagraph.language.utterances import Act, Kind, Utterance, is_statement, utterances
 from sagagraph.money import cost_text
 from sagagraph.planning.domain import Infeasible
+from sagagraph.planning.models.hearing import Heard, heard
 from sagagraph.planning.page import NOTHING_KNOWN, Disruption, Draft
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of
@@ -73,6 +74,7 @@ class Talk:
         saga = await self._saga()
         if saga is not None:
             self._recall(in_retrospect(await self._service.shown(saga), self._page))
+            self._recall_change()
         self.conversation = self.conversation.heard(text)
         self._pending, self.conversation = self.conversation.pending, replace(self.conversation, pending=None)
         await self._told_why_not(self._understand(text, saga))
@@ -100,6 +102,11 @@ class Talk:
         """Writes down what the page has shown until now, unless it stands there already."""
         if all(each.text != text for each in self.conversation.messages[-_RECENT:]):
             self.conversation = self.conversation.answered(text)
+
+    def _recall_change(self) -> None:
+        before = self.conversation.before
+        if before is not None:
+            self.conversation = replace(self.conversation, before=replace(before, is_told=True))
 
     def _say(self, deed: Deed, text: str) -> None:
         self.deeds.append(deed)
@@ -160,6 +167,9 @@ class Talk:
             return
         if saga is None and topic in (Topic.PRICE, Topic.PLAN, None) and await self._is_told(asked):
             return
+        await self._answer_on(topic, asked, saga)
+
+    async def _answer_on(self, topic: Topic | None, asked: str, saga: Saga | None) -> None:
         shown = None if saga is None else await self._service.shown(saga)
         if Deed.CHANGED in self.deeds or Deed.BEGAN in self.deeds:
             self._say(Deed.ANSWERED, "The answer comes with the new plan.")
@@ -477,7 +487,43 @@ class Talk:
                 await self._service.choose(self._visitor, saga.id, preference.plan_hash)
                 self._say(Deed.CHOSE, preference.said)
                 return
-        await self._take(await self._page.read(text, self.conversation.draft.known), saga)
+        draft = await self._page.read(text, self.conversation.draft.known)
+        if saga is None or not self._is_at_a_loss(draft, saga) or not await self._heard_by_model(text, saga):
+            await self._take(draft, saga)
+
+    def _is_at_a_loss(self, draft: Draft, saga: Saga) -> bool:
+        """Whether the rules have understood nothing of it."""
+        is_same = draft.request is not None and self._page.on_top(draft.request, saga) == saga.request
+        return self._page.model is not None and bool(draft.not_understood) and not draft.questions and is_same
+
+    async def _heard_by_model(self, text: str, saga: Saga) -> bool:
+        """Whether a model could place it. It leads to an answer or a question: a change still needs the person's own yes."""
+        if self._page.model is None:
+            return False
+        try:
+            found = await heard(text, self._page.model)
+        except ModelError as exc:
+            self._add(f"The model could not be asked, so I went on without it: {exc}.")
+            return False
+        match found:
+            case Heard(kind=Kind.QUESTION, topic=Topic() as topic):
+                await self._answer_on(topic, text, saga)
+            case Heard(kind=Kind.WISH | Kind.HYPOTHETICAL, wish=wish) if wish and await self._compare(wish, saga):
+                self._add(f"In plainer words, by {self._page.model.name}: {wish}")
+            case Heard(kind=Kind.NEWS):
+                self._ask_whether_it_happened(saga)
+            case Heard(kind=Kind.DECISION):
+                self._say(
+                    Deed.ASKED, f"Do you mean to decide something? Say “book it”, “not now” or “cancel”. {_NOTHING_CHANGED}"
+                )
+            case Heard(kind=Kind.SMALL_TALK):
+                self._say(
+                    Deed.GREETED,
+                    "I take that as said by the way. Say what should be different, or ask me anything about the plan.",
+                )
+            case _:
+                return False
+        return True
 
     _deed_of_change = Deed.CHANGED
 
