@@ -10,8 +10,9 @@ from enum import StrEnum
 from typing import Any, Final
 
 from sagagraph.errors import InvalidInputError, ModelError, SagaGraphError
+from sagagraph.language.decisions import Act
 from sagagraph.language.questions import Topic, must_be_settled, topic_of
-from sagagraph.language.utterances import Act, Kind, Utterance, is_statement, utterances
+from sagagraph.language.utterances import Kind, Utterance, is_statement, utterances
 from sagagraph.money import cost_text
 from sagagraph.planning.domain import Infeasible
 from sagagraph.planning.models.hearing import Heard, heard
@@ -32,10 +33,17 @@ _JOINTS: Final = ("", "until", "by")
 _OVER: Final = frozenset({SagaStatus.REJECTED, SagaStatus.INFEASIBLE, SagaStatus.COMPENSATED})
 _BOOKS: Final = re.compile(r"\b(?:book|reserve|confirm|buy)\b", re.IGNORECASE)
 _AS_IT_IS: Final = re.compile(r"\bas (?:it is|shown|planned)\b", re.IGNORECASE)
+_IS_THERE: Final = re.compile(r"\b(?:do you have|have you got|(?:is|are|could) there|anything)\b", re.IGNORECASE)
 _CAN_BE_AN_ANSWER: Final = frozenset({Act.CHOOSE, Act.SKIP, Act.REJECT, Act.NOT_NOW, Act.PRAISE})
 _DROPS: Final = frozenset({Act.SKIP, Act.REJECT, Act.NOT_NOW})
 _RECENT: Final = 12
 _NOTHING_CHANGED: Final = "Nothing is changed."
+
+
+_NO_PART: Final = (
+    "I cannot give up one part alone. Say what to do without (“skip Paris”), tell me if it fell through, or press “Cancel…”. "
+    f"{_NOTHING_CHANGED}"
+)
 
 
 class Deed(StrEnum):
@@ -163,7 +171,10 @@ class Talk:
 
     async def _answer(self, asked: str, saga: Saga | None) -> None:
         topic = topic_of(asked)
-        if topic is None and await self._compare(asked, saga):
+        is_offer = topic is None or (
+            topic in (Topic.PLAN, Topic.ALTERNATIVES, Topic.PRICE) and _IS_THERE.search(asked) is not None
+        )
+        if is_offer and await self._compare(asked, saga):
             return
         if saga is None and topic in (Topic.PRICE, Topic.PLAN, None) and await self._is_told(asked):
             return
@@ -278,9 +289,7 @@ class Talk:
             case Act.SKIP | Act.NOT_NOW if saga is not None:
                 self._say(Deed.KEPT, self._stays(saga, is_asking=is_asking))
             case Act.CANCEL_PART if saga is not None:
-                why = "I cannot give up one part alone. Say what to do without (“skip Paris”), tell me if it fell "
-                "through, or press “Cancel…”."
-                self._say(Deed.NOT_TAKEN, f"{why} {_NOTHING_CHANGED}")
+                self._say(Deed.NOT_TAKEN, _NO_PART)
             case Act.CHOOSE if saga is not None and is_asking:
                 await self._choose(each.place, saga)
             case Act.REJECT if saga is not None and shown is not None and is_asking:
@@ -487,9 +496,20 @@ class Talk:
                 await self._service.choose(self._visitor, saga.id, preference.plan_hash)
                 self._say(Deed.CHOSE, preference.said)
                 return
+        open_before = self.conversation.draft.questions
         draft = await self._page.read(text, self.conversation.draft.known)
+        if saga is not None and draft.questions and draft.questions == open_before:
+            draft = await self._without_open_question(text, saga) or draft
         if saga is None or not self._is_at_a_loss(draft, saga) or not await self._heard_by_model(text, saga):
             await self._take(draft, saga)
+
+    async def _without_open_question(self, text: str, saga: Saga) -> Draft | None:
+        """What is said beside an open question, where that is complete: the question traps nobody."""
+        draft = await self._page.read(text, self._page.draft_of(saga.request).known)
+        if draft.questions or draft.request is None or self._page.on_top(draft.request, saga) == saga.request:
+            return None
+        self._add(f"I left out what was still open: {self.conversation.draft.questions[0]}")
+        return draft
 
     def _is_at_a_loss(self, draft: Draft, saga: Saga) -> bool:
         """Whether the rules have understood nothing of it."""
@@ -545,11 +565,11 @@ class Talk:
             self.conversation = replace(self.conversation, saga_id=saga_id, undo=(), before=None)
             self.deeds.append(Deed.BEGAN)
         elif (wanted := self._page.on_top(draft.request, saga)) != saga.request:
-            await self._change(saga, wanted, before, draft)
+            await self._change(saga, wanted, before)
         elif not draft.not_understood:
             self._say(Deed.NOT_TAKEN, "That changes nothing.")
 
-    async def _change(self, saga: Saga, wanted: Any, before: Draft, draft: Draft) -> None:
+    async def _change(self, saga: Saga, wanted: Any, before: Draft) -> None:
         """Changes what is asked for; requests that come too late are not recorded as if they held."""
         was = self._page.draft_of(saga.request) if before.questions or before is NOTHING_KNOWN else before
         try:
@@ -560,7 +580,7 @@ class Talk:
         self._remember(saga)
         if self._deed_of_change is Deed.CHANGED:
             self.conversation = self.conversation.can_undo(was)
-        self._say(self._deed_of_change, _echo(was, draft))
+        self._say(self._deed_of_change, _echo(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
         self._deed_of_change = Deed.CHANGED
 
     def _remember(self, saga: Saga) -> None:
