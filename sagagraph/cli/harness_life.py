@@ -27,12 +27,14 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-async def _with_records(options: Options, harness_id: str, work: Callable[[Records], Coroutine[Any, Any, Any]]) -> int:
+async def _with_records(
+    options: Options, harness_id: str, work: Callable[[Records], Coroutine[Any, Any, Any]], *, create: bool = False
+) -> int:
     from sagagraph.cli import render
     from sagagraph.harness.life.records import Records
     from sagagraph.registry import open_engine
 
-    async with open_engine(options.settings) as engine:
+    async with open_engine(options.settings, create=create) as engine:
         found = await work(Records(engine.store, harness_id))
     if options.as_json:
         render.print_json(found)
@@ -54,7 +56,7 @@ def freeze_command(file: File, by: By, role: Role = "author", store: o.Store = "
     from sagagraph.harness.life.records import Person
 
     work = lambda records: records.freeze(loaded, Person(by, role), _now())  # noqa: E731 - one line a command
-    o.end(_with_records(Options(store, as_json=as_json), loaded.id, work))
+    o.end(_with_records(Options(store, as_json=as_json), loaded.id, work, create=True))
 
 
 @harness.command("propose")
@@ -66,7 +68,7 @@ def propose_command(
     from sagagraph.harness.life.records import Person
 
     work = lambda records: records.propose(loaded, Person(by, role), reason, _now())  # noqa: E731 - one line a command
-    o.end(_with_records(Options(store, as_json=as_json), loaded.id, work))
+    o.end(_with_records(Options(store, as_json=as_json), loaded.id, work, create=True))
 
 
 @harness.command("approve")
@@ -165,7 +167,7 @@ async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None,
     model = model_of(settings)
     executor = scripted(json_file(script, "--script")) if script else asking(model, new_nonce) if model else obedient()
     report = ""
-    async with open_engine(settings) as engine:
+    async with open_engine(settings, create=True) as engine:
         try:
             found = await run_harness(engine, loaded, saga_id, executor, Records(engine.store, loaded.id), today)
         except ParadoxError as exc:
