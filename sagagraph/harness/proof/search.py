@@ -16,7 +16,7 @@ from flint import fmpq
 from sagagraph.harness.judging.check import passes
 from sagagraph.harness.language.core import And, Below, Formula, Member, Or, Var, names_in, names_in_term
 from sagagraph.harness.language.polynomials import TooManyError, polynomial
-from sagagraph.harness.proof.intervals import Interval
+from sagagraph.harness.proof.intervals import Interval, of_rational
 from sagagraph.harness.proof.linear import Row, bound_rows, exact_float, products, relax
 from sagagraph.harness.proof.rounding import rounded_points
 from sagagraph.harness.proof.system import Box, Point, System
@@ -261,6 +261,12 @@ class Search:
         here = {name: (value, value) for name, value in middle.items()}
         if not open_parts or all(truth(each, here, node.box) is not False for _, each in open_parts):
             self._try({name: exact_float(each) for name, each in middle.items()}, node.box)
+        for side in (0, 1) if node.depth in _PAIRED else ():
+            corner = {name: span[side] for name, span in node.box.spans.items()}
+            ends = {name: value for name, value in corner.items() if value is not None}
+            here = {name: of_rational(value) for name, value in ends.items()}
+            if len(ends) == len(corner) and all(truth(each, here, node.box) is not False for _, each in open_parts):
+                self._try(ends, node.box)
 
     def _try(self, numbers: Mapping[str, fmpq], box: Box) -> None:
         choices = {name: values[0] for name, values in box.choices.items() if values and name not in box.spans}
