@@ -125,7 +125,7 @@ class BodySaga:
             ConflictError: the journal has this id with another action or request.
             SagaClosedError: the saga was cancelled meanwhile.
         """
-        self._engine.register(action)
+        self._engine.register_of_program(action)
         named = None if after is None else self._operations_of(after)
         passed = tuple(_PASSED.get().get(self._number, ())) if named is None else named
         spec = action.spec("", request, tuple(self._frontier) if named is None else named)

@@ -33,6 +33,8 @@ class FaultRule(BaseModel):
     nth: int = Field(1, ge=1)
     fault: Fault
     seconds: float | None = Field(None, ge=0, le=_A_DAY_S)
+    retry_after: float | None = Field(None, ge=0, le=_A_DAY_S)
+    """For 429, 500 and `before`: for how many seconds the answer asks to be left alone."""
 
     @property
     def duration(self) -> timedelta:

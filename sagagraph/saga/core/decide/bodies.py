@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from sagagraph.errors import ConflictError, SagaClosedError, UnknownOperationError, WorkflowError
+from sagagraph.errors import ConflictError, ProviderMismatchError, SagaClosedError, UnknownOperationError, WorkflowError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
+from sagagraph.saga.core.decide.providers import is_elsewhere, why_elsewhere
 from sagagraph.saga.core.dependencies import comes_after_pivot, descendants, is_closed
 from sagagraph.saga.core.events import Events
 from sagagraph.saga.core.next_steps import status_of
@@ -39,6 +40,15 @@ def plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events:
 
 def _check_same(saga: Saga, known: Operation, command: c.PlanOperation) -> None:
     spec = command.spec
+    if is_elsewhere(saga, known, spec.provider_id):
+        raise ProviderMismatchError(
+            f"saga {saga.id!r}: operation {spec.id!r}: {why_elsewhere(known, spec.provider_id)}; use that one, or say with "
+            "engine.same_provider that they are the same",
+            saga_id=saga.id,
+            known=known.spec.provider_id,
+            found=spec.provider_id,
+            operation_id=spec.id,
+        )
     if what := _unlike(known, spec, command.formerly):
         raise ConflictError(f"saga {saga.id!r}: operation {spec.id!r} {what}", saga_id=saga.id, operation_id=spec.id)
 
