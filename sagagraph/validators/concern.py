@@ -152,10 +152,11 @@ def _judged(concern: Concern[Any, Any], scope: str, view: msgspec.Struct, known:
 
 
 def together(verdicts: Iterable[Verdict]) -> Verdict:
-    """Their union, with all certificates."""
+    """Their union, with all certificates. Where there is nothing to look at, there is nothing wrong."""
     each_verdict = tuple(verdicts)
     certificates = tuple(each.certificate for each in each_verdict if each.certificate is not None)
-    return Judgement(each_verdict).verdict.model_copy(update={"certificates": certificates})
+    union = Judgement(each_verdict).verdict if each_verdict else Verdict.of([])
+    return union.model_copy(update={"certificates": certificates})
 
 
 def certified(verdict: Verdict, artifact: Json, by: str) -> Verdict:

@@ -41,6 +41,8 @@ def test_a_journal_is_replayed_with_its_plan_judged_again(booked: CommandLine) -
     (judged,) = [each["data"]["verdict"] for each in booked.journal("booked") if each["type"] == "PlanJudged"]
     assert {each["validator"] for each in judged["certificates"]} >= {"transport", "lodging", "money", "calendar", "the whole"}
     assert all(each["slice_tokens"] <= 1000 for each in judged["certificates"])
+    answers = [verdict for each in booked.journal("booked") for verdict in each["data"].get("verdicts", ())]
+    assert len(answers) == 7  # five bookings, the payment and the documents
     told = booked("replay", "booked", "--json")
     assert (told.code, told.json) == (
         0,
@@ -48,7 +50,7 @@ def test_a_journal_is_replayed_with_its_plan_judged_again(booked: CommandLine) -
             "saga_id": "booked",
             "versions": len(booked.journal("booked")),
             "status": "committed",
-            "validators": 1 + len(judged["certificates"]),
+            "validators": 1 + len(judged["certificates"]) + len(answers),
             "differences": [],
             "unchecked": [],
         },
@@ -68,7 +70,7 @@ def test_of_many_certificates_the_journal_holds_the_root_and_the_log_all(
     (judged,) = [each["data"]["verdict"] for each in command.journal("many") if each["type"] == "PlanJudged"]
     assert len(judged["certificates"]) == judged["certificate"]["slices"] > 5
     told = command("replay", "many", "--json").json
-    assert (told["validators"], told["differences"]) == (1, [])
+    assert (told["validators"], told["differences"]) == (1 + 7, [])
 
 
 def test_a_replay_names_the_validator_that_says_otherwise_now(booked: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

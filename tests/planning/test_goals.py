@@ -99,6 +99,20 @@ async def test_a_request_of_a_known_type_that_is_not_of_its_form_names_the_field
         TemplateLibrary([*[Template("stay", Room, lambda room: {})] * 2])
 
 
+async def test_a_plan_that_books_one_room_twice_is_invalid() -> None:
+    twice = {"steps": [_step("a", "Ulm"), _step("b", "Ulm", ("a",)), _pay("a", "b")]}
+    verdict = await Decomposer(ACTIONS, TEMPLATES).judged(twice, None)
+    assert [(each.code, each.scope["operations"]) for each in verdict.violations] == [("DOUBLE_BOOKED", ["a", "b"])]
+
+
+@pytest.mark.parametrize(("budget", "found"), [(200.0, []), (199.0, ["NON_SEQUITUR"]), (None, ["UNFOUNDED"])])
+async def test_a_claim_about_the_budget_is_held_to_the_budget(budget: float | None, found: list[str]) -> None:
+    costs = [{"value": step.get("cost", 0)} for step in PLAN["steps"]]
+    claim = {"id": "c", "left": costs, "comparison": "<=", "right": {"fact": "budget"}, "because": ["budget"]}
+    verdict = await Decomposer(ACTIONS, TEMPLATES).judged({**PLAN, "claims": [claim]}, budget)
+    assert [each.code for each in verdict.violations] == found
+
+
 async def test_a_novel_goal_is_decomposed_by_the_model_which_is_told_the_actions() -> None:
     model = Scripted(PLAN)
     found = await Decomposer(ACTIONS, TEMPLATES, model).decompose(GOAL, budget=500)

@@ -9,19 +9,18 @@ from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.actions.workflow import day_workflow, revised_workflow
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, hash_of, parse_request
 from sagagraph.domains.reunion.events import Event
+from sagagraph.domains.reunion.parsing import parse_moment_of
 from sagagraph.domains.reunion.parts import in_words, parts_of
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning.explanation import reasons
 from sagagraph.domains.reunion.request import ReunionProblem
-from sagagraph.domains.reunion.rules.validator import ReunionValidator
-from sagagraph.domains.reunion.rules.validator import shown as shown_to_validators
+from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.planning.background import in_background
 from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision, object_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
-from sagagraph.validators.protocol import Validator, judge
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
@@ -42,13 +41,27 @@ class ReunionPlanner(Protocol):
         ...
 
 
+class Judge(Protocol):
+    """See `validate_plan`."""
+
+    def __call__(
+        self,
+        problem: ReunionProblem,
+        plan: object,
+        events: Events = (),
+        *,
+        against: object = None,
+        executed_until: int | None = None,
+    ) -> Verdict: ...
+
+
 class Reunion:
     name = NAME
 
-    def __init__(self, planner: ReunionPlanner, outbox: Outbox, validator: Validator | None = None) -> None:
+    def __init__(self, planner: ReunionPlanner, outbox: Outbox, judge: Judge = validate_plan) -> None:
         self.outbox = outbox
         self._planner = planner
-        self._validator = validator or ReunionValidator()
+        self._judge = judge
         self._actions = {each.name: each for each in reunion_actions(outbox)}
 
     @property
@@ -87,16 +100,16 @@ class Reunion:
         return {"against": as_json(accepted_plan(saga).plan), "executed_until": text_of(until)}
 
     async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
-        events = sorted(parse_request(request).events, key=lambda event: event.at)
-        known, happened = object_of(shown), [as_json(event) for event in events]
+        """Validate by concerns, each with slices of its own (rules/validator.py)."""
+        wanted, known = parse_request(request), object_of(shown)
         until = known.get("executed_until")
-        told = shown_to_validators(
-            object_of(request)["problem"],
-            happened,
+        return self._judge(
+            wanted.problem,
+            object_of(plan)["plan"],
+            tuple(sorted(wanted.events, key=lambda event: event.at)),
             against=known.get("against"),
-            executed_until=until if isinstance(until, str) else None,
+            executed_until=None if until is None else parse_moment_of(wanted.problem, until, "executed_until"),
         )
-        return await judge(self._validator, object_of(plan)["plan"], told)
 
     def needs_approval(self, saga: Saga) -> bool:
         """Tell whether somebody must be told something different."""

@@ -7,7 +7,7 @@ objections to its last plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,15 +17,17 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from sagagraph.context.model import Model, Question, Usage
 from sagagraph.context.quoting import Quoted, new_nonce
-from sagagraph.context.slice import Fact, select
+from sagagraph.context.slice import Fact, content_hash, select
 from sagagraph.errors import ContextBudgetError, ModelError, UnusableAnswerError
 from sagagraph.planning.checking import over_budget, structural_faults
 from sagagraph.planning.goals.templates import TemplateLibrary
 from sagagraph.planning.models.rounds import Round
-from sagagraph.saga.engine.actions import Action
-from sagagraph.validators.document import PLAN
-from sagagraph.validators.registry import facts_of, generic_validators, judge_by
-from sagagraph.validators.verdict import Verdict, VerdictStatus
+from sagagraph.saga.engine.actions import Action, to_json
+from sagagraph.validators.document import PLAN, Step
+from sagagraph.validators.kinds import Kind
+from sagagraph.validators.registry import Judgement, facts_of, generic_validators, judge_by
+from sagagraph.validators.verdict import Verdict, VerdictStatus, Violation
+from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 
 ROUNDS: Final = 3
@@ -125,18 +127,35 @@ class Decomposer:
         """Judges a plan by the generic validators, and by its structure."""
         actions = tuple(self._actions.values())
         undoable = [each.name for each in actions if each.compensate is not None]
-        facts = facts_of({"interfaces": interfaces_of(actions), "undoable": undoable})
-        judgement = await judge_by([each.validator for each in generic_validators()], plan, facts)
-        if not judgement.verdict.is_valid:
-            return judgement.verdict
+        facts = {"interfaces": interfaces_of(actions), "undoable": undoable}
+        claimable = {} if budget is None else {"budget": budget}  # a claim may rest on it; inputs of that name are their own
+        by_kind: list[Verdict] = []
+        for each in generic_validators():
+            known = {**facts, "facts": claimable} if Kind.REASONING in each.kinds else facts
+            by_kind += (await judge_by([each.validator], plan, facts_of(known))).verdicts
+        verdict = Judgement(tuple(by_kind)).verdict
+        if not verdict.is_valid:
+            return verdict
         document = PLAN.validate_python(plan)
         specs = [structs.replace(each, action_version=self._actions[each.action].version) for each in document.specs]
-        return Verdict.of([*structural_faults(specs, actions), *over_budget(sum(step.cost for step in document.steps), budget)])
+        cost = sum(step.cost for step in document.steps)
+        return Verdict.of([*structural_faults(specs, actions), *_done_twice(document.steps), *over_budget(cost, budget)])
 
     def workflow(self, plan: Any) -> tuple[OperationSpec, ...]:
         """The operations of a plan that was judged VALID."""
         steps = PLAN.validate_python(plan).steps
         return tuple(self._actions[step.action].spec(step.id, step.inputs, step.depends_on) for step in steps)
+
+
+def _done_twice(steps: Sequence[Step]) -> Iterator[Violation]:
+    """Checks for steps with the same effect: a room that is booked twice is booked once too often."""
+    first: dict[str, str] = {}
+    for step in steps:
+        effect = content_hash([step.action, to_json(step.inputs)])
+        if step.kind is not ActionKind.READ_ONLY and first.setdefault(effect, step.id) != step.id:
+            message = f"{step.id}: does again what {first[effect]} does: {step.action} with the same inputs"
+            scope = {"operation": step.id, "operations": [first[effect], step.id]}
+            yield Violation(code="DOUBLE_BOOKED", message=message, scope=scope)
 
 
 def interfaces_of(actions: Sequence[Action]) -> dict[str, dict[str, Any]]:

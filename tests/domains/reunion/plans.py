@@ -6,9 +6,11 @@ import json
 from importlib.resources import files
 from typing import Any
 
+from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_problem
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.validators.verdict import Verdict
+from tests.domains.reunion.oracle import judge as oracle
 
 Json = dict[str, Any]
 
@@ -48,7 +50,13 @@ def plan_of(*actions: Json) -> Json:
 def judged(problem: Json, plan: Any, *events: Json, against: Any = None, executed_until: str | None = None) -> Verdict:
     known = parse_problem(problem)
     until = None if executed_until is None else parse_moment_of(known, executed_until, "executed_until")
-    return validate_plan(known, plan, parse_events(known, list(events)), against=against, executed_until=until)
+    happened = parse_events(known, list(events))
+    scoped = validate_plan(known, plan, happened, against=against, executed_until=until)
+    whole = oracle.validate_plan(known, plan, happened, against=against, executed_until=until)
+    assert sorted(map(str, scoped.violations)) == sorted(map(str, whole.violations))
+    assert scoped.verdict is whole.verdict
+    assert max((each.slice_tokens for each in scoped.certificates), default=0) <= DEFAULT_BUDGET_TOKENS
+    return scoped
 
 
 def found(verdict: Verdict) -> list[tuple[str, int | None]]:

@@ -8,12 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sagagraph.context.slice import ContextSlice
 from sagagraph.domains.reunion.actions.outbox import Message, MessageKind, Outbox
 from sagagraph.domains.reunion.domain import Events, Reunion
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.request import ReunionProblem
-from sagagraph.domains.reunion.rules.validator import ReunionValidator
+from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.stores.port import Documents
 from sagagraph.saga.stores.sqlite_file import rows_in
@@ -83,13 +82,21 @@ class Script:
         actions = self.repairs.get(len(events))
         return plan_of(actions) if actions else Infeasible(("Bob cannot be at Home by 18:00",), conflict=("Bob", "18:00"))
 
-    def validate(self, plan: Any, context: ContextSlice) -> Verdict:
+    def judge(
+        self,
+        problem: ReunionProblem,
+        plan: object,
+        events: Events = (),
+        *,
+        against: object = None,
+        executed_until: int | None = None,
+    ) -> Verdict:
         """The real judgement, but for what the script objects to."""
-        facts = dict(context.facts)
-        self.seen.append(facts)
-        if len(facts.get("events", [])) in self.objects_to:
+        told = {"problem": problem, "events": events, "against": against, "executed_until": executed_until}
+        self.seen.append({name: value for name, value in told.items() if value not in (None, ())})
+        if len(events) in self.objects_to:
             return Verdict.of([Violation(code="GOAL_MISSED", message="no")])
-        return ReunionValidator().validate(plan, context)
+        return validate_plan(problem, plan, events, against=against, executed_until=executed_until)
 
 
 def clock() -> datetime:
@@ -102,7 +109,7 @@ def outbox_in(folder: Path, kept: Documents, now: Callable[[], datetime] = clock
 
 def reunion(folder: Path, kept: Documents, script: Script | None = None) -> Reunion:
     told = script or Script()
-    return Reunion(told, outbox_in(folder, kept), told)
+    return Reunion(told, outbox_in(folder, kept), told.judge)
 
 
 def standing(messages: tuple[Message, ...]) -> dict[str, str]:

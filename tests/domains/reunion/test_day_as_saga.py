@@ -13,6 +13,7 @@ import pytest
 
 from sagagraph.domains.reunion.day import as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
+from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.registry import account
@@ -167,7 +168,7 @@ async def test_validators_are_shown_the_plan_that_stood_and_until_when_it_was_ca
         await worker.happens(LATE)
     first, second = script.seen
     assert "against" not in first
-    assert (len(second["against"]["actions"]), second["executed_until"]) == (len(AS_PLANNED), "11:45")
+    assert (len(second["against"]["actions"]), text_of(second["executed_until"])) == (len(AS_PLANNED), "11:45")
 
 
 async def test_a_second_event_builds_on_the_first(open_worker: OpenWorker) -> None:

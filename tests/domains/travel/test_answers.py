@@ -84,14 +84,27 @@ async def test_a_double_charge_is_held_until_a_person_cancels_and_then_given_bac
         assert sum(row.amount for row in ledger.refunds) == sum(row.amount for row in ledger.payments) > Decimal(0)
 
 
-async def test_a_partial_refund_is_named(tmp_path: Path) -> None:
+async def test_the_rest_of_a_partial_refund_is_given_back_by_the_key_of_the_payment(tmp_path: Path) -> None:
     async with a_trip(tmp_path, [{"kind": "payment", "call": "refund", "fault": "partial_refund"}]) as trip:
+        assert (await trip.book()).status == "committed"
+        assert (await trip.cancel()).status == "compensated"
+        ledger = await trip.ledger()
+        assert standing(ledger) == (0, 0)
+        assert [row.amount for row in ledger.payments] == [sum(row.amount for row in ledger.refunds)]
+        reversal = await trip.engine.status(f"{SAGA}~reversal")
+        (refund,) = [each for each in reversal.operations if each.action == "capture_payment:undo"]
+        assert "the refund is" in refund.output["repaired"]
+
+
+async def test_a_partial_refund_is_named_where_keys_cannot_be_voided(tmp_path: Path) -> None:
+    fault = {"kind": "payment", "call": "refund", "fault": "partial_refund"}
+    async with a_trip(tmp_path, [fault], frozenset({"void"})) as trip:
         assert (await trip.book()).status == "committed"
         assert (await trip.cancel()).status == "stuck"
         reversal = await trip.engine.status(f"{SAGA}~reversal")
         (held,) = [each for each in reversal.operations if each.status == "held"]
         assert held.action == "capture_payment:undo"
-        assert any("the refund is" in f"{each.message}" for each in await trip.faults())
+        assert any("the refund is" in each.message for each in await trip.faults())
         assert repeated(await trip.ledger()) == []
 
 

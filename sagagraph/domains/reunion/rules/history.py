@@ -42,8 +42,12 @@ class History:
         """(old index, new index)"""
         for index, found in self.pairs.items():
             old, new = self.old.actions[index], self.new.actions[found]
-            if not (_same(old, new) or self._goes_on(old, new)):
+            if not self.stands(old, new):
                 yield index, found
+
+    def stands(self, old: Act, new: Act) -> bool:
+        """Tell whether `new` tells it as it was, or as it goes on."""
+        return _same(old, new) or self._goes_on(old, new)
 
     @cached_property
     def dropped(self) -> tuple[int, ...]:

@@ -43,7 +43,7 @@ def _times_alone(case: Case, name: str, last: PersonGoal) -> Iterator[tuple[str,
 
 def _where_alone(case: Case, name: str, refuge: str, at: int) -> str | None:
     """Return the place; None: they are not waiting, or not alone."""
-    if not _waits(case, name, at):
+    if not waits(case, name, at):
         return None
     places = [place for place in case.problem.places if case.simulation.may_be_at(name, place, at)]
     others = [each for each in case.world.people if each != name]
@@ -51,7 +51,7 @@ def _where_alone(case: Case, name: str, refuge: str, at: int) -> str | None:
     return places[0] if places and is_alone else None
 
 
-def _waits(case: Case, name: str, at: int) -> bool:
+def waits(case: Case, name: str, at: int) -> bool:
     """Tell whether they are in no task; somebody there from the beginning waits only after their first action."""
     course, actions = case.simulation.courses[Subject(name)], case.simulation.actions
     works = [actions[n] for n in course.works if not case.simulation.is_watched(actions[n])]

@@ -15,19 +15,31 @@ def check_past(case: Case) -> Iterator[Violation]:
     history = case.history
     if history is None:
         return
-    until = clock(history.until)[0]
+    before, now, until = history.old.actions, history.new.actions, history.until
     for old, new in history.rewritten:
-        changed = _changes(history.old.actions[old], history.new.actions[new])
-        said = ", ".join(f"{field} {was} became {now}" for field, (was, now) in changed.items())
-        message = f"action {new}: {_told(history.old.actions[old])} began before {until} and stands as it was; {said}"
-        yield _violation(message, {**_names(history.new.actions[new]), "action": new}, {"old_action": old, "changed": changed})
+        yield rewritten(old, before[old], new, now[new], until)
     for old in history.dropped:
-        act = history.old.actions[old]
-        message = f"action {old} of the old plan: {_told(act)} began before {until} and is not in the new one"
-        yield _violation(message, {**_names(act), "action": old, "plan": "old"}, {"old_action": old})
+        yield from dropped(old, before[old], until)
     for new in history.inserted:
-        act = history.new.actions[new]
-        message = f"action {new}: {_told(act)} would have begun before {until}, and was not in the old plan"
+        yield from inserted(new, now[new], until)
+
+
+def rewritten(old: int, was: Act, new: int, act: Act, until: int) -> Violation:
+    changed = _changes(was, act)
+    said = ", ".join(f"{field} {before} became {now}" for field, (before, now) in changed.items())
+    message = f"action {new}: {_told(was)} began before {clock(until)[0]} and stands as it was; {said}"
+    return _violation(message, {**_names(act), "action": new}, {"old_action": old, "changed": changed})
+
+
+def dropped(old: int, act: Act, until: int) -> Iterator[Violation]:
+    if act.start < until:
+        message = f"action {old} of the old plan: {_told(act)} began before {clock(until)[0]} and is not in the new one"
+        yield _violation(message, {**_names(act), "action": old, "plan": "old"}, {"old_action": old})
+
+
+def inserted(new: int, act: Act, until: int) -> Iterator[Violation]:
+    if act.start < until:
+        message = f"action {new}: {_told(act)} would have begun before {clock(until)[0]}, and was not in the old plan"
         yield _violation(message, {**_names(act), "action": new}, {})
 
 

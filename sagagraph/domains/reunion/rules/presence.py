@@ -13,11 +13,19 @@ from sagagraph.validators.verdict import Violation
 
 
 def check_presence(case: Case) -> Iterator[Violation]:
+    yield from check_hindrances(case)
+    yield from check_misplaced(case)
+
+
+def check_hindrances(case: Case) -> Iterator[Violation]:
     """Report each action and obstacle once, naming everybody concerned: not there yet, in another action, or elsewhere."""
     groups: dict[tuple[Obstacle, int], list[Hindrance]] = {}
     for each in case.simulation.hindrances:
         groups.setdefault((each.obstacle, each.index), []).append(each)
     yield from (_hindered(case, group) for group in groups.values())
+
+
+def check_misplaced(case: Case) -> Iterator[Violation]:
     for index in case.simulation.misplaced:
         yield _misplaced(case, index)
 

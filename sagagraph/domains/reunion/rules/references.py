@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
+from sagagraph.domains.reunion.parsing import Broken
 from sagagraph.domains.reunion.plan import Act, Journey
 from sagagraph.domains.reunion.rules.case import Case, clock
 from sagagraph.validators.verdict import Violation
@@ -13,15 +14,18 @@ def check_readable(case: Case) -> Iterator[Violation]:
     """Once for each action that cannot be read."""
     if case.plan.fault:
         yield Violation(code="MALFORMED", message=case.plan.fault, scope={"field": "actions"})
-    for each in case.plan.broken:
-        said = "; ".join(f"{field}: {message}" if field else message for field, message in each.faults)
-        fields = [field for field, _ in each.faults if field]
-        yield Violation(
-            code="MALFORMED",
-            message=f"action {each.index} cannot be read: {said}",
-            scope={"action": each.index, **({"field": fields[0]} if fields else {})},
-            evidence={"fields": dict(each.faults)},
-        )
+    yield from map(not_readable, case.plan.broken)
+
+
+def not_readable(broken: Broken) -> Violation:
+    said = "; ".join(f"{field}: {message}" if field else message for field, message in broken.faults)
+    fields = [field for field, _ in broken.faults if field]
+    return Violation(
+        code="MALFORMED",
+        message=f"action {broken.index} cannot be read: {said}",
+        scope={"action": broken.index, **({"field": fields[0]} if fields else {})},
+        evidence={"fields": dict(broken.faults)},
+    )
 
 
 def check_names(case: Case) -> Iterator[Violation]:

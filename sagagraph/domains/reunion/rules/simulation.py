@@ -82,7 +82,7 @@ class Simulation:
         """Tasks' actions at another place than the task's."""
         self._traces = traces
         self._used: set[tuple[int, Subject]] = set()
-        for index in sorted(actions, key=self._order):
+        for index in sorted(actions, key=self.order):
             act = actions[index]
             if isinstance(act, Journey):
                 self._travel(index, act)
@@ -118,7 +118,7 @@ class Simulation:
             return False
         return self.journey_at(Subject(name), at) is None and self._may_stand_at(Subject(name), place, at)
 
-    def _order(self, index: int) -> tuple[int, bool, int, int]:
+    def order(self, index: int) -> tuple[int, bool, int, int]:
         """Of what begins together, what is only watched comes first: its people may leave at once."""
         act = self.actions[index]
         return act.start, not self.is_watched(act), act.end, index

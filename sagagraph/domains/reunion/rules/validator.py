@@ -4,49 +4,33 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sagagraph.context.slice import ContextSlice
 from sagagraph.domains.reunion.events import Event
-from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
+from sagagraph.domains.reunion.parsing import parse_plan
 from sagagraph.domains.reunion.request import ReunionProblem
-from sagagraph.domains.reunion.rules.case import Case, Check
+from sagagraph.domains.reunion.rules.actions import JOURNEYS, NAMES, TASKS
+from sagagraph.domains.reunion.rules.case import Case
 from sagagraph.domains.reunion.rules.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.company import ALONE, WATCHED
+from sagagraph.domains.reunion.rules.days import PERSON, VEHICLE
 from sagagraph.domains.reunion.rules.history import History
-from sagagraph.domains.reunion.rules.journeys import check_drivers, check_roads, check_seats, check_vehicles_ready
-from sagagraph.domains.reunion.rules.never_alone import check_company
-from sagagraph.domains.reunion.rules.past import check_past
-from sagagraph.domains.reunion.rules.presence import check_goals, check_presence
-from sagagraph.domains.reunion.rules.references import check_names, check_readable
-from sagagraph.domains.reunion.rules.tasks import (
-    check_durations,
-    check_missing,
-    check_order,
-    check_watched,
-    check_windows,
-    check_workers,
-)
+from sagagraph.domains.reunion.rules.views import seen_together
+from sagagraph.domains.reunion.rules.whole import MISSING, PAST, UNREAD
 from sagagraph.errors import InvalidInputError
-from sagagraph.validators.rulebook import history_end, judged, shown
+from sagagraph.validators.concern import Concern, Remembered, certified, judge_scopes
+from sagagraph.validators.rulebook import history_end
 from sagagraph.validators.verdict import Verdict
 
-__all__ = ["CHECKS", "ReunionValidator", "shown", "validate_plan"]
-
-CHECKS: Final[tuple[Check, ...]] = (
-    check_readable,
-    check_names,
-    check_presence,
-    check_vehicles_ready,
-    check_roads,
-    check_drivers,
-    check_seats,
-    check_windows,
-    check_durations,
-    check_order,
-    check_workers,
-    check_watched,
-    check_company,
-    check_missing,
-    check_goals,
-    check_past,
+CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
+    UNREAD,
+    NAMES,
+    PERSON,
+    VEHICLE,
+    JOURNEYS,
+    TASKS,
+    WATCHED,
+    ALONE,
+    MISSING,
+    PAST,
 )
 
 
@@ -57,6 +41,7 @@ def validate_plan(
     *,
     against: object = None,
     executed_until: int | None = None,
+    remembered: Remembered | None = None,
 ) -> Verdict:
     """Validate a plan. `plan` and `against`, the previous plan, may be any JSON; `against` None: nothing has been done yet.
 
@@ -74,25 +59,5 @@ def validate_plan(
             raise InvalidInputError(old.fault, field="against")
         history = History(old, parsed, until, events)
     case = Case(Circumstances(problem, events), parsed, history)
-    if parsed.fault:
-        return Verdict.of(list(check_readable(case)))
-    return judged(case, CHECKS, row="action", rows=len(parsed.actions) + len(parsed.broken))
-
-
-class ReunionValidator:
-    """Judges JSON plans by the facts of `shown`: anybody who has them can judge again."""
-
-    name = "reunion"
-    version = 1
-
-    def validate(self, artifact: Any, context: ContextSlice) -> Verdict:
-        facts = context.facts
-        problem = parse_problem(facts["problem"])
-        until = facts.get("executed_until")
-        return validate_plan(
-            problem,
-            artifact,
-            parse_events(problem, facts.get("events", [])),
-            against=facts.get("against"),
-            executed_until=None if until is None else parse_moment_of(problem, until, "executed_until"),
-        )
+    verdict = judge_scopes((UNREAD,) if parsed.fault else CONCERNS, case, remembered)
+    return certified(seen_together(verdict, case), plan, "reunion")

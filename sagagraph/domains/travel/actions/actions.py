@@ -61,7 +61,13 @@ def travel_actions(
     """
     service = _Service(provider, guarantees, identity, policy or POLICY)
     bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train"))
-    return (_price_check(service), _keep_action(service), *bookings, _payment_action(service), _dispatch_action(outbox))
+    return (
+        _price_check(service),
+        _keep_action(service),
+        *bookings,
+        _payment_action(service),
+        _dispatch_action(outbox),
+    )
 
 
 class _Service:
@@ -72,6 +78,10 @@ class _Service:
         self.identity = identity
         self.policy = policy
         self._given = guarantees
+
+    @property
+    def can_void(self) -> bool:
+        return self._given.void
 
     def guarantees(self, void: object) -> Guarantees:
         return Guarantees(
@@ -212,8 +222,20 @@ def _payment_action(service: _Service) -> Action:
             operation_id=call.operation_id,
             deadline=deadline,
         )
-        _hold_to_plan(check_refunded(receipt.amount, receipt.currency, payment.amount, payment.currency))
-        return RefundedPayment(payment_id=payment.payment_id, amount=receipt.amount, currency=receipt.currency)
+        found = tuple(check_refunded(receipt.amount, receipt.currency, payment.amount, payment.currency))
+        if not (found and service.can_void and receipt.currency == payment.currency):
+            _hold_to_plan(found)
+            return RefundedPayment(payment_id=payment.payment_id, amount=receipt.amount, currency=receipt.currency)
+        # Voiding the payment's key gives back what is not refunded yet, however often it is called.
+        await service.provider.void(
+            "payment", call.operation_key, saga_id=call.saga_id, operation_id=call.operation_id, deadline=None
+        )
+        return RefundedPayment(
+            payment_id=payment.payment_id,
+            amount=payment.amount,
+            currency=payment.currency,
+            repaired="; ".join(each.message for each in found),
+        )
 
     async def find(_request: PaymentRequest, call: Call) -> Probe:
         found = await service.provider.find("payment", call.operation_key)

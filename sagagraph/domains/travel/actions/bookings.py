@@ -84,6 +84,8 @@ class RefundedPayment(_Record):
     payment_id: str | None
     amount: Price
     currency: str
+    repaired: str = ""
+    """What was wrong with the refund at first, if the rest was given back by the payment's key."""
 
 
 class DispatchRequest(_Record):

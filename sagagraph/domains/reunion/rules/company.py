@@ -1,0 +1,180 @@
+"""Company: somebody is at every place that is watched, and with everybody who must never wait alone.
+
+Both are seen from summaries of everybody's day: who is where, from when until when.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from sagagraph.domains.reunion.request import Attention
+from sagagraph.domains.reunion.rules.case import clock
+from sagagraph.domains.reunion.rules.never_alone import waits
+from sagagraph.validators.concern import Concern, windows
+from sagagraph.validators.kinds import Kind
+from sagagraph.validators.verdict import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sagagraph.domains.reunion.plan import Work
+    from sagagraph.domains.reunion.rules.case import Case
+
+
+class Presence(Struct, frozen=True, array_like=True):
+    """Somebody is there in [since, until)."""
+
+    name: str
+    since: int
+    until: int
+
+
+class WatchView(Struct, frozen=True):
+    task: str
+    place: str
+    action: int
+    since: int
+    """Until then it is known to be watched, or reported not to be."""
+    present: tuple[Presence, ...]
+    until: int | None
+    """When the task ends; None: more of those who watch follow."""
+
+
+class Waiting(Struct, frozen=True, array_like=True):
+    """From a moment on: where they may be waiting (nowhere: they are not), and who is with them there, if anybody."""
+
+    at: int
+    places: tuple[str, ...]
+    company: str | None
+
+
+class AloneView(Struct, frozen=True):
+    name: str
+    refuge: str
+    """Where their last goal is: from then on they may be alone."""
+    begun: tuple[str, int] | None
+    """Where and since when they have been alone as these begin."""
+    waiting: tuple[Waiting, ...]
+    until: int | None
+    """When their last goal is; None: more follows."""
+
+
+def _watched_scopes(case: Case) -> Iterator[tuple[str, WatchView]]:
+    for index, work in case.works:
+        place = case.simulation.sites.get(index)
+        if case.world.tasks[work.task].attention is Attention.WATCHED and place is not None:
+            since = work.start
+            shared = list(windows(_watchers(case, place, work))) or [[]]
+            for number, window in enumerate(shared, start=1):
+                until = work.end if number == len(shared) else None
+                yield f"{place}, action {index}, part {number}", WatchView(work.task, place, index, since, tuple(window), until)
+                since = window[-1].until if window else since
+
+
+def _watchers(case: Case, place: str, work: Work) -> Iterator[Presence]:
+    """One after another who is there, each for as long as they are."""
+    moments = [at for at in case.changes if work.start <= at < work.end]
+    watcher: str | None = None
+    since = work.start
+    for at in moments:
+        if watcher is not None and case.simulation.may_be_at(watcher, place, at):
+            continue
+        if watcher is not None:
+            yield Presence(watcher, since, at)
+        watcher = next((name for name in case.world.people if case.simulation.may_be_at(name, place, at)), None)
+        since = at
+    if watcher is not None:
+        yield Presence(watcher, since, work.end)
+
+
+def _check_watched(view: WatchView) -> Iterator[Violation]:
+    """Report each time during which nobody is there."""
+    covered = view.since
+    for each in view.present:
+        if each.since > covered:
+            yield _unattended(view, covered, each.since)
+        covered = max(covered, each.until)
+    if view.until is not None and covered < view.until:
+        yield _unattended(view, covered, view.until)
+
+
+def _unattended(view: WatchView, begins: int, ends: int) -> Violation:
+    start, end = clock(begins, ends)
+    return Violation(
+        code="UNATTENDED",
+        message=f"{view.task!r}: nobody is at {view.place} from {start} to {end}, {ends - begins} minutes",
+        scope={"task": view.task, "place": view.place, "action": view.action},
+        evidence={"from": start, "to": end, "minutes": ends - begins},
+    )
+
+
+def _alone_scopes(case: Case) -> Iterator[tuple[str, AloneView]]:
+    for name, person in case.world.people.items():
+        goals = [goal for whose, goal in case.world.goals() if whose == name]
+        if person.never_alone and goals:
+            last = max(goals, key=lambda goal: goal.by)
+            shared = list(windows(_waiting(case, name, last.by))) or [[]]
+            begun: tuple[str, int] | None = None
+            for number, window in enumerate(shared, start=1):
+                until = last.by if number == len(shared) else None
+                view = AloneView(name, last.place, begun, tuple(window), until)
+                yield f"{name}, part {number}", view
+                begun = _followed(view)[1]
+
+
+def _waiting(case: Case, name: str, until: int) -> Iterator[Waiting]:
+    others = [each for each in case.world.people if each != name]
+    before: Waiting | None = None
+    for at in (at for at in case.changes if at < until):
+        places = _places(case, name, at) if waits(case, name, at) else ()
+        company = before.company if before is not None else None
+        if company is None or not _is_with(case, company, places, at):
+            company = next((each for each in others if _is_with(case, each, places, at)), None)
+        now = Waiting(at, places, company)
+        if before is None or (before.places, before.company) != (places, company):
+            yield now
+            before = now
+
+
+def _places(case: Case, name: str, at: int) -> tuple[str, ...]:
+    return tuple(place for place in case.problem.places if case.simulation.may_be_at(name, place, at))
+
+
+def _is_with(case: Case, other: str, places: tuple[str, ...], at: int) -> bool:
+    return any(case.simulation.may_be_at(other, place, at) for place in places)
+
+
+def _check_alone(view: AloneView) -> Iterator[Violation]:
+    """Report each time and place once. If several places are possible, alone means at each of them."""
+    times, open_ = _followed(view)
+    if view.until is not None and open_ is not None:
+        times = [*times, (*open_, view.until)]
+    for place, begins, ends in times:
+        start, end = clock(begins, ends)
+        yield Violation(
+            code="ALONE",
+            message=f"{view.name} waits alone at {place} from {start} to {end}, {ends - begins} minutes",
+            scope={"people": [view.name], "place": place},
+            evidence={"from": start, "to": end, "minutes": ends - begins},
+        )
+
+
+def _followed(view: AloneView) -> tuple[list[tuple[str, int, int]], tuple[str, int] | None]:
+    """(place, from, until) of each time alone that has ended, joined where one follows another, and the one that has not."""
+    times: list[tuple[str, int, int]] = []
+    since = view.begun
+    for each in view.waiting:
+        is_alone = bool(each.places) and view.refuge not in each.places and each.company is None
+        place = each.places[0] if is_alone else None
+        if since is not None and since[0] != place:
+            times.append((*since, each.at))
+            since = None
+        if place is not None and since is None:
+            since = place, each.at
+    return times, since
+
+
+WATCHED = Concern("watched place", Kind.AGREEMENT, WatchView, _watched_scopes, _check_watched)
+ALONE = Concern("never alone", Kind.AGREEMENT, AloneView, _alone_scopes, _check_alone)

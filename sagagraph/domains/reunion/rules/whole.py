@@ -1,0 +1,141 @@
+"""The whole of a day: rows that can be read, tasks that nobody does, and what had been done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from sagagraph.domains.reunion.events import MayReroute
+from sagagraph.domains.reunion.parsing import Broken, ParsedPlan
+from sagagraph.domains.reunion.plan import Journey
+from sagagraph.domains.reunion.rules.case import clock
+from sagagraph.domains.reunion.rules.history import History
+from sagagraph.domains.reunion.rules.part import ACTIONS, act_json, json_of_event
+from sagagraph.domains.reunion.rules.past import dropped, inserted, rewritten
+from sagagraph.domains.reunion.rules.references import not_readable
+from sagagraph.validators.concern import Concern, windows
+from sagagraph.validators.kinds import Kind
+from sagagraph.validators.verdict import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sagagraph.domains.reunion.plan import Act
+    from sagagraph.domains.reunion.rules.case import Case
+
+from sagagraph.domains.reunion.events import EVENTS
+
+Json = dict[str, Any]
+
+
+class Unread(Struct, frozen=True, array_like=True):
+    index: int
+    faults: tuple[tuple[str, str], ...]
+
+
+class UnreadView(Struct, frozen=True):
+    """Why there are no actions at all, and actions that cannot be read."""
+
+    fault: str
+    unread: tuple[Unread, ...]
+
+
+class Required(Struct, frozen=True, array_like=True):
+    task: str
+    is_done: bool
+
+
+class MissingView(Struct, frozen=True):
+    tasks: tuple[Required, ...]
+    excused: int
+    """How many of them may be what actions that cannot be judged were about."""
+
+
+class Told(Struct, frozen=True, array_like=True):
+    """An action of the past as the old plan had it and as the new one tells it; None: it has none. `events`: while under way."""
+
+    old_index: int | None
+    old: Json | None
+    new_index: int | None
+    new: Json | None
+    events: tuple[Json, ...] = ()
+
+
+class PastView(Struct, frozen=True):
+    until: int
+    told: tuple[Told, ...]
+
+
+def _unread_scopes(case: Case) -> Iterator[tuple[str, UnreadView]]:
+    if case.plan.fault:
+        yield "the plan", UnreadView(case.plan.fault, ())
+    for window in windows(Unread(each.index, each.faults) for each in case.plan.broken):
+        yield f"actions {window[0].index} to {window[-1].index}", UnreadView("", tuple(window))
+
+
+def _check_unread(view: UnreadView) -> Iterator[Violation]:
+    if view.fault:
+        yield Violation(code="MALFORMED", message=view.fault, scope={"field": "actions"})
+    for each in view.unread:
+        yield not_readable(Broken(each.index, each.faults, None))
+
+
+def _missing_scopes(case: Case) -> Iterator[tuple[str, MissingView]]:
+    done = {work.task for _, work in case.works} | {each.task for each in case.traces}
+    excused = sum(each.other_tasks for each in case.traces)
+    required = (Required(task.name, task.name in done) for task in case.problem.tasks if not task.optional)
+    for window in windows(required):
+        yield f"tasks {window[0].task!r} to {window[-1].task!r}", MissingView(tuple(window), excused)
+        excused = max(0, excused - sum(not each.is_done for each in window))
+
+
+def _check_missing(view: MissingView) -> Iterator[Violation]:
+    missing = [each.task for each in view.tasks if not each.is_done]
+    for name in missing[view.excused :]:
+        yield Violation(code="MISSING_TASK", message=f"{name!r} is not done by anybody", scope={"task": name})
+
+
+def _past_scopes(case: Case) -> Iterator[tuple[str, PastView]]:
+    if case.history is None:
+        return
+    for number, window in enumerate(windows(_told(case.history)), start=1):
+        yield f"before {clock(case.history.until)[0]}, part {number}", PastView(case.history.until, tuple(window))
+
+
+def _told(history: History) -> Iterator[Told]:
+    old, new = history.old.actions, history.new.actions
+    for before, now in history.pairs.items():
+        act = old[before]
+        yield Told(before, act_json(act), now, act_json(new[now]), tuple(_under_way(history, act)))
+    for index in history.dropped:
+        yield Told(index, act_json(old[index]), None, None)
+    for index in history.inserted:
+        yield Told(None, None, index, act_json(new[index]))
+
+
+def _under_way(history: History, act: Act) -> Iterator[Json]:
+    """What lets a journey go on otherwise than planned: the first event during it, and that its vehicle may be rerouted."""
+    during = [event for event in history.events if act.start < event.at < act.end] if isinstance(act, Journey) else []
+    for number, event in enumerate(during):
+        if number == 0 or (isinstance(event, MayReroute) and isinstance(act, Journey) and event.vehicle == act.vehicle):
+            yield json_of_event(event)
+
+
+def _check_past(view: PastView) -> Iterator[Violation]:
+    for each in view.told:
+        acts = {side: ACTIONS.validate_python({0: said})[0] for side, said in (("old", each.old), ("new", each.new)) if said}
+        if each.new_index is None and each.old_index is not None:
+            yield from dropped(each.old_index, acts["old"], view.until)
+        elif each.old_index is None and each.new_index is not None:
+            yield from inserted(each.new_index, acts["new"], view.until)
+        elif each.old_index is not None and each.new_index is not None:
+            pair = ParsedPlan({each.old_index: acts["old"]}), ParsedPlan({each.new_index: acts["new"]})
+            history = History(*pair, view.until, EVENTS.validate_python(list(each.events)))
+            if not history.stands(acts["old"], acts["new"]):
+                yield rewritten(each.old_index, acts["old"], each.new_index, acts["new"], view.until)
+
+
+UNREAD = Concern("readable actions", Kind.SYNTACTIC, UnreadView, _unread_scopes, _check_unread)
+MISSING = Concern("missing tasks", Kind.RETENTION, MissingView, _missing_scopes, _check_missing)
+PAST = Concern("past", Kind.CONSISTENCY, PastView, _past_scopes, _check_past)

@@ -1,0 +1,76 @@
+"""Validator: judges a plan by its stated times, without knowing how it was made (docs/formats.md section 10)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sagagraph.domains.reunion.events import Event
+from sagagraph.domains.reunion.parsing import parse_plan
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.rules.case import Case, Check
+from sagagraph.domains.reunion.rules.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.history import History
+from sagagraph.domains.reunion.rules.journeys import check_drivers, check_roads, check_seats, check_vehicles_ready
+from sagagraph.domains.reunion.rules.never_alone import check_company
+from sagagraph.domains.reunion.rules.past import check_past
+from sagagraph.domains.reunion.rules.presence import check_goals, check_presence
+from sagagraph.domains.reunion.rules.references import check_names, check_readable
+from sagagraph.domains.reunion.rules.tasks import (
+    check_durations,
+    check_missing,
+    check_order,
+    check_watched,
+    check_windows,
+    check_workers,
+)
+from sagagraph.errors import InvalidInputError
+from sagagraph.validators.rulebook import history_end, judged
+from sagagraph.validators.verdict import Verdict
+
+CHECKS: Final[tuple[Check, ...]] = (
+    check_readable,
+    check_names,
+    check_presence,
+    check_vehicles_ready,
+    check_roads,
+    check_drivers,
+    check_seats,
+    check_windows,
+    check_durations,
+    check_order,
+    check_workers,
+    check_watched,
+    check_company,
+    check_missing,
+    check_goals,
+    check_past,
+)
+
+
+def validate_plan(
+    problem: ReunionProblem,
+    plan: object,
+    events: tuple[Event, ...] = (),
+    *,
+    against: object = None,
+    executed_until: int | None = None,
+) -> Verdict:
+    """Validate a plan. `plan` and `against`, the previous plan, may be any JSON; `against` None: nothing has been done yet.
+
+    `events` in the order of `at`. What began before `executed_until` is history; None: before the latest event.
+
+    Raises:
+        InvalidInputError: there is an old plan, and nothing says until when it was carried out, or it is no plan.
+    """
+    parsed = parse_plan(problem, plan)
+    history = None
+    if against is not None:
+        until = history_end(executed_until, [each.at for each in reversed(events)], "plan")
+        old = parse_plan(problem, against)
+        if old.fault:
+            raise InvalidInputError(old.fault, field="against")
+        history = History(old, parsed, until, events)
+    case = Case(Circumstances(problem, events), parsed, history)
+    if parsed.fault:
+        return Verdict.of(list(check_readable(case)))
+    return judged(case, CHECKS, row="action", rows=len(parsed.actions) + len(parsed.broken))

@@ -1,0 +1,91 @@
+"""A day judged in scopes gets the verdict of the judge that sees everything (`judged` compares them), in windows of any size."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
+from sagagraph.domains.reunion.parsing import parse_problem
+from sagagraph.domains.reunion.rules.validator import CONCERNS, validate_plan
+from sagagraph.validators import concern
+from sagagraph.validators.concern import Remembered
+from sagagraph.validators.verdict import VerdictStatus
+from tests.domains.reunion.corruption import OPERATORS
+from tests.domains.reunion.days import problem_of, random_day
+from tests.domains.reunion.oracle import judge as oracle
+from tests.domains.reunion.plans import Json, judged, plan_of, travel
+
+pytestmark = pytest.mark.quick
+
+ALL = [operator for operators in OPERATORS.values() for operator in operators]
+
+
+@pytest.mark.parametrize("room_bytes", [1, 400])
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_windows_together_imply_every_rule(room_bytes: int, seed: int) -> None:
+    rng = Random(seed)
+    broken = rng.choice(ALL)(random_day(seed), rng)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(concern, "ROOM_BYTES", room_bytes)
+        judged(broken.problem, broken.plan, *broken.events, against=broken.against, executed_until=broken.until)
+
+
+def shuttle(rounds: int) -> tuple[Json, Json]:
+    """One bus and its driver, to and fro all day."""
+    problem = {
+        "name": "shuttle",
+        "places": {"A": "here", "B": "there"},
+        "travel_minutes": [["A", "B", 5]],
+        "people": [{"name": "Ann", "place": "A"}, {"name": "Bob", "place": "A"}],
+        "vehicles": [{"name": "bus", "seats": 9, "place": "A", "drivers": ["Ann"]}],
+        "goals": [{"people": ["Ann"], "place": "A", "by": "23:59"}, {"people": ["Bob"], "place": "B", "by": "01:00"}],
+    }
+    ways = ["A-B", "B-A"]
+    actions = [travel("bus", "Ann", ways[n % 2], _at(5 * n), _at(5 * n + 5), *(["Bob"] if n == 0 else [])) for n in range(rounds)]
+    return problem, plan_of(*actions)
+
+
+def _at(minutes: int) -> str:
+    return f"{minutes // 60:02}:{minutes % 60:02}"
+
+
+@pytest.mark.parametrize("rounds", [2, 40, 280])
+def test_slices_stay_small_however_long_a_day_is(rounds: int) -> None:
+    problem, plan = shuttle(rounds)
+    assert judged(problem, plan).verdict is VerdictStatus.VALID
+    late = {**plan["actions"][-1], "from": "A", "to": "B"}
+    broken = judged(problem, plan_of(*plan["actions"][:-1], late))
+    assert "CONTINUITY" in {each.code for each in broken.violations}
+    assert {each.validator for each in broken.certificates if "CONTINUITY" in each.found} == {"person's day", "vehicle's day"}
+
+
+def test_a_repair_has_only_those_scopes_judged_that_it_touched() -> None:
+    problem, plan = shuttle(280)
+    known, remembered = parse_problem(problem), Remembered()
+    assert validate_plan(known, plan, remembered=remembered).is_valid
+    every = remembered.judged
+    changed = [*plan["actions"][:-1], {**plan["actions"][-1], "end": "23:30"}]
+    assert validate_plan(known, plan_of(*changed), remembered=remembered).is_valid
+    assert 0 < remembered.judged - every <= 5 < every / 20
+
+
+def test_what_does_not_fit_in_a_slice_is_named() -> None:
+    problem, plan = shuttle(2)
+    problem["people"] += [{"name": f"somebody with quite a long name, number {n}", "place": "A"} for n in range(200)]
+    plan["actions"][0]["riders"] = [each["name"] for each in problem["people"][1:]]
+    verdict = validate_plan(parse_problem(problem), plan)
+    assert "names could not judge action 0: critical fact" in verdict.reason
+    assert verdict.verdict is VerdictStatus.UNKNOWN
+    assert not oracle.validate_plan(parse_problem(problem), plan).is_valid  # too many for the bus
+
+
+def test_every_validator_has_a_kind_and_slices_within_the_budget() -> None:
+    assert len({each.name for each in CONCERNS}) == len(CONCERNS)
+    problem, plan = shuttle(100)
+    assert max(each.slice_tokens for each in validate_plan(parse_problem(problem), plan).certificates) <= DEFAULT_BUDGET_TOKENS
+    assert problem_of(random_day(1))
