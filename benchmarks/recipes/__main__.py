@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(json.dumps(cases[-1]) + "\n")
             sys.stdout.flush()
     asked.out.mkdir(parents=True, exist_ok=True)
-    (asked.out / "recipes.json").write_text(json.dumps(cases, indent=1) + "\n")
+    (asked.out / "recipes.json").write_text("[\n" + ",\n".join(map(json.dumps, cases)) + "\n]\n")
     written(cases, asked.seconds, asked.out)
     return 0 if all(case["ours"]["success"] and case[arm]["agrees"] for case in cases for arm in ("ours", "reference")) else 1
 
