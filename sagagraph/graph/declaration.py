@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from sagagraph.saga.core.reversals import REVERSAL
 from sagagraph.saga.engine.actions import Action, Function, Guarantees
 from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.threads import in_thread
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
@@ -43,14 +43,15 @@ class NodeDeclaration:
     offloaded: frozenset[str] = frozenset()
     schema: type = dict
     """The type from which LangGraph builds the state that the node receives."""
+    provider: str = ""
 
     @property
     def keeps_state(self) -> bool:
         """Whether the journal needs the state that the node received: to undo, probe or judge it."""
         return self.kind is not ActionKind.READ_ONLY or bool(self.validators)
 
-    def action(self, prefix: str, engine: Engine, execute: Function | None = None) -> Action:
-        """`execute` None: registered for a process in which the graph does not run."""
+    def action(self, prefix: str, engine: Engine, execute: Function | None = None, *, home: str | None = None) -> Action:
+        """`execute` None: registered for a process in which the graph does not run; `home` tells equal names apart there."""
         void = self.guarantees.void
         return Action(
             name=f"{prefix}.{self.name}",
@@ -66,7 +67,8 @@ class NodeDeclaration:
             guarantees=replace(self.guarantees, void=self._asking(void, engine)) if void else self.guarantees,
             request_type=Any,
             result_type=Any,
-            home=prefix,
+            home=home or prefix,
+            provider=self.provider,
             needs_body=True,
         )
 
@@ -78,12 +80,12 @@ class NodeDeclaration:
     def _undoing(self, compensate: Function, engine: Engine) -> Function:
         """Adapts `compensate(state, update, call)` to `compensate(request, result, call)`."""
         function = self._with_lists(compensate, engine)
-        return _adapted(function, lambda state, output, call: (decode_state(state, self.schema), _update(output), call))
+        return adapted(function, lambda state, output, call: (decode_state(state, self.schema), _update(output), call))
 
     def _asking(self, asking: Function, engine: Engine) -> Function:
         """Adapts `probe(state, call)` to `probe(request, call)`, encoding its result as the node's would be."""
         function = self._with_lists(asking, engine)
-        return _adapted(function, lambda state, call: (decode_state(state, self.schema), call), _encoded_result)
+        return adapted(function, lambda state, call: (decode_state(state, self.schema), call), encoded_result)
 
     def _with_lists(self, function: Function, engine: Engine) -> Function:
         """Wraps `function` so that its state has the items of off-loaded lists."""
@@ -95,7 +97,7 @@ class NodeDeclaration:
             whole = await Items(engine, lambda: saga).in_place(state)
             if inspect.iscoroutinefunction(function):
                 return await function(whole, *rest)
-            return await asyncio.to_thread(function, whole, *rest)
+            return await in_thread(function, whole, *rest)
 
         return called
 
@@ -105,11 +107,11 @@ def _update(output: Json) -> Any:
     return returned.update if isinstance(returned, Command) else returned
 
 
-def _encoded_result(said: object) -> object:
+def encoded_result(said: object) -> object:
     return replace(said, result=encode(said.result)) if isinstance(said, Probe) else said
 
 
-def _adapted(
+def adapted(
     function: Function, arguments: Callable[..., tuple[object, ...]], answer: Callable[[Any], Any] = lambda said: said
 ) -> Function:
     """Keeps a coroutine a coroutine; any other function still runs in the coordinator's executor."""

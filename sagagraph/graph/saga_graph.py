@@ -48,6 +48,8 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
     def __init__(self, state_schema: type[StateT], context_schema: type[ContextT] | None = None, **options: Any) -> None:
         super().__init__(state_schema, context_schema, **options)
         self.declarations: dict[str, NodeDeclaration] = {}
+        self.known_as = ""
+        """The name that `compile` was given: it tells the graphs apart that one function calls."""
 
     def set_node_defaults(self, **defaults: Any) -> Self:
         """Accepts `cache_policy` only, and only for graphs without effects: the nodes' policies decide the rest."""
@@ -66,13 +68,14 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         kind: ActionKind | str | None = None,
         guarantees: Guarantees | None = None,
         depends_on: Iterable[str] | None = None,
+        provider: str = "",
         **options: Any,
     ) -> Self:
         """Adds a node as in LangGraph. Without `kind`, a node with a compensation is compensatable, any other read-only.
 
         `compensate(state, update, call)`: `update` is what the node returned (None where that was never learnt), without the
         rest of a `Command`. `probe(state, call)` returns a `Probe`. `depends_on`: names of nodes; by default all that had
-        finished in earlier steps.
+        finished in earlier steps. `provider`: which one the node calls, as in `@action`.
         """
         _check_replaced(options)
         before = set(self.nodes)
@@ -95,6 +98,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             depends_on=None if depends_on is None else tuple(depends_on),
             offloaded=offloaded_keys(self.channels),
             schema=spec.input_schema,
+            provider=provider,
         )
         self.declarations[name] = declaration
         self.nodes[name] = replace(spec, runnable=journalled_node(declaration))
@@ -130,6 +134,10 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         """
         self._check(on_failure)
         known = name or "LangGraph"
+        self.known_as = name or ""
+        for declaration in self.declarations.values():
+            spec = self.nodes[declaration.name]
+            self.nodes[declaration.name] = replace(spec, runnable=journalled_node(declaration, self.known_as))
         saver = FencedSaver(InMemorySaver() if checkpointer in (None, True) else checkpointer) if engine else checkpointer
         if engine is not None:
             self._add_compensation(on_failure)

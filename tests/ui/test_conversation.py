@@ -262,7 +262,7 @@ PLAIN = Say({"sentences": ["James lands at BOS at 2 pm."]})
 
 @asynccontextmanager
 async def with_model(folder: Path, *script: Step) -> AsyncIterator[tuple[Service, ModelServer]]:
-    settings = Settings(store=f"sqlite:///{folder / 'saga.db'}", model="openai:m", model_time_limit_s=20)
+    settings = Settings(store=f"sqlite:///{folder / 'saga.db'}", model="openai:m", model_seconds=20)
     with ModelServer(script) as server, pytest.MonkeyPatch.context() as patched:
         for name, value in server.environment("a-secret-key").items():
             patched.setenv(name, value)

@@ -14,6 +14,7 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
+from sagagraph.saga.engine.views.view import reasons_of
 from sagagraph.ui.differences import changes, in_short
 from sagagraph.ui.html.templates import render, table
 from sagagraph.ui.progress import Progress, progress_of, waits_for_the_world
@@ -74,7 +75,7 @@ def plan_card(saga: Saga, page: Page) -> Markup:
     terms = [f"{each.key}: {each.terms}" for each in page.details(saga) if each.terms]
     lines = page.view(plan.content).lines
     price, name = page.price(plan.content, plan.cost), str(plan.hash)
-    return render("plan", price=price, lines=lines, reasons=plan.reasons, terms=terms, verdict=verdict, plan_hash=name)
+    return render("plan", price=price, lines=lines, reasons=reasons_of(plan), terms=terms, verdict=verdict, plan_hash=name)
 
 
 def alternative_card(offered: Mapping[str, Any], page: Page) -> Markup:
