@@ -7,12 +7,12 @@ from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
+from langchain_core.runnables.graph import Graph
 from langgraph._internal._config import ensure_config
 from langgraph._internal._constants import CONFIG_KEY_CHECKPOINTER  # how LangGraph lends a saver to graphs that are nodes
 from langgraph.errors import GraphBubbleUp
 from langgraph.graph import END
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.pregel._utils import get_function_nonlocals  # how LangGraph itself finds the graphs that a function calls
 from langgraph.pregel._validate import validate_keys  # what LangGraph checks when it has begun
 from langgraph.types import Command, Send, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
@@ -22,7 +22,8 @@ from sagagraph.graph.checkpoints.drafted_saver import DraftedSaver
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
 from sagagraph.graph.forks import forked
 from sagagraph.graph.invocation import Invocation, latest_run, opened, thread_of
-from sagagraph.graph.run import BY_HAND, RUN, GraphRun, LeftOpen, active_scope
+from sagagraph.graph.reach import graphs_in
+from sagagraph.graph.run import BY_HAND, COMPENSATE, RUN, GraphRun, LeftOpen, active_scope
 from sagagraph.graph.state.items import Items
 from sagagraph.graph.waiting import Waiting
 from sagagraph.saga.engine.engine import Engine, SyncEngine
@@ -64,6 +65,13 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
             home = prefix if number == 1 else f"{prefix} ({number})"
             for declaration in graph.builder.declarations.values():
                 self.engine.register(declaration.action(prefix, self.engine, home=home))
+
+    def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
+        """The drawing, without the node that waits for the compensation."""
+        return _as_written(super().get_graph(config, xray=xray))
+
+    async def aget_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
+        return _as_written(await super().aget_graph(config, xray=xray))
 
     # -- running ---------------------------------------------------------------------------------------------------------
 
@@ -189,7 +197,8 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         draft = self.copy({"checkpointer": drafted})
         by_hand = merge_configs(config, {"configurable": {BY_HAND: Items(engine, lambda: saga) if saga else None}})
         written = await super(CompiledSagaGraph, draft).abulk_update_state(by_hand, supersteps)
-        async with forked(engine, saver, thread, saga, head, effects):
+        is_below = bool(config.get("configurable", {}).get("checkpoint_ns"))  # the checkpoint of a graph that is a node
+        async with forked(engine, saver, thread, saga, head, effects, point=head if is_below else None):
             if await self._head(thread) != head:
                 raise ConflictError(f"thread {thread!r} has moved meanwhile: look at it and update it again", saga_id=saga_id)
             await drafted.write()
@@ -222,6 +231,17 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         return self._waiting(config).wait(self.acancel(config, preview=preview, by=by))
 
 
+INTERNAL = frozenset({COMPENSATE, "__default_error_handler__"})
+"""Nodes that nobody has added."""
+
+
+def _as_written(drawn: Graph) -> Graph:
+    for name in INTERNAL:
+        drawn.nodes.pop(name, None)
+    drawn.edges = [each for each in drawn.edges if not {each.source, each.target} & INTERNAL]
+    return drawn
+
+
 def goto_of(given: Any) -> list[str]:
     """The nodes to which a command that is an input goes."""
     goto = given.goto if isinstance(given, Command) and given.graph is None else ()
@@ -238,18 +258,7 @@ def _graphs(prefix: str, graph: Any, above: tuple[Any, ...] = ()) -> Iterator[tu
     """`graph` and all SagaGraphs that its nodes are or call: each with the prefix of its actions' names."""
     yield prefix, graph
     for name, declaration in graph.builder.declarations.items():
-        for each in _graphs_in(declaration.runnable):
-            if each is not graph and each not in above:
+        for each in graphs_in(declaration.runnable):
+            if isinstance(each, CompiledSagaGraph) and each is not graph and each not in above:
                 own = "" if each is declaration.runnable else each.builder.known_as  # type: ignore[attr-defined]
                 yield from _graphs(".".join(filter(None, (prefix, name, own))), each, (*above, graph))
-
-
-def _graphs_in(runnable: Any) -> list[CompiledSagaGraph[Any, Any, Any, Any]]:
-    """The node itself, or what its function reaches: as LangGraph looks for subgraphs."""
-    reached = [runnable, *(each for function in _functions_of(runnable) for each in get_function_nonlocals(function))]
-    found = [getattr(each, "__self__", each) for each in reached]
-    return list({id(each): each for each in found if isinstance(each, CompiledSagaGraph)}.values())
-
-
-def _functions_of(runnable: Any) -> list[Any]:
-    return [each for each in (getattr(runnable, "func", None), getattr(runnable, "afunc", None)) if each is not None]

@@ -15,6 +15,7 @@ from langgraph.types import Command
 from sagagraph.graph.state.items import Items
 from sagagraph.graph.state.outputs import output_of
 from sagagraph.graph.state.values import decode, decode_state, encode
+from sagagraph.graph.translated import Attempts
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.reversals import REVERSAL
 from sagagraph.saga.engine.actions import Action, Function, Guarantees
@@ -41,6 +42,8 @@ class NodeDeclaration:
     validators: tuple[Validator, ...] = ()
     depends_on: tuple[str, ...] | None = None
     offloaded: frozenset[str] = frozenset()
+    attempts: Attempts | None = None
+    """What LangGraph's own options say of its attempts; None where it has a policy."""
     schema: type = dict
     """The type from which LangGraph builds the state that the node receives."""
     provider: str = ""

@@ -45,14 +45,21 @@ async def decide_fork(
 
 @asynccontextmanager
 async def forked(
-    engine: Engine, saver: FencedSaver, thread: str, saga: Saga | None, head: str | None, effects: Mapping[str, str] | None
+    engine: Engine,
+    saver: FencedSaver,
+    thread: str,
+    saga: Saga | None,
+    head: str | None,
+    effects: Mapping[str, str] | None,
+    *,
+    point: str | None = None,
 ) -> AsyncIterator[None]:
-    """While entered, the thread's checkpoint may be written. `saga`: that of its latest run."""
+    """While entered, the thread's checkpoint may be written. `saga`: that of its latest run; `point`: as for `decide_fork`."""
     if saga is None:
         with saver.held_by(thread, None):
             yield
         return
-    await decide_fork(engine, saver, saga, None, head, effects)
+    await decide_fork(engine, saver, saga, point, head, effects)
     async with engine.hold(saga.id) as coordinator:
         coordinator.asked = set()
         with saver.held_by(thread, coordinator):

@@ -118,6 +118,6 @@ def called_graph(namespace: str, within: str) -> list[str]:
 
 def _below(namespace: str, within: str) -> list[str]:
     parts, outer = namespace.split("|") if namespace else [], within.split("|") if within else []
-    while parts and outer and parts[0] == outer[0]:
+    while parts and outer and parts[0] in (outer[0], outer[0].partition(":")[0]):  # a graph with threads of its own has no ids
         parts, outer = parts[1:], outer[1:]
     return parts

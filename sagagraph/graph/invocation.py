@@ -23,6 +23,7 @@ from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga, Stage
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.workflow.values import Json
 
 DOMAIN = "langgraph"
 
@@ -100,9 +101,9 @@ async def opened(
     saga_id, number = await latest_run(engine, thread_id)
     saga = await engine.load(saga_id) if number else None
     thread = _Thread(thread_id, await graph.aget_state(thread_config), saga, number)
-    if isinstance(given, Command) and given.resume is not None:
-        _addressed(given, thread.snapshot)  # refused before anybody takes the saga
     point = fork_point(config, thread.head)
+    if isinstance(given, Command) and given.resume is not None and point is None:
+        _addressed(given, thread.snapshot)  # refused before anybody takes the saga
     if point is not None and thread.saga is not None:
         await decide_fork(engine, saver, thread.saga, point, thread.head, effects)
     begun = _begins(thread, given, point, ends_with_failure=on_failure == "raise")
@@ -129,11 +130,9 @@ def _begins(thread: _Thread, given: object, point: str | None, *, ends_with_fail
         return _begun(thread, given, point)
     saga = thread.saga
     is_over = saga.stage in FINAL and (not thread.snapshot.next or (saga.stage is Stage.COMPENSATED and ends_with_failure))
-    if given is None:
+    if given is None or _is_answer(given):
         moved = point is not None or (thread.was_moved and bool(thread.snapshot.next))
-        return _begun(thread, None, point) if saga.stage in FINAL and moved else None
-    if isinstance(given, Command) and given.resume is not None:
-        return None
+        return _begun(thread, given, point) if saga.stage in FINAL and moved else None
     if is_over or (saga.stage in FINAL and point is not None):
         return _begun(thread, given, point)
     if saga.request["input"] != encode(with_message_ids(decode(encode(given)), saga.id)):
@@ -164,26 +163,42 @@ async def _what_to_give(
     begun = saga.request
     configurable = {key: each for key, each in (config or {}).get("configurable", {}).items() if key != "checkpoint_id"}
     configurable[RUN] = run
-    answer = given if isinstance(given, Command) and given.resume is not None else None
-    if answer is not None:
+    whole: RunnableConfig = {**(config or {}), "configurable": configurable}
+    first = decode(begun["input"])
+    answer = given if _is_answer(given) else None
+    fork = _fork_ahead(run, thread)
+    if fork is not None and fork["point"] not in (None, thread.head):  # an answer is one to what waited there
+        configurable["checkpoint_id"] = fork["point"]
+        return answer, whole
+    if thread.head == begun["after"] and begun.get("at"):
+        configurable["checkpoint_id"] = begun["at"]
+    if thread.head == begun["after"] and _is_answer(first):
+        return first, whole
+    if isinstance(answer, Command):
         run.updates = answer.update is not None
         answer = _addressed(answer, thread.snapshot) if await _takes(run, thread, answer) else None
-    branch = saga.operations.get(run.root) if run.root else None
-    if branch is not None and branch.output["head"] == thread.head:  # decided, but not yet begun
-        if branch.output["point"] is None:
-            raise NotAllowedError(f"saga {saga.id!r}: its state was to be updated and was not: update it again", saga_id=saga.id)
-        configurable["checkpoint_id"] = branch.output["point"]
-        return None, {**(config or {}), "configurable": configurable}
-    if thread.head == begun["after"]:
-        if begun.get("at"):
-            configurable["checkpoint_id"] = begun["at"]
-        return decode(begun["input"]), {**(config or {}), "configurable": configurable}
+    if fork is not None and fork["point"] is None:
+        raise NotAllowedError(f"saga {saga.id!r}: its state was to be updated and was not: update it again", saga_id=saga.id)
+    if fork is not None:  # the state of a graph that is a node was updated: the thread itself stays where it was
+        return answer, whole
+    if thread.head == begun["after"] and not (answer is not None and thread.snapshot.interrupts):
+        return first, whole
     if thread.head is None:
         raise NotAllowedError(
             f"saga {saga.id!r} began at a checkpoint of its thread that is lost: it can be cancelled, not resumed",
             saga_id=saga.id,
         )
-    return answer, {**(config or {}), "configurable": configurable}
+    return answer, whole
+
+
+def _is_answer(given: object) -> bool:
+    return isinstance(given, Command) and given.resume is not None
+
+
+def _fork_ahead(run: GraphRun, thread: _Thread) -> Json:
+    """What was decided about the live branch, if nothing has been written for it yet."""
+    branch = run.saga.operations.get(run.root) if run.root else None
+    return branch.output if branch is not None and branch.output["head"] == thread.head else None
 
 
 def _addressed(answer: Command[Any], waiting: StateSnapshot) -> Command[Any]:

@@ -11,7 +11,12 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph._internal._config import patch_configurable
-from langgraph._internal._constants import CONFIG_KEY_RESUMING, CONFIG_KEY_SCRATCHPAD, CONFIG_KEY_TASK_ID  # as its own retries do
+from langgraph._internal._constants import (  # as its own retries do
+    CONFIG_KEY_DURABILITY,
+    CONFIG_KEY_RESUMING,
+    CONFIG_KEY_SCRATCHPAD,
+    CONFIG_KEY_TASK_ID,
+)
 from langgraph._internal._runnable import RunnableCallable  # the types into which StateGraph itself wraps functions
 from langgraph.errors import GraphBubbleUp, GraphInterrupt, ParentCommand, is_invalid_resume
 from langgraph.graph.state import CompiledStateGraph
@@ -21,6 +26,7 @@ from sagagraph.errors import OperationFailedError, Refused, SagaClosedError, Sag
 from sagagraph.graph.declaration import NodeDeclaration
 from sagagraph.graph.frontier import Finished, Level
 from sagagraph.graph.interrupts import hand_out_answers, record_interrupt, refuse_last_answer
+from sagagraph.graph.reach import graphs_in
 from sagagraph.graph.run import BY_HAND, GraphRun, LeftOpen, Scope, enter_scope, run_of
 from sagagraph.graph.state.items import run_number
 from sagagraph.graph.state.offload import reference_to
@@ -37,6 +43,7 @@ from sagagraph.workflow.values import Json
 def journalled_node(declaration: NodeDeclaration, graph: str = "") -> Runnable[Any, Any]:
     """`graph`: its name, which is part of its actions' names where a function calls it."""
     runnable = declaration.runnable  # LangGraph looks for subgraphs in this function's closure
+    keeps_nothing = any(each.checkpointer is False for each in graphs_in(runnable))
 
     async def node(state: object, config: RunnableConfig) -> Any:
         if BY_HAND in config["configurable"]:  # a router, while somebody updates the state
@@ -50,6 +57,8 @@ def journalled_node(declaration: NodeDeclaration, graph: str = "") -> Runnable[A
             return await _after_the_end(declaration, runnable, run, state, config)
         path = metadata["langgraph_path"]
         index = f"#{path[1]}" if path[0] == "__pregel_push" and isinstance(path[1], int) else ""
+        if keeps_nothing:  # a graph without checkpoints cannot wait for them, as LangGraph would have it do
+            config = patch_configurable(config, {CONFIG_KEY_DURABILITY: "async"})
         called = run.called(scope, metadata["langgraph_checkpoint_ns"], config)
         name = "/".join(filter(None, (scope.operation, called, str(step), f"{declaration.name}{index}")))
         if len(tasks := scope.inner_tasks(config)) > 1:
@@ -260,6 +269,9 @@ class Pass:
             return Refused(str(exc), code=type(exc).__name__)
         if isinstance(exc, Exception):
             self._failed_with = exc
+            attempts, is_reading = self._declaration.attempts, self._declaration.kind is ActionKind.READ_ONLY
+            if attempts is not None and is_reading and not isinstance(exc, Refused) and not attempts.is_worth(exc):
+                return Refused(str(exc), code=type(exc).__name__)
         return exc
 
 

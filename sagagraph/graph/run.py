@@ -141,7 +141,7 @@ class GraphRun:
         for each in called_graph(namespace, scope.namespace):
             if each.isdecimal():
                 parts.append(f"graph~{int(each) + 1}")
-            else:
+            elif ":" in each:
                 parts.append(self._called_in(scope, tasks[each.rpartition(":")[2]], each.partition(":")[0], parts))
         return "/".join(parts)
 

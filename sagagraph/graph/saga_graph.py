@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
+from inspect import isawaitable
 from typing import Any, NoReturn, Self, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -21,6 +22,9 @@ from sagagraph.graph.declaration import NodeDeclaration
 from sagagraph.graph.node import journalled_node
 from sagagraph.graph.run import COMPENSATE, LeftOpen, active_scope, run_of
 from sagagraph.graph.state.offload import offloaded_keys
+from sagagraph.graph.translated import Attempts
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import OperationStatus
 from sagagraph.saga.engine.actions import Function, Guarantees, kind_of
 from sagagraph.saga.engine.engine import Engine, SyncEngine
 from sagagraph.validators.protocol import Validator
@@ -34,12 +38,8 @@ READING = Policy(timeout_s=600.0)
 CONTAINING = Policy(retry=Retry(max_attempts=1), timeout_s=86_400.0, loop_guards=LoopGuards(deadline_s=86_400.0))
 """The policy of a node that is a graph: what fails in it has used its own attempts."""
 
-_REPLACED = {
-    "retry_policy": "policy=Policy(retry=...)",
-    "timeout": "policy=Policy(timeout_s=...)",
-    "error_handler": "on_failure= of compile",
-}
-"""What LangGraph offers instead of a policy, and what to use here."""
+
+OnUndone = Callable[[Any, tuple[str, ...]], Any]
 
 
 class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
@@ -50,10 +50,14 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         self.declarations: dict[str, NodeDeclaration] = {}
         self.known_as = ""
         """The name that `compile` was given: it tells the graphs apart that one function calls."""
+        self._default_attempts = Attempts()
 
     def set_node_defaults(self, **defaults: Any) -> Self:
-        """Accepts `cache_policy` only, and only for graphs without effects: the nodes' policies decide the rest."""
-        _check_replaced(defaults)
+        """Sets `retry_policy` and `timeout` for nodes without a policy, and `cache_policy` for graphs without effects."""
+        if defaults.pop("error_handler", None) is not None:
+            raise InvalidInputError("give it to the nodes that need it, or say on_failure= of compile", field="error_handler")
+        given = Attempts.of(defaults.pop("retry_policy", None), defaults.pop("timeout", None))
+        self._default_attempts = given.or_else(self._default_attempts)
         return super().set_node_defaults(**defaults)
 
     def add_node(
@@ -75,12 +79,18 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
 
         `compensate(state, update, call)`: `update` is what the node returned (None where that was never learnt), without the
         rest of a `Command`. `probe(state, call)` returns a `Probe`. `depends_on`: names of nodes; by default all that had
-        finished in earlier steps. `provider`: which one the node calls, as in `@action`.
+        finished in earlier steps. `provider`: which one the node calls, as in `@action`. `retry_policy` and `timeout` become a
+        policy where that means the same; `error_handler` runs once the node has failed and nothing of it stands.
         """
-        _check_replaced(options)
+        attempts = Attempts.of(options.pop("retry_policy", None), options.pop("timeout", None))
+        if policy is not None and attempts != Attempts():
+            raise InvalidInputError("a node has one policy: leave out retry_policy and timeout", field="policy")
         before = set(self.nodes)
         super().add_node(node, action, **options)
-        (name,) = set(self.nodes) - before
+        added = set(self.nodes) - before
+        (name,) = (each for each in added if not self.nodes[each].is_error_handler)
+        for handler in added - {name}:
+            self._declare_handler(handler)
         spec = self.nodes[name]
         of_kind = kind_of(name, kind, compensate, probe)
         if of_kind is not ActionKind.READ_ONLY and options.get("cache_policy") is not None:
@@ -91,6 +101,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             runnable=runnable,
             kind=of_kind,
             policy=policy or _default_policy(runnable, of_kind),
+            attempts=None if policy else attempts,
             guarantees=guarantees or Guarantees(),
             compensate=compensate,
             probe=probe,
@@ -100,9 +111,19 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             schema=spec.input_schema,
             provider=provider,
         )
+        with_attempts(declaration, Attempts())  # refused here, where it was said
         self.declarations[name] = declaration
         self.nodes[name] = replace(spec, runnable=journalled_node(declaration))
         return self
+
+    def _declare_handler(self, name: str) -> None:
+        """A handler of a failed node is a node without effects."""
+        spec = self.nodes[name]
+        runnable = cast(Runnable[Any, Any], spec.runnable)
+        offloaded = offloaded_keys(self.channels)
+        self.declarations[name] = NodeDeclaration(
+            name, runnable, ActionKind.READ_ONLY, READING, Guarantees(), offloaded=offloaded, schema=spec.input_schema
+        )
 
     def add_conditional_edges(
         self,
@@ -124,10 +145,13 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         *,
         engine: Engine | SyncEngine | None = None,
         on_failure: str = RAISE,
+        on_undone: OnUndone | None = None,
         name: str | None = None,
         **options: Any,
     ) -> CompiledSagaGraph[StateT, ContextT, InputT, OutputT]:
         """`on_failure`: "raise" the failure after the compensation, or the name of the node with which the graph then continues.
+
+        `on_undone(state, undone)` returns an update of the state that says so: `undone` has the ids of the operations that were.
 
         Without an `engine` it serves as a node of another SagaGraph. Without a `checkpointer` threads are kept
         in memory; the journal brings them back. Actions are named after `name`: it tells graphs with the same node names apart.
@@ -136,11 +160,12 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         known = name or "LangGraph"
         self.known_as = name or ""
         for declaration in self.declarations.values():
-            spec = self.nodes[declaration.name]
-            self.nodes[declaration.name] = replace(spec, runnable=journalled_node(declaration, self.known_as))
+            spec, whole = self.nodes[declaration.name], with_attempts(declaration, self._default_attempts)
+            self.nodes[declaration.name] = replace(spec, runnable=journalled_node(whole, self.known_as))
         saver = FencedSaver(InMemorySaver() if checkpointer in (None, True) else checkpointer) if engine else checkpointer
+        self._remove_compensation()
         if engine is not None:
-            self._add_compensation(on_failure)
+            self._add_compensation(on_failure, on_undone)
         compiled = super().compile(saver, name=known, **options)
         made: CompiledSagaGraph[StateT, ContextT, InputT, OutputT] = CompiledSagaGraph.from_compiled(compiled, engine, on_failure)
         if engine is not None:
@@ -158,17 +183,21 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
                 if each not in self.nodes:
                     raise UnknownOperationError(f"node {declaration.name!r} depends on {each!r}, which is no node of this graph")
 
-    def _add_compensation(self, on_failure: str) -> None:
-        """Adds the node once, however often the graph is compiled; the newest `on_failure` counts."""
-        self.nodes.pop(COMPENSATE, None)
+    def _remove_compensation(self) -> None:
+        """Removes the node: what this compile says of it counts, and a graph without an engine has none."""
+        if self.nodes.pop(COMPENSATE, None) is not None:
+            self._node_defaults.error_handler = None
+
+    def _add_compensation(self, on_failure: str, on_undone: OnUndone | None) -> None:
         self.compiled = False  # LangGraph warns of nodes that are added after a compile, and every compile needs this one
         goto = END if on_failure == RAISE else on_failure
 
         async def compensate(state: Any, config: RunnableConfig) -> Command[Any]:
             run = run_of(config, COMPENSATE)
-            await run.compensated()
+            undone = undone_in(await run.compensated())
             run.compensated_at = int(config["metadata"]["langgraph_step"])
-            return Command(goto=goto)
+            update = on_undone(state, undone) if on_undone is not None else None
+            return Command(goto=goto, update=await update if isawaitable(update) else update)
 
         super().add_node(COMPENSATE, compensate, destinations=(goto,), input_schema=self.state_schema)
         super().set_node_defaults(error_handler=_route_failure)
@@ -188,16 +217,25 @@ async def _route_failure(state: Any, error: NodeError, config: RunnableConfig) -
     return Command(goto=COMPENSATE if run.routes_first() else END)
 
 
+def undone_in(saga: Saga) -> tuple[str, ...]:
+    """The operations with effects that were undone, in the order of their making."""
+    undone = (OperationStatus.COMPENSATED, OperationStatus.VOIDED)
+    return tuple(each.id for each in saga.in_order() if each.has_effect and each.status in undone)
+
+
 def _default_policy(runnable: Runnable[Any, Any], kind: ActionKind) -> Policy:
     if isinstance(runnable, CompiledSagaGraph):
         return CONTAINING
     return READING if kind is ActionKind.READ_ONLY else DEFAULT_POLICY
 
 
-def _check_replaced(options: dict[str, Any]) -> None:
-    for option, instead in _REPLACED.items():
-        if options.get(option) is not None:
-            raise InvalidInputError(f"a SagaGraph decides this by its policy: say {instead}", field=option)
+def with_attempts(declaration: NodeDeclaration, defaults: Attempts) -> NodeDeclaration:
+    """The declaration with the policy that LangGraph's own options say; `defaults`: those of the graph."""
+    if declaration.attempts is None:
+        return declaration
+    attempts = declaration.attempts.or_else(defaults)
+    policy = attempts.policy(declaration.name, declaration.policy, declaration.kind, declaration.guarantees)
+    return replace(declaration, policy=policy, attempts=attempts)
 
 
 def _refuse_cache(name: str) -> NoReturn:

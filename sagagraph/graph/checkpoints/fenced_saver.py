@@ -74,7 +74,10 @@ class FencedSaver(BaseCheckpointSaver[Any]):
         if run is not None:
             await run.task_ends(task_id, writes)
         await self._check(config)
-        await self._call("put_writes", config, writes, task_id, *((task_path,) if self._takes_path else ()))
+        if self._takes_path:
+            await self._call("put_writes", config, writes, task_id, task_path)
+        else:  # written before LangGraph had paths; its asynchronous method may be an inherited one that has them
+            await asyncio.to_thread(self.inner.put_writes, config, writes, task_id)
 
     def put(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions

@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage, message_to_dict, messages_from_dict
+from langgraph._internal._fields import get_update_as_tuples  # what LangGraph takes from a model that a node returns
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command, Send
 from pydantic import BaseModel
@@ -38,9 +39,10 @@ def encode(value: object) -> Json:
     for kind, mark, written in _MARKED:
         if isinstance(value, kind):
             return {mark: written(value)}
-    if isinstance(value, BaseModel) and value.model_fields_set != set(type(value).model_fields):
-        kind_name, data = _dumped(value)
-        return {"$partial": [kind_name, data, sorted(value.model_fields_set)]}
+    if isinstance(value, BaseModel):
+        updated = [name for name, _each in get_update_as_tuples(value, list(type(value).model_fields))]
+        if len(updated) < len(type(value).model_fields):
+            return {"$partial": [*_dumped(value), updated]}
     return {"$value": [*_dumped(value)]}
 
 
@@ -102,11 +104,11 @@ def _read_command(content: Json) -> Command[Any]:
 
 
 def _read_partial(content: Json) -> Any:
-    """A model of which only some fields were set: LangGraph updates no others."""
+    """A model of which LangGraph takes only some fields for an update."""
     value = _READ["$value"](content[:2])
     if isinstance(value, BaseModel):
         value.__pydantic_fields_set__ = set(content[2])
-    return value
+    return {name: each for name, each in value.items() if name in content[2]} if isinstance(value, dict) else value
 
 
 _READ: dict[str, Callable[[Json], Any]] = {

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import operator
 import threading
+from datetime import timedelta
 from typing import Annotated, Any, TypedDict
 
 import pytest
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.errors import GraphRecursionError, InvalidUpdateError
+from langgraph.errors import GraphRecursionError, InvalidUpdateError, NodeError
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import CachePolicy, Command, RetryPolicy
+from langgraph.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy
 
 from sagagraph import (
     Backoff,
     ContextSlice,
     Engine,
+    Guarantees,
     Policy,
     Refused,
     Retry,
@@ -453,14 +455,61 @@ async def test_what_fails_below_a_node_after_the_pivot_keeps_the_thread_there(en
 # -- what a policy replaces ----------------------------------------------------------------------------------------------
 
 
-def test_what_a_policy_replaces_is_refused_and_says_what_to_say() -> None:
+async def test_langgraphs_retry_policy_decides_about_a_node_without_effects(engine: Engine) -> None:
+    tries: list[str] = []
+
+    def breaks(state: State) -> State:
+        tries.append("x")
+        raise ConnectionError("lost") if len(tries) < 3 else ValueError("out of range")
+
+    retry = RetryPolicy(initial_interval=0.001, max_attempts=5, retry_on=ConnectionError)
+    app = SagaGraph(State).add_node("breaks", breaks, retry_policy=retry).add_edge(START, "breaks").compile(engine=engine)
+    with pytest.raises(ValueError, match="out of range"):
+        await app.ainvoke({"log": []}, thread("t"))
+    assert len(tries) == 3
+
+
+async def test_langgraphs_timeout_bounds_an_attempt(engine: Engine) -> None:
+    async def sleeps(state: State) -> State:
+        await asyncio.sleep(60)
+        return {}
+
+    graph = SagaGraph(State).set_node_defaults(timeout=0.05).add_node("sleeps", sleeps).add_edge(START, "sleeps")
+    with pytest.raises(OperationFailedError, match="sleeps"):
+        await graph.compile(engine=engine).ainvoke({"log": []}, thread("t"))
+
+
+async def test_langgraphs_error_handler_continues_where_nothing_stands(engine: Engine, ledger: Ledger) -> None:
+    def handles(state: State, error: NodeError) -> Command[Any]:
+        return Command(update={"log": [str(error.error)]}, goto="after")
+
+    def after(state: State) -> State:
+        return {"log": ["after"]}
+
+    flight, told = effect(ledger, "flight")
+    graph = SagaGraph(State).add_node("flight", flight, **told).add_node("fails", refuse, error_handler=handles)
+    graph.add_node("after", after).add_edge(START, "flight").add_edge("flight", "fails")
+    ended = await graph.compile(engine=engine).ainvoke({"log": []}, thread("t"))
+    assert (ended["log"][0], ended["log"][2:]) == ("flight", ["after"])
+    assert "no" in ended["log"][1] or "failed" in ended["log"][1]
+    assert (ledger.live(), (await engine.status("t")).status) == ({"flight": 1}, "committed")
+
+
+def test_what_a_policy_cannot_say_is_refused_with_the_reason(ledger: Ledger) -> None:
     graph = SagaGraph(State)
-    with pytest.raises(InvalidInputError, match=r"retry_policy: .*Policy\(retry="):
-        graph.add_node("a", refuse, retry_policy=RetryPolicy())
-    with pytest.raises(InvalidInputError, match=r"timeout: .*timeout_s"):
-        graph.add_node("a", refuse, timeout=3)
+    node, told = effect(ledger, "flight")
+    told = {"compensate": told["compensate"]}
+    with pytest.raises(InvalidInputError, match=r"retry_policy: .*remembers no keys"):
+        graph.add_node("a", node, retry_policy=RetryPolicy(), **told)
+    with pytest.raises(InvalidInputError, match=r"retry_policy: .*leave retry_on out"):
+        keys = Guarantees(dedup=timedelta(days=1))
+        graph.add_node("b", node, retry_policy=RetryPolicy(retry_on=ValueError), guarantees=keys, **told)
+    with pytest.raises(InvalidInputError, match=r"timeout: .*run_timeout"):
+        graph.add_node("c", refuse, timeout=TimeoutPolicy(idle_timeout=3))
     with pytest.raises(InvalidInputError, match=r"error_handler: .*on_failure"):
         graph.set_node_defaults(error_handler=refuse)
+    with pytest.raises(InvalidInputError, match=r"policy: a node has one"):
+        graph.add_node("d", refuse, timeout=3, policy=QUICK)
 
 
 def test_a_cache_on_a_node_with_effects_is_refused(ledger: Ledger) -> None:
@@ -516,3 +565,22 @@ async def test_the_exception_of_a_node_reaches_its_caller_with_its_cause(engine:
     assert isinstance(raised.value.__cause__, KeyError)
     assert any("compensated" in each for each in raised.value.__notes__)
     assert ledger.live() == {}
+
+
+async def test_the_state_can_say_what_was_undone(engine: Engine, ledger: Ledger) -> None:
+    def says(state: State, undone: tuple[str, ...]) -> State:
+        return {"log": [f"undone: {each}" for each in undone]}
+
+    app = fan(ledger, "flight", "hotel").compile(engine=engine, on_undone=says)
+    with pytest.raises(OperationFailedError):
+        await app.ainvoke({"log": []}, thread("t"))
+    log = (await app.aget_state(thread("t"))).values["log"]
+    assert log == ["flight", "hotel", "undone: 1/flight", "undone: 2/hotel"]
+
+
+async def test_a_graph_with_an_engine_may_also_be_a_node_and_is_drawn_as_written(engine: Engine, ledger: Ledger) -> None:
+    inner = fan(ledger, "flight", then=lambda _state: {"log": ["fine"]})
+    drawn = inner.compile(engine=engine).get_graph()
+    assert set(drawn.nodes) == {"__start__", "flight", "fails", "__end__"}
+    whole = SagaGraph(State).add_node("inner", inner.compile()).add_edge(START, "inner").compile(engine=engine)
+    assert (await whole.ainvoke({"log": []}, thread("t")))["log"] == ["flight", "fine"]

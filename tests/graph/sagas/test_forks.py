@@ -144,3 +144,25 @@ async def test_decisions_that_decide_nothing_are_refused(engine: Engine, ledger:
     with pytest.raises(ConflictError, match="depends on it"):
         await app.aupdate_state(thread("t"), {"city": "Rome"}, effects={"1/flight": "compensate", "2/hotel": "keep"})
     assert ledger.live() == {"flight": 1, "hotel": 1}
+
+
+async def test_an_answer_at_a_fork_answers_the_question_that_is_asked_there(engine: Engine) -> None:
+    """Also where the thread had ended: the fork begins another saga, and the answer comes with it."""
+    graph = SagaGraph(State).add_node("asks", lambda _state: {"log": [interrupt("which?")]}).add_edge(START, "asks")
+    app = graph.compile(engine=engine)
+    await app.ainvoke({"log": []}, thread("t"))
+    await app.ainvoke(Command(resume="one"), thread("t"))
+    before = await checkpoint_before(app, "asks")
+    forked = await app.aupdate_state(before, {"log": ["forked"]})
+    assert (await app.ainvoke(Command(resume="two"), forked))["log"] == ["forked", "two"]
+
+
+async def test_a_question_at_a_fork_is_answered_there(engine: Engine) -> None:
+    """The fork asks at the checkpoint at which it began: the answer goes on from there, and does not ask again."""
+    graph = SagaGraph(State).add_node("asks", lambda _state: {"log": [interrupt("which?")]}).add_edge(START, "asks")
+    app = graph.compile(engine=engine)
+    await app.ainvoke({"log": []}, thread("t"))
+    await app.ainvoke(Command(resume="one"), thread("t"))
+    forked = await app.aupdate_state(await checkpoint_before(app, "asks"), {"log": ["forked"]})
+    assert (await app.ainvoke(None, forked))["__interrupt__"][0].value == "which?"
+    assert (await app.ainvoke(Command(resume="two"), forked))["log"] == ["forked", "two"]

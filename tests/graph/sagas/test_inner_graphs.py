@@ -6,18 +6,16 @@ import operator
 from typing import Annotated, Any, TypedDict
 
 import pytest
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.tools import BaseTool, tool
+from langchain_core.messages import AIMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.func import task
 from langgraph.graph import START, StateGraph
-from langgraph.prebuilt import create_react_agent
 from langgraph.types import Command, interrupt
 
-from sagagraph import Engine, Refused, SagaGraph, current_call, current_saga, saga_tool
+from sagagraph import Engine, Refused, SagaGraph, current_saga
 from sagagraph.errors import OperationFailedError, OperationHeldError
-from tests.graph.world import QUICK, effect, statuses, thread
+from tests.graph.inner_scenarios import agent, calls
+from tests.graph.world import effect, statuses, thread
 from tests.saga.ledger import Ledger
 
 pytestmark = pytest.mark.quick
@@ -31,56 +29,19 @@ class Chat(TypedDict, total=False):
     messages: list[Any]
 
 
-class Scripted(FakeMessagesListChatModel):
-    """A model that says what comes next after the messages that it is shown, as a resumed one must."""
-
-    def bind_tools(self, tools: Any, **_options: Any) -> Scripted:
-        return self
-
-    def _generate(self, messages: list[BaseMessage], *arguments: Any, **options: Any) -> Any:
-        self.i = sum(isinstance(each, AIMessage) for each in messages)
-        return super()._generate(messages, *arguments, **options)
-
-
-def calls(*names: str, **arguments: Any) -> AIMessage:
-    return AIMessage("", tool_calls=[{"name": each, "args": arguments, "id": f"{each}-{id(arguments)}"} for each in names])
-
-
-def booking(ledger: Ledger, name: str) -> BaseTool:
-    action = ledger.action(name)
-
-    @tool(name)
-    async def book(city: str) -> str:
-        """Book something in a city."""
-        await action.execute(None, current_call())
-        return f"{name} booked in {city}"
-
-    async def cancel(arguments: Any, output: Any, call: Any) -> None:
-        await action.compensate(None, output, call)  # type: ignore[misc]
-
-    return saga_tool(book, compensate=cancel, guarantees=action.guarantees, policy=QUICK)
-
-
-@tool
-def ask(city: str) -> str:
-    """Ask a person."""
-    return str(interrupt(f"also a hotel in {city}?"))
-
-
 def travel_agent(ledger: Ledger, *, then: list[AIMessage] | None = None) -> Any:
     """Books a flight, then asks a person, then books a hotel; each in a step of its own."""
-    said = [calls("flight", city="Rome"), calls("ask", city="Rome"), calls("hotel", city="Rome"), *(then or [])]
-    model = Scripted(responses=[*said, AIMessage("done")])
-    return create_react_agent(model, [booking(ledger, "flight"), booking(ledger, "hotel"), ask])
+    flight, hotel = (calls(f"book_{name}", city="Rome") for name in ("flight", "hotel"))
+    return agent(ledger, flight, calls("ask", question="also a hotel in Rome?"), hotel, *(then or []))
 
 
-def around(agent: Any, *, fails: bool = False) -> SagaGraph[Any, Any, Any, Any]:
+def around(plain: Any, *, fails: bool = False) -> SagaGraph[Any, Any, Any, Any]:
     def last(state: Any) -> Any:
         if fails:
             raise Refused("too expensive")
         return {}
 
-    graph = SagaGraph(Chat).add_node("agent", agent).add_node("last", last)
+    graph = SagaGraph(Chat).add_node("agent", plain).add_node("last", last)
     return graph.add_edge(START, "agent").add_edge("agent", "last")
 
 
@@ -106,7 +67,7 @@ async def test_what_an_agent_booked_is_undone_dependents_first(engine: Engine, l
 
 
 async def test_the_same_call_in_a_later_step_of_a_resumed_agent_is_another_one(engine: Engine, ledger: Ledger) -> None:
-    app = around(travel_agent(ledger, then=[calls("flight", city="Rome")])).compile(engine=engine)
+    app = around(travel_agent(ledger, then=[calls("book_flight", city="Rome")])).compile(engine=engine)
     await app.ainvoke(HELLO, thread("t"))
     await app.ainvoke(Command(resume="yes"), thread("t"))
     assert ledger.live() == {"flight": 2, "hotel": 1}
