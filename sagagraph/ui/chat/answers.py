@@ -14,6 +14,7 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
+from sagagraph.saga.engine.views.view import reasons_of
 from sagagraph.ui.differences import price_change, told
 
 IDENTITY: Final = "I am SagaGraph, a program that plans, books and repairs. I am no person."
@@ -115,7 +116,7 @@ def _price(ask: _Asked) -> Iterator[str]:
     verb, currency = "You paid" if ask.facts.is_booked else "It costs", ask.saga.plan.cost["currency"]
     yield f"{verb} {price} in all ({currency}), for everybody and everything in the plan:"
     yield from (f"– {each.what}: {each.price}" for each in ask.facts.lines if each.price)
-    yield from (f"{each[:1].upper()}{each[1:]}." for each in ask.saga.plan.reasons if "rate of" in each or "budget" in each)
+    yield from (f"{each[:1].upper()}{each[1:]}." for each in reasons_of(ask.saga.plan) if "rate of" in each or "budget" in each)
 
 
 def _status(ask: _Asked) -> Iterator[str]:
@@ -162,7 +163,7 @@ def _why(ask: _Asked) -> Iterator[str]:
             instead = f" Instead: {'; '.join(detail.others)}." if detail.others else ""
             yield f"– {line.what}: {detail.why}.{instead}"
     if len(lines) != 1 or not details:
-        yield from (f"– {each}" for each in ask.saga.plan.reasons)
+        yield from (f"– {each}" for each in reasons_of(ask.saga.plan))
         if not details:
             yield from (f"– {each.what}: {each.when}" for each in lines)
 
@@ -182,7 +183,7 @@ def _alternatives(ask: _Asked) -> Iterator[str]:
 
 def _advice(ask: _Asked) -> Iterator[str]:
     yield "That is for you to decide. What speaks for it, and against it:"
-    yield from (f"– {each}" for each in ask.saga.plan.reasons)
+    yield from (f"– {each}" for each in reasons_of(ask.saga.plan))
     yield from _refund(replace(ask, words="")) if not ask.facts.is_booked else ()
 
 
