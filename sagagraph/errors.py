@@ -41,6 +41,10 @@ class InvalidInputError(SagaGraphError):
         self.field = field
 
 
+class MissingStoreError(SagaGraphError):
+    """No store is where the address says, and this is not the moment to create one: a store that vanished is not a new one."""
+
+
 class MissingExtraError(SagaGraphError):
     """An optional part is not installed; the message has the command that installs it."""
 
@@ -64,6 +68,18 @@ class UnknownActionError(SagaGraphError):
 
 class ConflictError(SagaGraphError):
     """The same id with other content: a second effect is refused (docs/protocol.md rule 2)."""
+
+
+class ProviderMismatchError(ConflictError):
+    """The provider that is here is not the one that the saga works with (docs/protocol.md rule 2a): nothing went out.
+
+    `known` and `found` are their identities.
+    """
+
+    def __init__(self, message: str, *, saga_id: str, known: str, found: str, operation_id: str | None = None) -> None:
+        super().__init__(message, saga_id=saga_id, operation_id=operation_id)
+        self.known = known
+        self.found = found
 
 
 class RetiredError(ConflictError):
@@ -101,15 +117,18 @@ class Refused(SagaGraphError):  # noqa: N818 - the name is part of the public co
     """Raised by an action: the provider said no, and nothing happened (docs/protocol.md rule 3a).
 
     `transient=True` says that the same request may be accepted later (a rate limit): the policy may retry it, under the key of
-    the next generation.
+    the next generation, and not before `retry_after_s` seconds have passed.
     """
 
     leaves_saga_open = False
 
-    def __init__(self, message: str, *, code: str = "refused", transient: bool = False) -> None:
+    def __init__(
+        self, message: str, *, code: str = "refused", transient: bool = False, retry_after_s: float | None = None
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.transient = transient
+        self.retry_after_s = retry_after_s
 
 
 class OperationFailedError(SagaGraphError):
@@ -158,14 +177,22 @@ class StoreError(SagaGraphError):
     exit_code = 3
 
 
+class LostStoreError(StoreError):
+    """The store's file was removed, replaced or damaged while it was in use; nothing more goes out on what it said."""
+
+
 class JournalError(StoreError):
     """The journal's content is damaged: a missing, foreign or unreadable event."""
 
 
 class ProviderError(SagaGraphError):
-    """An outside part failed or cannot be reached."""
+    """An outside part failed or cannot be reached. It asks for no other call before `retry_after_s` seconds have passed."""
 
     exit_code = 3
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class PlannerError(SagaGraphError):

@@ -35,7 +35,7 @@ async def begin(
 ) -> int:
     """Begin a new saga, or resume the one with that id."""
     name = new_id(prefix or domain) if saga_id is None else checked_id(saga_id)
-    async with acting(options, domain) as opened:
+    async with acting(options, domain, saga_id, create=True) as opened:
         if text is None and request is None and saga_id is not None:
             wish = await _first_request(opened.engine, saga_id)
         else:
@@ -100,7 +100,7 @@ async def change(
             "say what is wished otherwise, or give --request FILE.json, one of them; or name what is --lost", field="TEXT"
         )
     with interruptible(saga_id):
-        async with acting(options, await domain_of(options, saga_id)) as opened:
+        async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
             before = await opened.engine.load(saga_id)
             wish = before.request
             if text is not None or request is not None:

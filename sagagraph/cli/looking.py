@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -10,21 +11,24 @@ from sagagraph.cli.approval import show_waiting, waiting_for_approval
 from sagagraph.cli.options import Options
 from sagagraph.cli.session import VERDICT_AGAINST, show
 from sagagraph.errors import JournalError, ProviderError
-from sagagraph.planning.checking import judge_plan_of
+from sagagraph.planning.checking import is_abridged, judge_plan_of, unabridged
 from sagagraph.registry import open_domain, open_engine, runs_sagas
 from sagagraph.saga.core.dependencies import graph_of
+from sagagraph.saga.core.events import Entry
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.saga.engine.maintenance.replay import JudgePlan
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.maintenance.replay import JudgePlan, turns
 from sagagraph.saga.engine.views.document import entry_json, log_line
 
 
 async def status(options: Options, saga_id: str, version: int | None) -> int:
-    async with open_engine(options.settings) as engine:
+    async with open_engine(options.settings, only_looks=True) as engine:
         view = await (engine.status(saga_id) if version is None else engine.state_at(saga_id, version))
         if view.status is SagaStatus.AWAITING_APPROVAL and not options.as_json:
             show_waiting(saga_id, await waiting_for_approval(engine, view))
+        render.warn_of(engine.store.shortfalls)
     show(options, view)
     return 0
 
@@ -33,7 +37,8 @@ async def list_all(options: Options) -> int:
     """List all sagas. A saga whose journal cannot be read does not hide the others."""
     sagas: list[Saga] = []
     code = 0
-    async with open_engine(options.settings) as engine:
+    async with open_engine(options.settings, only_looks=True) as engine:
+        shortfalls = engine.store.shortfalls
         for headline in await engine.sagas():
             try:
                 sagas.append(await engine.load(headline.saga_id))
@@ -41,8 +46,9 @@ async def list_all(options: Options) -> int:
                 render.stderr.print(f"sagagraph: {exc}", markup=False)
                 code = exc.exit_code
     if options.as_json:
-        render.print_json({"sagas": [_row(saga) for saga in sagas]})
+        render.print_json({"sagas": [_row(saga) for saga in sagas], **({"unsafe_durability": shortfalls} if shortfalls else {})})
     else:
+        render.warn_of(shortfalls)
         render.print_sagas(sagas)
     return code
 
@@ -54,7 +60,7 @@ def _row(saga: Saga) -> dict[str, Any]:
 
 async def replay(options: Options, saga_id: str) -> int:
     async with AsyncExitStack() as stack:
-        engine = await stack.enter_async_context(open_engine(options.settings))
+        engine = await stack.enter_async_context(open_engine(options.settings, only_looks=True))
         domain = (await engine.load(saga_id)).domain
         judge_plan: JudgePlan | None = None
         if runs_sagas(domain):
@@ -75,17 +81,34 @@ async def replay(options: Options, saga_id: str) -> int:
 
 
 async def log(options: Options, saga_id: str) -> int:
-    async with open_engine(options.settings) as engine:
+    async with open_engine(options.settings, only_looks=True) as engine:
         entries = await engine.journal(saga_id)
+        documents = [entry_json(entry) for entry in entries] if options.as_json else []
+        if options.as_json and any(is_abridged(entry.event) for entry in entries):
+            await _expand(documents, options, engine, saga_id, entries)
     if options.as_json:
-        render.print_json({"saga_id": saga_id, "events": [entry_json(entry) for entry in entries]})
+        render.print_json({"saga_id": saga_id, "events": documents})
     for entry in entries if not options.as_json else ():
         render.stdout.print(log_line(entry), markup=False)
     return 0
 
 
+async def _expand(
+    documents: list[dict[str, Any]], options: Options, engine: Engine, saga_id: str, entries: Sequence[Entry]
+) -> None:
+    """Put in the certificates of which the journal holds only the root hash, where they still lead to it."""
+    domain = (await engine.load(saga_id)).domain
+    try:
+        async with open_domain(domain, options.settings, engine.store) as served:
+            for turn, document in zip(turns(saga_id, entries), documents, strict=True):
+                if turn.before is not None and is_abridged(turn.entry.event):
+                    document["data"]["verdict"] = await unabridged(served, turn.before, turn.entry.event)
+    except ProviderError as exc:
+        render.stderr.print(f"sagagraph: the certificates are not expanded: {exc}", markup=False)
+
+
 async def graph(options: Options, saga_id: str, *, mermaid: bool) -> int:
-    async with open_engine(options.settings) as engine:
+    async with open_engine(options.settings, only_looks=True) as engine:
         saga = await engine.load(saga_id)
     if mermaid:
         render.stdout.print(_mermaid(saga), markup=False)

@@ -21,6 +21,7 @@ from sagagraph.saga.engine.maintenance.retention import Retirement
 from sagagraph.saga.engine.views.document import describe, plain
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
+from sagagraph.saga.engine.views.waits import waits_of
 from sagagraph.validators.verdict import Verdict
 
 _GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}
@@ -28,6 +29,13 @@ _BAD = {SagaStatus.HELD, SagaStatus.STUCK, OperationStatus.HELD, OperationStatus
 
 stdout = Console(emoji=False, highlight=False, soft_wrap=True)
 stderr = Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
+
+
+def warn_of(shortfalls: Sequence[str]) -> None:
+    """Warn of a database that can lose what it has acknowledged."""
+    if shortfalls:
+        told = f"unsafe durability: a crash of the database can lose what was acknowledged ({', '.join(shortfalls)})"
+        stderr.print(told, markup=False)
 
 
 def print_json(document: Any) -> None:
@@ -58,6 +66,10 @@ def print_saga(view: SagaView) -> None:
         stdout.print(f"because: {escape(view.reason)}")
     for each_left in view.residue:
         stdout.print(f"residue: {escape(each_left)}")
+    for use in view.models:
+        cost = "" if use.cost_usd is None else f", ${use.cost_usd:.4f}"
+        spent = f"{use.tokens_in:,} tokens in, {use.tokens_out:,} out, {use.seconds:.1f} s{cost}"
+        stdout.print(f"{use.role}: asked {use.model} {use.questions} times: {spent}", markup=False)
     print_outcome(view)
 
 
@@ -137,6 +149,18 @@ def _coloured(status: SagaStatus | OperationStatus) -> str:
 
 
 _QUIET = (e.LeaseTaken, e.OperationProbed, e.PlanJudged)
+
+
+def show_waits(saga: Saga, entries: tuple[e.Entry, ...]) -> None:
+    """Print a line on standard error for each operation that has just begun to wait for its provider."""
+    begun = {getattr(each.event, "operation", None) for each in entries if hasattr(each.event, "retry_at")}
+    for each in waits_of(saga):
+        if each.operation in begun:
+            stderr.print(
+                f"waiting {each.seconds:.0f} s before {each.operation} is tried again: {each.reason} "
+                f"(Ctrl-C leaves it; go on with: sagagraph resume {saga.id})",
+                markup=False,
+            )
 
 
 def show_progress(_saga: Saga, entries: tuple[e.Entry, ...]) -> None:

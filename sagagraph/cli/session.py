@@ -11,17 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
-from sagagraph.errors import DrainedError, InvalidInputError, NotAllowedError
-from sagagraph.registry import model_of, open_domain, open_engine, require_entry, runs_sagas
+from sagagraph.errors import DrainedError, InvalidInputError, NotAllowedError, ProviderError
+from sagagraph.planning.domain import Provided
+from sagagraph.registry import limits_of, model_of, open_domain, open_engine, require_entry, runs_sagas
+from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.view import SagaView
 
 if TYPE_CHECKING:
     from sagagraph.context.model import Model
     from sagagraph.graph.planning_graph import PlanningGraph
+    from sagagraph.planning.domain import Domain
     from sagagraph.planning.page import Page
+    from sagagraph.saga.core.decide.providers import ProviderHere
+    from sagagraph.saga.core.state import Saga
     from sagagraph.saga.engine.coordinator import Observer
     from sagagraph.saga.engine.engine import Engine
+    from sagagraph.settings import Settings
 
 EXIT = {SagaStatus.COMMITTED: 0, SagaStatus.AWAITING_APPROVAL: 0, SagaStatus.RUNNING: 0}
 """A saga that still runs when a command returns has done what there was to do, and has an open end."""
@@ -62,20 +68,64 @@ class Opened:
 
 
 @asynccontextmanager
-async def acting(options: Options, domain: str) -> AsyncIterator[Opened]:
+async def acting(options: Options, domain: str, saga_id: str | None = None, *, create: bool = False) -> AsyncIterator[Opened]:
+    """Open what the commands that act need: for the saga with this id at its own provider, unless --provider names one.
+
+    `create`: for a new saga, whose store need not be there yet.
+    """
     from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
     from sagagraph.graph.planning_graph import planning_graph
 
     settings = options.settings
     async with AsyncExitStack() as stack:
-        observers: tuple[Observer, ...] = (render.show_progress,) if options.verbose else ()
-        engine = await stack.enter_async_context(open_engine(settings, observers))
-        served = await stack.enter_async_context(open_domain(domain, settings, engine.store))
+        observers: tuple[Observer, ...] = (render.show_waits, *((render.show_progress,) if options.verbose else ()))
+        engine = await stack.enter_async_context(open_engine(settings, observers, create=create))
+        begun = None if saga_id is None else await saga_if_begun(engine, saga_id)
+        served = await stack.enter_async_context(_open_domain_of(options, domain, begun, engine))
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
         model = model_of(settings)
         async with _drained_when_told_to_stop(engine):
-            graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model)
+            limits = limits_of(settings)
+            graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model, limits=limits)
             yield Opened(engine, served, graph, model, domain)
+
+
+async def saga_if_begun(engine: Engine, saga_id: str) -> Saga | None:
+    """Return the saga, or the one that it changes while it has not begun itself; None if there is neither."""
+    for each in (saga_id, parent_of(saga_id)):
+        if each is not None and await engine.store.headline(each) is not None:
+            return await engine.load(each)
+    return None
+
+
+def settings_for(options: Options, saga: Saga | None) -> Settings:
+    """Return the settings with the provider of a saga that has one, unless --provider names one."""
+    settings = options.settings
+    if saga is None or not saga.provider or options.provider:
+        return settings
+    return settings.model_copy(update={"provider_url": saga.provider_url})
+
+
+@asynccontextmanager
+async def _open_domain_of(options: Options, domain: str, saga: Saga | None, engine: Engine) -> AsyncIterator[Domain]:
+    async with AsyncExitStack() as stack:
+        try:
+            served = await stack.enter_async_context(open_domain(domain, settings_for(options, saga), engine.store))
+        except ProviderError as exc:
+            if saga is None or not saga.provider or options.provider:
+                raise
+            moved = "if it has moved, say --provider URL, and --same-provider unless it states its own id"
+            raise ProviderError(f"{exc}; saga {saga.id!r} works with it and with no other; {moved}") from exc
+        if saga is not None and not saga.provider and isinstance(served, Provided):
+            _tell_assumed(saga, served.provider_here)
+        yield served
+
+
+def _tell_assumed(saga: Saga, here: ProviderHere) -> None:
+    where = here.url or "the one inside the command"
+    render.stderr.print(
+        f"saga {saga.id!r} does not say which provider it began with; it is taken to be {where} ({here.identity})", markup=False
+    )
 
 
 @asynccontextmanager

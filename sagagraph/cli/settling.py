@@ -8,10 +8,10 @@ import json
 from sagagraph.cli import render
 from sagagraph.cli.approval import approved_or_not
 from sagagraph.cli.options import PERSON, Options
-from sagagraph.cli.session import VERDICT_AGAINST, Opened, acting, domain_of, exit_code, show
+from sagagraph.cli.session import VERDICT_AGAINST, Opened, acting, domain_of, exit_code, settings_for, show
 from sagagraph.cli.terminal import interruptible
-from sagagraph.errors import BusyError, DrainedError, InvalidInputError, SagaGraphError
-from sagagraph.registry import domain_names, open_engine, runs_sagas
+from sagagraph.errors import BusyError, DrainedError, InvalidInputError, ProviderError, SagaGraphError
+from sagagraph.registry import open_engine, runs_sagas
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Resolution
 from sagagraph.saga.core.next_steps import status_of
@@ -25,16 +25,18 @@ _AT_ONCE = 16
 
 async def settle_plan(options: Options, saga_id: str, plan_hash: str | None, *, approved: bool) -> int:
     with interruptible(saga_id):
-        async with acting(options, await domain_of(options, saga_id)) as opened:
+        async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
             view = await opened.graph.decide(saga_id, approved=approved, by=PERSON, plan_hash=plan_hash)
             view = await approved_or_not(options, opened, view)
     code = show(options, view)
     return 0 if view.status is SagaStatus.REJECTED and not approved else code
 
 
-async def resume(options: Options, saga_id: str, *, wait: bool) -> int:
+async def resume(options: Options, saga_id: str, *, wait: bool, same_provider: bool = False) -> int:
     with interruptible(saga_id):
-        async with acting(options, await domain_of(options, saga_id)) as opened:
+        async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
+            if same_provider:
+                await opened.engine.recognise(saga_id, stated_by=PERSON)
             view = await _resumed(opened, saga_id, wait=wait)
     return show(options, view)
 
@@ -51,10 +53,9 @@ async def resume_all(options: Options, *, wait: bool) -> int:
     """Resume every open saga that this program can run, several at once. One that fails or is busy does not hold up the
     others.
     """
-    async with open_engine(options.settings) as engine:
-        waiting = {each.domain for each in await engine.open_sagas()}
-    domains = [domain for domain in domain_names() if domain in waiting and runs_sagas(domain)]
-    ended = [each for domain in domains for each in await _resume_domain(options, domain, wait=wait)]
+    ended: list[SagaView | int] = []
+    for (domain, _provider), sagas in (await _open_by_provider(options)).items():
+        ended += await _resume_group(options, domain, sagas, wait=wait)
     views = [each for each in ended if isinstance(each, SagaView)]
     code = max([0, *(each for each in ended if isinstance(each, int)), *(exit_code(each) for each in views)])
     if options.as_json:
@@ -66,12 +67,31 @@ async def resume_all(options: Options, *, wait: bool) -> int:
     return code
 
 
-async def _resume_domain(options: Options, domain: str, *, wait: bool) -> list[SagaView | int]:
-    async with acting(options, domain) as opened:
-        room = asyncio.Semaphore(_AT_ONCE)
-        mine = [each.saga_id for each in await opened.engine.open_sagas() if each.domain == domain]
-        mine = [each for each in mine if parent_of(each) not in mine]  # an amendment is resumed with what it changes
-        return await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in mine))
+async def _open_by_provider(options: Options) -> dict[tuple[str, str], list[str]]:
+    """Return the open sagas by domain and by the address of the provider with which they are to be resumed."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    async with open_engine(options.settings) as engine:
+        waiting = {each.saga_id: each.domain for each in await engine.open_sagas() if runs_sagas(each.domain)}
+        for saga_id in sorted(waiting, key=waiting.__getitem__):
+            if parent_of(saga_id) in waiting:  # an amendment is resumed with what it changes
+                continue
+            try:
+                provider = settings_for(options, await engine.load(saga_id)).provider_url
+            except SagaGraphError:  # it is reported when it is resumed
+                provider = options.settings.provider_url
+            groups.setdefault((waiting[saga_id], provider), []).append(saga_id)
+    return groups
+
+
+async def _resume_group(options: Options, domain: str, sagas: list[str], *, wait: bool) -> list[SagaView | int]:
+    """Resume sagas that work with one provider. One that is away does not hold up those that work with others."""
+    room = asyncio.Semaphore(_AT_ONCE)
+    try:
+        async with acting(options, domain, sagas[0]) as opened:
+            return await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in sagas))
+    except ProviderError as exc:
+        render.stderr.print(f"sagagraph: {exc}; not resumed: {', '.join(sagas)}", markup=False)
+        return [exc.exit_code]
 
 
 async def _resumed_in_turn(opened: Opened, saga_id: str, room: asyncio.Semaphore, *, wait: bool) -> SagaView | int:
@@ -101,7 +121,7 @@ async def _resumed_beside_others(opened: Opened, saga_id: str, *, wait: bool) ->
 
 async def cancel(options: Options, saga_id: str, *, preview: bool) -> int:
     with interruptible(saga_id, "cancel"):
-        async with acting(options, await domain_of(options, saga_id)) as opened:
+        async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
             told = await opened.engine.cancel(saga_id, preview=preview, by=PERSON)
     if isinstance(told, CancelPreview):
         if options.as_json:
@@ -119,6 +139,6 @@ async def resolve(options: Options, saga_id: str, operation: str, resolution: Re
     except ValueError as exc:
         raise InvalidInputError(f"is not JSON: {exc}", field="--output") from exc
     with interruptible(saga_id):
-        async with acting(options, await domain_of(options, saga_id)) as opened:
+        async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
             view = await opened.engine.resolve(saga_id, operation, resolution, output=returned, by=PERSON)
     return show(options, view)

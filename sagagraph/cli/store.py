@@ -44,7 +44,7 @@ async def retire(options: Options, older_than_days: float, archive: Path | None,
 
 async def upgrade(options: Options) -> int:
     """Upgrade the tables to this release, which opening the store does."""
-    async with open_engine(options.settings):
+    async with open_engine(options.settings, create=True):
         url = public_name(options.settings.store_url)
     if options.as_json:
         render.print_json({"store": url, "status": "up to date"})

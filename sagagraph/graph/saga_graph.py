@@ -72,6 +72,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         kind: ActionKind | str | None = None,
         guarantees: Guarantees | None = None,
         depends_on: Iterable[str] | None = None,
+        provider: str = "",
         **options: Any,
     ) -> Self:
         """Adds a node as in LangGraph. Without `kind`, a node with a compensation is compensatable, any other read-only.
@@ -80,6 +81,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         rest of a `Command`. `probe(state, call)` returns a `Probe`. `depends_on`: names of nodes; by default all that had
         finished in earlier steps. `retry_policy` and `timeout` become a policy where that means the same; `error_handler` runs
         once the node has failed and nothing of it stands.
+        `provider`: which one the node calls, as in `@action`.
         """
         attempts = Attempts.of(options.pop("retry_policy", None), options.pop("timeout", None))
         if policy is not None and attempts != Attempts():
@@ -108,6 +110,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             depends_on=None if depends_on is None else tuple(depends_on),
             offloaded=offloaded_keys(self.channels),
             schema=spec.input_schema,
+            provider=provider,
         )
         with_attempts(declaration, Attempts())  # refused here, where it was said
         self.declarations[name] = declaration

@@ -40,6 +40,7 @@ def saga_tool(
     policy: Policy = DEFAULT_POLICY,
     validators: Iterable[Validator] = (),
     guarantees: Guarantees | None = None,
+    provider: str = "",
 ) -> BaseTool:
     """Makes `tool` usable by models and `ToolNode`, with each call an operation below the node that makes it.
 
@@ -63,6 +64,7 @@ def saga_tool(
         request_type=Any,
         result_type=Any,
         home=f"tool:{tool.name}",
+        provider=provider,
         needs_body=set(_fields(tool.get_input_schema())) != set(_fields(tool.tool_call_schema)),
     )
     DECLARED.add(made)

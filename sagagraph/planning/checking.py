@@ -12,7 +12,10 @@ from typing import Any, Final, Protocol
 
 from sagagraph.context.slice import content_hash, tokens_of
 from sagagraph.errors import InvalidInputError, ProviderError
+from sagagraph.saga.core.events import PlanJudged
+from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
+from sagagraph.validators.concern import certified
 from sagagraph.validators.verdict import Certificate, Verdict, VerdictStatus, Violation
 from sagagraph.workflow.operation import OperationSpec, references
 from sagagraph.workflow.wellformed import workflow_faults
@@ -20,7 +23,9 @@ from sagagraph.workflow.wellformed import workflow_faults
 TIME_LIMIT_S: Final = 60.0
 """Seconds for the validators of one plan."""
 VERSION: Final = 1
-"""The version of these checks; a domain's own rules change with the release."""
+"""The version of the judgement of a domain whose validator is shown everything at once."""
+MOST_CERTIFICATES: Final = 100
+"""How many certificates a journal holds of one plan; of more it holds the root hash, and `log` makes them again."""
 
 
 class Judged(Protocol):
@@ -38,19 +43,29 @@ class Judged(Protocol):
 
 
 async def judged_plan(domain: Judged, request: Any, plan: Any, shown: Any) -> Verdict:
-    """The verdict on `plan`, with a certificate that names the plan and all that it was judged by.
+    """The verdict on `plan` as a journal keeps it: with a certificate of the plan and all that it was judged by, and one for
+    each validator and slice unless these are too many.
 
     Raises:
         ProviderError: the validators did not answer in time. An outage is no verdict: the plan is judged when the saga resumes.
     """
+    verdict = await expanded_verdict(domain, request, plan, shown)
+    return verdict if len(verdict.certificates) <= MOST_CERTIFICATES else verdict.model_copy(update={"certificates": ()})
+
+
+async def expanded_verdict(domain: Judged, request: Any, plan: Any, shown: Any) -> Verdict:
+    """The same with all certificates, however many they are."""
     try:
         async with asyncio.timeout(TIME_LIMIT_S):
             verdict = await domain.validate(request, plan, shown)
     except TimeoutError as exc:
         raise ProviderError(f"the validators of {domain.name} did not answer within {TIME_LIMIT_S:g} s; try again later") from exc
+    certificates = verdict.certificates
     if verdict.verdict is VerdictStatus.VALID:
         structure = list(structural_faults(domain.workflow(plan), domain.actions))
         verdict = Verdict.of(structure) if structure else verdict
+    if certificates:
+        return certified(verdict.model_copy(update={"certificates": certificates}), plan, domain.name)
     context = {"request": request, "shown": shown}
     certificate = Certificate(
         validator=domain.name,
@@ -60,6 +75,22 @@ async def judged_plan(domain: Judged, request: Any, plan: Any, shown: Any) -> Ve
         slice_tokens=tokens_of(context),
     )
     return verdict.model_copy(update={"certificate": certificate})
+
+
+def is_abridged(event: object) -> bool:
+    """Whether a journal's event is a verdict on a plan that lacks the certificates of its slices."""
+    if not isinstance(event, PlanJudged):
+        return False
+    verdict = Verdict.model_validate(event.verdict)
+    return verdict.certificate is not None and verdict.certificate.slices > len(verdict.certificates)
+
+
+async def unabridged(domain: Judged, saga: Saga, event: Any) -> Any:
+    """The verdict of a `PlanJudged` with all certificates; as it is if they do not lead to its root hash any more."""
+    recorded = Verdict.model_validate(event.verdict)
+    again = await expanded_verdict(domain, saga.request, saga.plan.content, event.shown)
+    is_same = recorded.certificate == again.certificate
+    return recorded.model_copy(update={"certificates": again.certificates}).model_dump(mode="json") if is_same else event.verdict
 
 
 def judge_plan_of(domain: Judged) -> Callable[[Any, Any, Any], Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.saga.core.decide.providers import ProviderHere
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
@@ -34,6 +35,10 @@ class Proposal:
     cost: Cost
     reasons: tuple[str, ...] = ()
     considered: tuple[str, ...] = ()
+    proposed_by: str = "solver"
+    """Or the model's name."""
+    reasoning: str = ""
+    """The model's own, in its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,14 @@ class Revision:
     operations: tuple[OperationSpec, ...]
     removed: tuple[str, ...] = ()
     replaced: Mapping[str, str] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Provided(Protocol):
+    """A domain whose sagas each work with one provider, and only with that one (docs/protocol.md rule 2a)."""
+
+    @property
+    def provider_here(self) -> ProviderHere: ...
 
 
 class Domain(Protocol):

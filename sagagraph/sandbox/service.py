@@ -45,6 +45,9 @@ class Service:
         self.effects.give_up_calls_under_way()
         self._database.close()
 
+    def identity(self) -> str:
+        return self._database.identity
+
     def now(self) -> datetime:
         with self._database.snapshot() as tx:
             return self._clock.now(tx)

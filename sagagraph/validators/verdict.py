@@ -16,7 +16,7 @@ import msgspec
 from sagagraph.context.slice import ContextSlice, content_hash
 from sagagraph.workflow.values import Json
 
-_ADDED_LATER = ("additions", "notes")
+_ADDED_LATER = ("additions", "notes", "kind", "scope", "slices", "found", "certificates")
 """Left out when empty, so that verdicts without them are written as they were before these fields existed."""
 
 
@@ -73,6 +73,18 @@ class Certificate(_Part):
     artifact_hash: str
     slice_hash: str
     slice_tokens: int
+    """Of a certificate for several slices: of the largest."""
+    kind: str = ""
+    scope: str = ""
+    """The part of the plan that the slice showed."""
+    slices: int = 0
+    """For how many slices it stands, if for several; `slice_hash` is their root hash then."""
+    found: tuple[str, ...] = ()
+    """The codes of the violations that this validator found in this slice."""
+
+    def __post_init__(self) -> None:
+        """Accepts lists as well."""
+        object.__setattr__(self, "found", tuple(self.found))
 
     def covers(self, artifact: object, context: ContextSlice) -> bool:
         """Whether it was made for exactly these: it says nothing about a changed plan or slice."""
@@ -90,12 +102,15 @@ class Verdict(_Part):
     notes: tuple[str, ...] = ()
     """What the artifact's author should know next time (feedback), for VALID artifacts too."""
     certificate: Certificate | None = None
+    certificates: tuple[Certificate, ...] = ()
+    """One for each validator and each slice, where several have judged parts of the artifact."""
 
     def __post_init__(self) -> None:
         """Accepts lists and plain strings as well."""
         object.__setattr__(self, "verdict", VerdictStatus(self.verdict))
         object.__setattr__(self, "violations", tuple(self.violations))
         object.__setattr__(self, "notes", tuple(self.notes))
+        object.__setattr__(self, "certificates", tuple(self.certificates))
 
     @property
     def is_valid(self) -> bool:

@@ -57,6 +57,8 @@ class OperationSpec(Struct, frozen=True, omit_defaults=True):
     """What was considered instead: JSON values."""
     resources: tuple[str, ...] = ()
     """What it takes for itself, by names that other operations and sagas use too: "flight MD1 on 2025-06-10"."""
+    provider_id: str = ""
+    """The identity of the provider that its action calls, as it was when it was planned; empty where none was named."""
     open_end: bool = False
     """Never started: it keeps the saga open (running, and quiet) until a later plan omits it, or a cancellation ends it."""
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from sagagraph.errors import InvalidInputError
 
 ANY_ERROR = "*"
+_MOST_ATTEMPTS = 100_000
 
 
 def _positive(value: float, field: str) -> None:
@@ -41,6 +42,8 @@ class Retry(Struct, frozen=True, omit_defaults=True):
 
     max_attempts: int = 3
     retry_on: tuple[str, ...] = (ANY_ERROR,)
+    holds: bool = False
+    """Once the attempts are used up, hold the operation until somebody resumes the saga, instead of letting it fail."""
 
     def __post_init__(self) -> None:
         if self.max_attempts < 1:
@@ -68,6 +71,14 @@ class Backoff(Struct, frozen=True, omit_defaults=True):
         """`attempt`: the one that just ended, from 1. `draw`: a random number in [0, 1), passed in so that this stays pure."""
         growth = 1 if self.mode is BackoffMode.FIXED else 2 ** min(attempt - 1, 30)
         return min(self.base_s * growth, self.cap_s) * (1 - self.jitter * draw)
+
+    def attempts_within(self, seconds: float) -> int:
+        """Return how many attempts it takes until so much time has been waited between them, on average."""
+        attempts, waited = 1, 0.0
+        while waited < seconds and attempts < _MOST_ATTEMPTS:
+            waited += self.delay_s(attempts, 0.5)
+            attempts += 1
+        return attempts
 
 
 class Catch(Struct, frozen=True, omit_defaults=True):
@@ -113,10 +124,14 @@ class Policy(Struct, frozen=True, omit_defaults=True):
     catch: tuple[Catch, ...] = ()
     idempotency_key: KeyFormat = KeyFormat.PATH
     compensation: CompensationPolicy = CompensationPolicy()
+    unknown_probes: int = 3
+    """How often the provider is asked in vain what became of a call, before the operation is held."""
     loop_guards: LoopGuards = LoopGuards()
 
     def __post_init__(self) -> None:
         _positive(self.timeout_s, "timeout_s")
+        if self.unknown_probes < 1:
+            raise InvalidInputError("at least 1", field="unknown_probes")
 
     def catches(self, error: str) -> bool:
         return any(catch.covers(error) for catch in self.catch)

@@ -39,6 +39,7 @@ def test_all_sagas_are_listed(booked: CommandLine) -> None:
 
 
 def test_a_fresh_store_has_no_sagas(command: CommandLine) -> None:
+    assert command("db", "upgrade").code == 0
     assert command("status", "--json").json == {"sagas": []}
     assert (command("status").code, command("status").out) == (0, "there are no sagas in this store\n")
     assert (command("resume", "--all", "--json").code, command("resume", "--all", "--json").json) == (0, [])

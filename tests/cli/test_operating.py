@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -13,7 +14,10 @@ import pytest
 
 from sagagraph import __version__
 from sagagraph.domains.travel import domain
+from sagagraph.domains.travel.rules import validator
+from sagagraph.domains.travel.rules.lodging import LODGING, LodgingView
 from sagagraph.errors import JournalError
+from sagagraph.planning import checking
 from sagagraph.saga.core.events import BodyCompleted, Driver, Entry, SagaBegun
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
@@ -34,6 +38,9 @@ def booked(command: CommandLine) -> CommandLine:
 
 
 def test_a_journal_is_replayed_with_its_plan_judged_again(booked: CommandLine) -> None:
+    (judged,) = [each["data"]["verdict"] for each in booked.journal("booked") if each["type"] == "PlanJudged"]
+    assert {each["validator"] for each in judged["certificates"]} >= {"transport", "lodging", "money", "calendar", "the whole"}
+    assert all(each["slice_tokens"] <= 1000 for each in judged["certificates"])
     told = booked("replay", "booked", "--json")
     assert (told.code, told.json) == (
         0,
@@ -41,13 +48,38 @@ def test_a_journal_is_replayed_with_its_plan_judged_again(booked: CommandLine) -
             "saga_id": "booked",
             "versions": len(booked.journal("booked")),
             "status": "committed",
-            "validators": 1,
+            "validators": 1 + len(judged["certificates"]),
             "differences": [],
             "unchecked": [],
         },
     )
     said = booked("replay", "booked")
     assert (said.code, said.out.endswith("no difference\n")) == (0, True)
+
+
+def test_of_many_certificates_the_journal_holds_the_root_and_the_log_all(
+    command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "MOST_CERTIFICATES", 5)
+    command.trip("many", "--yes")
+    with closing(sqlite3.connect(command.store_file)) as store:
+        ((held,),) = store.execute("SELECT data FROM events WHERE type = 'PlanJudged'").fetchall()
+    assert "certificates" not in json.loads(held)["verdict"]
+    (judged,) = [each["data"]["verdict"] for each in command.journal("many") if each["type"] == "PlanJudged"]
+    assert len(judged["certificates"]) == judged["certificate"]["slices"] > 5
+    told = command("replay", "many", "--json").json
+    assert (told["validators"], told["differences"]) == (1, [])
+
+
+def test_a_replay_names_the_validator_that_says_otherwise_now(booked: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def finds(view: LodgingView) -> list[Violation]:
+        return [Violation(code="DAMP", message="")] if view.label == "T4" else []
+
+    damp = replace(LODGING, check=finds)
+    monkeypatch.setattr(validator, "CONCERNS", tuple(damp if each is LODGING else each for each in validator.CONCERNS))
+    told = booked("replay", "booked", "--json").json
+    assert [each["what"].partition(" of plan")[0] for each in told["differences"][1:]] == ["the verdict of lodging on T4"]
+    assert [each["replay"]["violations"] for each in told["differences"]] == [["DAMP"], ["DAMP"]]
 
 
 def test_without_its_provider_a_plan_is_not_judged_again(booked: CommandLine) -> None:
@@ -63,7 +95,7 @@ def test_a_plan_is_judged_by_what_its_validators_were_shown_then(booked: Command
     with open_service(today=date(2026, 1, 1)) as late:
         booked.provider = late.url
         told = booked("replay", "booked", "--json")
-    assert (told.code, told.json["validators"], told.json["differences"]) == (0, 1, [])
+    assert (told.code, told.json["validators"] > 1, told.json["differences"]) == (0, True, [])
 
 
 def test_a_plan_that_its_validators_judge_otherwise_now_is_a_difference(
@@ -237,3 +269,39 @@ def test_how_old_and_where_to_must_be_said(booked: CommandLine, options: list[st
     assert told.code == 2
     assert told.complaint
     assert booked("status").out == "booked: committed\n"
+
+
+# -- a store that is not there ------------------------------------------------------------------------------------------
+
+ASKING = [
+    ("status",),
+    ("status", "trip"),
+    ("log", "trip"),
+    ("graph", "trip"),
+    ("replay", "trip"),
+    ("resume",),
+    ("resume", "trip"),
+    ("cancel", "trip"),
+    ("resolve", "trip", "T1", "--as", "absent"),
+    ("approve", "trip"),
+    ("reject", "trip"),
+    ("change", "trip", "--lost", "T1"),
+    ("redact", "trip", "--field", "email"),
+    ("db", "project"),
+    ("db", "retire", "--older-than", "1", "--drop"),
+    ("reunion", "day", "trip"),
+    ("reunion", "messages", "trip"),
+]
+
+
+@pytest.mark.parametrize("verb", ASKING, ids=" ".join)
+def test_a_missing_store_is_named_and_nothing_is_created(command: CommandLine, verb: tuple[str, ...]) -> None:
+    before = list(command.folder.iterdir())
+    told = command(*verb)
+    assert (told.code, str(command.store_file) in told.complaint) == (2, True)
+    assert list(command.folder.iterdir()) == before
+
+
+def test_db_upgrade_creates_a_store(command: CommandLine) -> None:
+    assert command("db", "upgrade").code == 0
+    assert command("status").code == 0

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from sagagraph import Engine, action
-from sagagraph.errors import BusyError, ConflictError, OperationHeldError, SagaClosedError
+from sagagraph.errors import BusyError, ConflictError, OperationFailedError, OperationHeldError, SagaClosedError
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.actions import DECLARED
 
-from .service import A_DAY, Gate, Service
+from .service import A_DAY, Gate, Service, refuses
 from .workers import EVERY_STORE, OpenEngine
 
 pytestmark = pytest.mark.quick
@@ -138,6 +138,66 @@ async def test_a_saga_whose_body_had_ended_is_carried_on(open_engine: OpenEngine
     async with open_engine() as engine:
         assert (await engine.resume("trip")).status is SagaStatus.COMMITTED
     assert service.live == ["flight"]
+
+
+# -- a compensation that was killed -------------------------------------------------------------------------------------
+
+
+async def killed_while_undoing(engine: Engine, service: Service, *, by: BaseException | None = None) -> None:
+    """Fail after a flight and a hotel, and let the worker end while it undoes the hotel."""
+    service.on("undo hotel", gate := Gate())
+    service.on("do visa", refuses)
+
+    async def body() -> None:
+        async with engine.saga("trip") as saga:
+            for name in ("flight", "hotel", *(() if by else ("visa",))):
+                await saga.run(service.action(name, probe=True, dedup=A_DAY))
+            if by:
+                raise by
+
+    running = asyncio.create_task(body())
+    await gate.arrived.wait()
+    running.cancel()
+    await asyncio.wait([running])
+
+
+async def test_rule_7_running_the_body_again_finishes_a_killed_compensation_and_raises_what_the_saga_failed_with(
+    open_engine: OpenEngine, service: Service
+) -> None:
+    async with open_engine() as engine:
+        await killed_while_undoing(engine, service)
+    assert service.live == ["flight", "hotel"]
+    for _run in range(2):
+        async with open_engine() as engine:
+            with pytest.raises(OperationFailedError, match="'visa-1' failed: sold out") as raised:
+                async with engine.saga("trip"):
+                    pytest.fail("the body ran")
+            assert raised.value.operation_id == "visa-1"
+            assert (await engine.status("trip")).status is SagaStatus.COMPENSATED
+    assert (service.live, service.count("undo flight")) == ([], 1)
+
+
+async def test_rule_7_what_is_no_failure_of_an_operation_is_named(open_engine: OpenEngine, service: Service) -> None:
+    async with open_engine() as engine:
+        await killed_while_undoing(engine, service, by=ValueError("no holiday"))
+    async with open_engine() as engine:
+        with pytest.raises(SagaClosedError, match=r"compensated \(ValueError: no holiday\)"):
+            async with engine.saga("trip"):
+                pytest.fail("the body ran")
+    assert service.live == []
+
+
+async def test_rule_7_what_cannot_be_undone_is_named(
+    open_engine: OpenEngine, service: Service, nothing_is_imported: Callable[[], None]
+) -> None:
+    async with open_engine() as engine:
+        await killed_while_undoing(engine, service)
+    nothing_is_imported()
+    async with open_engine() as engine:
+        with pytest.raises(OperationHeldError, match=r"hotel-1 .*action 'hotel' version 1 is not registered"):
+            async with asyncio.timeout(5), engine.saga("trip"):
+                pytest.fail("the body ran")
+    assert service.live == ["flight", "hotel"]
 
 
 # -- rule 8 -------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from sagagraph.domains.travel.actions.actions import travel_actions
+from sagagraph.domains.travel.actions.patience import patient
 from sagagraph.domains.travel.actions.workflow import itinerary_workflow, revised_workflow
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.money import as_json_number, money_text
@@ -36,6 +37,7 @@ from sagagraph.planning.background import apart
 from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision
 from sagagraph.planning.models.assignment import Assignment
 from sagagraph.saga.core.amendments import amended_by
+from sagagraph.saga.core.decide.providers import ProviderHere
 from sagagraph.saga.core.reversals import is_undoing
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.engine.actions import Action
@@ -47,20 +49,35 @@ NAME = "travel"
 
 
 class Travel:
-    """The travel domain. Make it with `Travel.connect`, which asks once for the provider's guarantees and cities."""
+    """The travel domain. Make it with `Travel.connect`, which asks once for the provider's identity, guarantees and cities."""
 
     name = NAME
 
-    def __init__(self, provider: ReservationProvider, cities: Gazetteer, actions: tuple[Action, ...]) -> None:
+    def __init__(
+        self,
+        provider: ReservationProvider,
+        cities: Gazetteer,
+        actions: tuple[Action, ...],
+        provider_here: ProviderHere | None = None,
+    ) -> None:
         self.provider = provider
+        self.provider_here = provider_here or ProviderHere("")
         self.cities = cities
         self._actions = {each.name: each for each in actions}
 
     @classmethod
-    async def connect(cls, provider: ReservationProvider, outbox: Path) -> Travel:
-        """Connect to the provider. Raises `ProviderError` if it cannot be reached."""
-        guarantees, cities = await asyncio.gather(provider.guarantees(), provider.cities())
-        return cls(provider, Gazetteer(cities), travel_actions(provider, guarantees, outbox))
+    async def connect(
+        cls, provider: ReservationProvider, outbox: Path, *, address: str = "", patience_s: float | None = None
+    ) -> Travel:
+        """Connect to the provider, which is reached at `address`, or inside this command if that is empty.
+
+        `patience_s`: how long its calls are tried again while it does not answer; by default an hour.
+        Raises `ProviderError` if it cannot be reached.
+        """
+        identity, guarantees, cities = await asyncio.gather(_identity_of(provider), provider.guarantees(), provider.cities())
+        policy = None if patience_s is None else patient(patience_s)
+        actions = travel_actions(provider, guarantees, outbox, identity=identity, policy=policy)
+        return cls(provider, Gazetteer(cities), actions, ProviderHere(identity, address))
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -135,6 +152,13 @@ class Travel:
 
     def account(self, saga: Saga) -> Account:
         return account_of(saga)
+
+
+async def _identity_of(provider: ReservationProvider) -> str:
+    """Return its identity; an adapter of an earlier release, which states none, is known by the name of its class."""
+    if not hasattr(provider, "identity"):
+        return type(provider).__qualname__
+    return await provider.identity()
 
 
 def _itineraries(proposals: Iterable[Proposal]) -> tuple[Itinerary, ...]:

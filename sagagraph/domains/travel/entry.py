@@ -44,9 +44,11 @@ class TravelEntry(Entry["Travel"]):
         with needing("travel"):
             from sagagraph.domains.travel.domain import Travel
             from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+            from sagagraph.domains.travel.provider.wire import without_credentials
 
         async with HttpReservationProvider(around.provider()) as provider:
-            yield await Travel.connect(provider, around.outbox)
+            address, patience_s = without_credentials(around.settings.provider_url), around.settings.patience_s
+            yield await Travel.connect(provider, around.outbox, address=address, patience_s=patience_s)
 
     def page(self, domain: Travel, model: Model | None) -> Page:
         with needing("travel"):

@@ -15,6 +15,7 @@ from sagagraph.domains.travel.rules.validator import validate_raw
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
 from sagagraph.planning.entry import Case
+from sagagraph.validators.concern import certified
 from sagagraph.validators.verdict import Verdict
 
 
@@ -34,4 +35,5 @@ async def judge(case: Case, travel: Travel) -> Verdict:
     except ValidationError:
         return validate_raw(itinerary, wanted, None, now=now, cities=travel.cities)
     evidence = await gather_evidence(parsed, request, (), Decimal(0), travel.provider, travel.cities)
-    return await travel.validate(request.model_dump(mode="json"), itinerary, evidence.model_dump(mode="json"))
+    verdict = await travel.validate(request.model_dump(mode="json"), itinerary, evidence.model_dump(mode="json"))
+    return certified(verdict, itinerary, travel.name)

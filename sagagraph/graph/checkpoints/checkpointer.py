@@ -45,7 +45,8 @@ async def _in_memory() -> AsyncIterator[Saver]:
 async def _in_sqlite(store_url: str) -> AsyncIterator[Saver]:
     path = sqlite_path(store_url)
     try:
-        connection = await aiosqlite.connect(path, timeout=BUSY_TIMEOUT_S)
+        # the store is there already: a file that vanished since is not made again
+        connection = await aiosqlite.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_TIMEOUT_S)
     except aiosqlite.Error as exc:
         raise StoreError(f"the checkpoints of {path} cannot be used: {exc}") from exc
     try:

@@ -1,6 +1,7 @@
 """Commands: what the shell tells the core: answers to calls, requests of people, and what the driver wants next.
 
 `draw` is a random number in [0, 1) for the jitter of a backoff: randomness comes in as an argument (docs/protocol.md rule 10).
+`after_s` is how long the provider asks to be left alone (`Retry-After`); 0 where it asks for nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from sagagraph.saga.core.events import BroughtIn, Fault, ProbeAnswer, Resolution
+from sagagraph.saga.core.events import BroughtIn, Fault, ModelAsked, ProbeAnswer, Resolution
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 from sagagraph.workflow.values import Json
@@ -34,6 +35,7 @@ class ActionRefused:
     fault: Fault
     transient: bool = False
     draw: float = 0.0
+    after_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class ActionLost:
     operation: str
     fault: Fault
     draw: float = 0.0
+    after_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class ProbeAnswered:
     draw: float = 0.0
     asked_at: float | None = None
     """The answer describes things some time after this moment; None: just now."""
+    after_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ class UndoRefused:
     fault: Fault
     transient: bool = False
     draw: float = 0.0
+    after_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,7 @@ class UndoLost:
     operation: str
     fault: Fault
     draw: float = 0.0
+    after_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +118,34 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
+class NameProvider:
+    """The provider that this worker reaches at `url`, for sagas of this domain; `url` is empty for the one inside the command."""
+
+    provider: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StateSameProvider:
+    """A person says that the provider `now` is the one that the saga knows as `was`."""
+
+    was: str
+    now: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlanOperation:
-    """A body asks for an operation; an earlier release may have journalled its action under one of the names in `formerly`."""
+    """A body asks for an operation; an earlier release may have journalled its action under one of the names in `formerly`.
+
+    `after`: what a known operation comes after in this run of the body. `insists`: the body names it, so that what cannot hold is
+    a conflict; otherwise it only happened before, and the journal knows better.
+    """
 
     spec: OperationSpec
     formerly: tuple[tuple[str, int], ...] = ()
+    after: tuple[str, ...] = ()
+    insists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +167,15 @@ class ProposePlan:
     cost: Json
     alternatives: tuple[Json, ...] = ()
     reasons: tuple[str, ...] = ()
+    proposed_by: str = ""
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordModel:
+    """Record that a model was asked on behalf of the saga."""
+
+    asked: ModelAsked
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +309,14 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class RefuseRequest:
+    """Nobody can do what request number `request` asks, because it cannot be read."""
+
+    request: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resolve:
     operation: str
     resolution: Resolution
@@ -291,11 +337,14 @@ Command = (
     | UndoLost
     | EvidenceFound
     | Verified
+    | NameProvider
+    | StateSameProvider
     | PlanOperation
     | CompleteBody
     | RaiseBody
     | ProposePlan
     | ChoosePlan
+    | RecordModel
     | JudgePlan
     | DeclareInfeasible
     | AskApproval
@@ -311,5 +360,6 @@ Command = (
     | EndAmendment
     | AmendSaga
     | Cancel
+    | RefuseRequest
     | Resolve
 )

@@ -69,6 +69,27 @@ class SagaBegun(Struct, frozen=True, omit_defaults=True):
     """A JSON value; the same saga id with another one is a conflict."""
     approved_by: str = ""
     """Who approved in advance any valid plan that is found; usually nobody."""
+    provider_id: str = ""
+    """The identity of the provider that the saga's domain works with (docs/protocol.md rule 2a); empty where it has none."""
+    provider_url: str = ""
+    """Its address; empty for the one that runs inside the command."""
+
+
+class ProviderNamed(Struct, frozen=True, omit_defaults=True):
+    """The saga's provider is reached at another address, or is named for the first time."""
+
+    provider_id: str
+    provider_url: str = ""
+    is_assumed: bool = False
+    """The journal, of an earlier release, did not name one: it is taken to have been this one all along."""
+
+
+class SameProviderStated(Struct, frozen=True, omit_defaults=True):
+    """Two identities are one provider: a person says so, or (`by` is empty) a provider at the old address now states an id."""
+
+    known_provider: str
+    same_provider: str
+    by: str = ""
 
 
 class LeaseTaken(Struct, frozen=True, omit_defaults=True):
@@ -85,6 +106,24 @@ class PlanProposed(Struct, frozen=True, omit_defaults=True):
     cost: Json
     alternatives: tuple[Json, ...] = ()
     reasons: tuple[str, ...] = ()
+    proposed_by: str = ""
+    """`solver`, or the model's name; empty in journals of releases before 0.3.0."""
+    reasoning: str = ""
+    """The model's own, in its words."""
+
+
+class ModelAsked(Struct, frozen=True, omit_defaults=True):
+    """A model was asked, on behalf of the saga: what that cost, and what came of it."""
+
+    role: str
+    """Who asked: `planner`, or a validator's name."""
+    model: str
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+    cost_usd: float | None = None
+    """None where the model's prices are unknown."""
+    outcome: str = ""
 
 
 class PlanJudged(Struct, frozen=True, omit_defaults=True):
@@ -154,6 +193,13 @@ class OperationPlanned(Struct, frozen=True, omit_defaults=True):
     """A body asked for an operation for the first time."""
 
     operation: OperationSpec
+
+
+class PrerequisitesAdded(Struct, frozen=True, omit_defaults=True):
+    """A body that ran again lets a known operation come after more than before: it is undone before that, too (ADR-0005)."""
+
+    operation: str
+    prerequisites: tuple[str, ...]
 
 
 # -- forward ---------------------------------------------------------------------------------------------------------
@@ -428,8 +474,11 @@ class FieldsRedacted(Struct, frozen=True, omit_defaults=True):
 
 Event = (
     SagaBegun
+    | ProviderNamed
+    | SameProviderStated
     | LeaseTaken
     | PlanProposed
+    | ModelAsked
     | PlanJudged
     | PlanFoundInfeasible
     | ApprovalAsked
@@ -440,6 +489,7 @@ Event = (
     | PlanDisrupted
     | RepairGivenUp
     | OperationPlanned
+    | PrerequisitesAdded
     | AttemptStarted
     | OperationSucceeded
     | OperationRejected

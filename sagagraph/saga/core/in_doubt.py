@@ -21,7 +21,6 @@ from sagagraph.workflow.kind import ActionKind
 
 CLOCK_MARGIN_S = 1.0
 """How far our clock and a provider's may be apart where a deadline or a key's retention is counted on."""
-MAX_UNKNOWN_PROBES = 3
 PAUSED = "interrupted"
 """The code of the fault of a call that stopped to wait for something, and whose function would run from its top again."""
 
@@ -56,7 +55,7 @@ def seal(operation: Operation, now: float, *, may_claim: bool) -> Step:
         return _seal_by_deadline(operation, now)
     if operation.spec.has_probe and operation.probe is None:
         return _probe(operation, now)
-    if operation.probe is ProbeAnswer.UNKNOWN and operation.unknown_probes < MAX_UNKNOWN_PROBES:
+    if operation.probe is ProbeAnswer.UNKNOWN and _asks_again(operation):
         return _probe(operation, now)
     if may_claim and remembers_key(operation, now) and operation.claims < operation.spec.policy.compensation.max_attempts:
         return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id, claim=True)
@@ -124,7 +123,7 @@ def _settle_by_probe(operation: Operation, now: float, *, after_pivot: bool) -> 
     match operation.probe:
         case None:
             return _probe(operation, now)
-        case ProbeAnswer.UNKNOWN if operation.unknown_probes < MAX_UNKNOWN_PROBES:
+        case ProbeAnswer.UNKNOWN if _asks_again(operation):
             return _probe(operation, now)
         case ProbeAnswer.ABSENT if remembers_key(operation, now):
             return _repeat(operation, now, after_pivot=after_pivot)
@@ -147,7 +146,7 @@ def _seal_by_deadline(operation: Operation, now: float) -> Step:
         case ProbeAnswer.ABSENT:
             fault = operation.fault or Fault("given_up", "given up; nothing had landed by its deadline")
             return Record(OperationFailed(operation.id, fault, Via.PROBE))
-        case ProbeAnswer.UNKNOWN if operation.unknown_probes < MAX_UNKNOWN_PROBES:
+        case ProbeAnswer.UNKNOWN if _asks_again(operation):
             return _probe(operation, now)
         case _:
             return _hold(operation, f"{_probed(operation)} after its deadline")
@@ -171,11 +170,15 @@ def paused(operation: Operation) -> str:
 
 def _exhausted(operation: Operation, *, after_pivot: bool) -> Step:
     reason = "the attempts that its policy allows are used up"
-    if after_pivot:
+    if after_pivot or operation.spec.policy.retry.holds:
         return _hold(operation, reason)
     if not operation.has_effect:
         return Record(OperationFailed(operation.id, operation.fault or Fault("exhausted", reason)))
     return Record(OperationGivenUp(operation.id, reason))
+
+
+def _asks_again(operation: Operation) -> bool:
+    return operation.unknown_probes < operation.spec.policy.unknown_probes
 
 
 def _probe(operation: Operation, now: float) -> Step:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import sys
 import typing
 from collections.abc import Callable, Iterable
@@ -80,6 +81,8 @@ class Action:
     """Where the function was defined: two actions with the same name from different homes are different actions."""
     formerly: tuple[tuple[str, int], ...] = ()
     """Names and versions under which earlier releases journalled it."""
+    provider: str = ""
+    """The identity of the provider that it calls (docs/protocol.md rule 2a)."""
     needs_body: bool = False
     """Going forward, only the body that asks for it can run it; the registered action serves to undo and probe it."""
     _adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict, repr=False)
@@ -99,6 +102,7 @@ class Action:
             guarantees=self.guarantees.terms,
             has_probe=self.probe is not None,
             action_version=self.version,
+            provider_id=self.provider,
             **changes,
         )
 
@@ -132,7 +136,16 @@ def _no_number(constant: str) -> None:
     raise InvalidInputError(f"{constant} cannot be journalled: JSON has no such number")
 
 
-_READER = json.JSONDecoder(parse_constant=_no_number)
+def _distinct(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _value in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidInputError(f"two keys are both {twice!r} as JSON: a value would be lost")
+    return found
+
+
+_READER = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_distinct)
 
 
 def to_json(value: object) -> Json:
@@ -178,6 +191,10 @@ class Declaration(typing.TypedDict, total=False):
     """`reverse(request, result, call)` undoes a pivot that has landed."""
     undo_cost: Function
     """`undo_cost(request, result)` returns an `UndoCost` and changes nothing."""
+    provider: str
+    """Which provider it calls: an id that stays the same wherever the provider is reached, such as an account, or the origin of
+    its address. A saga that knows another one is refused or held (docs/protocol.md rule 2a).
+    """
     name: str
     version: int
     formerly: Iterable[str]
@@ -225,6 +242,7 @@ def _made(function: Function, names: dict[str, object], declared: Declaration) -
         result_type=result_type,
         home=f"{function.__module__}.{function.__qualname__}",
         formerly=_former_names(name, declared.get("formerly", ())),
+        provider=declared.get("provider", ""),
     )
     DECLARED.add(made)
     return made
@@ -309,6 +327,21 @@ class ActionRegistry:
     def knows(self, name: str, version: int) -> bool:
         return (name, version) in self._actions or (name, version) in self._renamed
 
+
+def warn_of_no_provider(made: Action) -> None:
+    """Log once in a process that an action with effects names no provider: after a restart another one may answer for it."""
+    if made.provider or made.kind is ActionKind.READ_ONLY or (made.home, made.name) in _WARNED_OF:
+        return
+    _WARNED_OF.add((made.home, made.name))
+    _LOG.warning(
+        "action %r has effects and names no provider: a saga that is resumed cannot tell whether the same one answers. "
+        'Name it: @action(provider="...")',
+        made.name,
+    )
+
+
+_LOG = logging.getLogger("sagagraph")
+_WARNED_OF: set[tuple[str, str]] = set()
 
 DECLARED = ActionRegistry()
 """Every action that this process has defined; an engine's own registry goes before it."""

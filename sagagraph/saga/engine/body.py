@@ -6,12 +6,18 @@ The body may be run again at any time: an operation that is in the journal retur
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import AbstractAsyncContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import count
 from types import TracebackType
 from typing import Any
+
+from immutables import Map
+from msgspec.structs import replace
 
 from sagagraph.errors import (
     InvalidInputError,
@@ -31,6 +37,7 @@ from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.engine.holder import SagaHolder
 from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.values import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,7 @@ class _Result:
 
 class BodySaga:
     """A saga driven by a body. Leaving the body commits; an exception compensates what committed, dependents first, and
-    propagates.
+    propagates. Entering a saga that had turned back finishes that, and raises what it failed with: the body does not run.
 
     Cancellation, Ctrl-C, SystemExit and errors of the machinery (`leaves_saga_open`) leave the saga open: run the body again.
     """
@@ -51,6 +58,7 @@ class BodySaga:
     def __init__(self, engine: SagaHolder, saga_id: str) -> None:
         self.id = checked_id(saga_id, "saga_id")
         self._engine = engine
+        self._number = next(_NUMBERS)
         self._holding: AbstractAsyncContextManager[Coordinator] | None = None
         self._coordinator: Coordinator | None = None
         self._forget()
@@ -65,6 +73,10 @@ class BodySaga:
         self._counts: dict[str, int] = {}
         self._frontier: dict[str, None] = {}
         """Completed operations that no other completed one depends on: what a new one comes after by default."""
+        self._numbered: set[str] = set()
+        before = self._coordinator.saga if self._coordinator else None
+        self._runs_again = before is not None and bool(before.operations)
+        self._numbered_before = _numbered_in(before) if before else {}
         self._results: dict[int, _Result] = {}
 
     async def __aenter__(self) -> BodySaga:
@@ -74,21 +86,14 @@ class BodySaga:
         self._coordinator = await holding.__aenter__()
         self._holding = holding
         self._forget()
-        self._coordinator.asked = self._asked
+        if not _takes_no_body(self._coordinator.saga):
+            self._coordinator.asked = self._asked
+            return self
         try:
-            self._check_can_run()
-        except SagaClosedError:
+            saga = await self._coordinator.until_quiet()
+            raise end_of(saga)
+        finally:
             await self._let_go()
-            raise
-        return self
-
-    def _check_can_run(self) -> None:
-        saga = self._running.saga
-        if saga.stage in (Stage.COMPENSATED, Stage.COMPENSATING, Stage.REVERSING) or saga.cancel_by:
-            raise SagaClosedError(
-                f"saga {self.id!r} is {status_of(saga).value} ({saga.turned_back_by or 'cancelled'}): begin another id",
-                saga_id=self.id,
-            )
 
     @property
     def status(self) -> SagaStatus:
@@ -120,15 +125,17 @@ class BodySaga:
             ConflictError: the journal has this id with another action or request.
             SagaClosedError: the saga was cancelled meanwhile.
         """
-        self._engine.register(action)
-        name = self._named(action, id)
-        prerequisites = tuple(self._frontier) if after is None else self._operations_of(after)
+        self._engine.register_of_program(action)
+        named = None if after is None else self._operations_of(after)
+        passed = tuple(_PASSED.get().get(self._number, ())) if named is None else named
+        spec = action.spec("", request, tuple(self._frontier) if named is None else named)
+        name = self._named(action, id, spec.inputs, passed)
         self._asked.add(name)
-        self._abandoned -= {name, *prerequisites}
+        self._abandoned -= {name, *spec.depends_on}
         self._outstanding[name] = action.name if id is None else None
         self._running.give(name, action)
         try:
-            planned = c.PlanOperation(action.spec(name, request, prerequisites), action.formerly)
+            planned = c.PlanOperation(replace(spec, id=name), action.formerly, passed, insists=named is not None)
             saga = await self._running.tell_until(planned, lambda state: is_over(state, name), operation=name)
         except asyncio.CancelledError:
             if action.kind is ActionKind.COMPENSATABLE:  # the body may go on without its result, so it must not commit unnoticed
@@ -138,7 +145,7 @@ class BodySaga:
             del self._outstanding[name]
         return self._result(saga, saga.operations[name], action)
 
-    def _named(self, action: Action, given: str | None) -> str:
+    def _named(self, action: Action, given: str | None, inputs: Json, after: Collection[str]) -> str:
         if given is not None:
             if checked_id(given, "id") in self._outstanding:
                 raise InvalidInputError(f"operation {given!r} is being run already", field="id")
@@ -148,9 +155,26 @@ class BodySaga:
                 f"another run of {action.name!r} is outstanding: give each its own id=, to tell them apart when resumed",
                 field="id",
             )
-        self._counts[action.name] = self._counts.get(action.name, 0) + 1
-        own = f"{action.name}-{self._counts[action.name]}"
+        own = self._numbered_name(action, inputs, after)
+        self._numbered.add(own)
         return own if own in self._running.saga.operations else self._named_formerly(action) or own
+
+    def _numbered_name(self, action: Action, inputs: Json, after: Collection[str]) -> str:
+        """Return the name that this call had when the body ran before, or the next number.
+
+        Which of two tasks asks first may differ from run to run, and must not decide which number each of them gets: what counts
+        is the request, and what the operation comes after.
+        """
+        if before := self._numbered_before and self._numbered_before.get(_request_of(action.name, inputs)):
+            alike = next((each for each in before if not _unlike(each, after)), None)
+            found = alike or min(before, key=lambda each: _unlike(each, after))
+            before.remove(found)
+            return found.id
+        number = self._counts.get(action.name, 0)
+        while (own := f"{action.name}-{number + 1}") in self._numbered:
+            number += 1
+        self._counts[action.name] = number
+        return own
 
     def _named_formerly(self, action: Action) -> str | None:
         """Return the next operation that an earlier release journalled for this call, under the action's name at that time."""
@@ -181,8 +205,18 @@ class BodySaga:
             for each in operation.spec.depends_on:
                 self._frontier.pop(each, None)
             self._frontier[operation.id] = None
+            if self._runs_again:
+                self._pass(operation)
             return result
         raise failure_of(saga, operation)
+
+    def _pass(self, operation: Operation) -> None:
+        """Note that this task, and what it starts from now on, comes after `operation`."""
+        passed = _PASSED.get()
+        earlier = passed.get(self._number, _NOTHING_PASSED)
+        for each in operation.spec.depends_on:
+            earlier = earlier.delete(each) if each in earlier else earlier
+        _PASSED.set(passed.set(self._number, earlier.set(operation.id, None)))
 
     # -- the end of the body -----------------------------------------------------------------------------------------
 
@@ -198,6 +232,8 @@ class BodySaga:
             await self._let_go()
 
     async def _let_go(self) -> None:
+        if self._number in (passed := _PASSED.get()):
+            _PASSED.set(passed.delete(self._number))
         holding, self._holding = self._holding, None
         if holding is not None:
             await holding.__aexit__(None, None, None)
@@ -224,6 +260,30 @@ class BodySaga:
             exc.add_note(f"saga {self.id!r} is {status_of(saga).value}")
 
 
+_NUMBERS = count(1)
+_NOTHING_PASSED: Map[str, None] = Map()
+_NOWHERE: Map[int, Map[str, None]] = Map()
+_PASSED = ContextVar("sagagraph_passed", default=_NOWHERE)
+"""Body → what the running task has for certain passed in it: other tasks of the body may be ahead or behind by chance."""
+
+
+def _numbered_in(saga: Saga) -> dict[tuple[str, str], list[Operation]]:
+    """Return the operations that earlier runs of the body named by a number, by what they ask for."""
+    found: dict[tuple[str, str], list[Operation]] = {}
+    for each in saga.in_order():
+        if each.id.removeprefix(f"{each.spec.action}-").isdecimal():
+            found.setdefault(_request_of(each.spec.action, each.spec.inputs), []).append(each)
+    return found
+
+
+def _request_of(action: str, inputs: Json) -> tuple[str, str]:
+    return action, json.dumps(inputs, sort_keys=True)
+
+
+def _unlike(operation: Operation, after: Collection[str]) -> int:
+    return len(set(operation.spec.depends_on).symmetric_difference(after))
+
+
 def failure_of(saga: Saga, operation: Operation) -> SagaGraphError:
     """Return the reason why `operation`, which is over, returned nothing."""
     fault = operation.fault
@@ -237,6 +297,22 @@ def failure_of(saga: Saga, operation: Operation) -> SagaGraphError:
     if operation.failed or operation.status is OperationStatus.SKIPPED or saga.stage is Stage.RUNNING:
         return OperationFailedError(f"saga {saga.id!r}: operation {operation.id!r} failed: {why}", **ids)
     return SagaClosedError(f"saga {saga.id!r} is {status_of(saga).value}: {saga.turned_back_by or 'cancelled'}", **ids)
+
+
+def _takes_no_body(saga: Saga) -> bool:
+    return saga.stage in (Stage.COMPENSATED, Stage.COMPENSATING, Stage.REVERSING) or saga.cancel_by is not None
+
+
+def end_of(saga: Saga) -> SagaGraphError:
+    """Return what a quiet saga that turned back failed with: the operation's error, if the body had let that through."""
+    status, fault = status_of(saga), saga.body_fault
+    if status in (SagaStatus.HELD, SagaStatus.STUCK):
+        return open_end_of(saga)
+    for each in saga.in_order() if fault else ():
+        if each.failed and fault and str(failure := failure_of(saga, each)) == fault.message:
+            return failure
+    why = f"{fault.code}: {fault.message}" if fault else saga.turned_back_by or "cancelled"
+    return SagaClosedError(f"saga {saga.id!r} is {status.value} ({why}): begin another id", saga_id=saga.id)
 
 
 def open_end_of(saga: Saga) -> SagaGraphError:

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager
-from contextvars import copy_context
 from datetime import UTC, datetime
 from functools import partial
 from random import Random
 from typing import Any
 
 from sagagraph.context.slice import ContextSlice
-from sagagraph.errors import InvalidInputError, Refused, SagaGraphError, words_of
+from sagagraph.errors import InvalidInputError, ProviderError, Refused, SagaGraphError, words_of
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.call import Call, Purpose
 from sagagraph.saga.core.events import Fault, ProbeAnswer
@@ -25,6 +24,7 @@ from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, 
 from sagagraph.saga.core.steps import Verify
 from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.call import Paused, Probe, enter_call
+from sagagraph.saga.engine.threads import in_thread
 from sagagraph.saga.engine.validation import augmented_output
 from sagagraph.saga.telemetry.holding import Telemetry
 from sagagraph.validators.protocol import Validator, judge
@@ -37,21 +37,19 @@ AroundCall = Callable[[Call], AbstractAsyncContextManager[None]]
 
 
 class Effects:
-    """Performs the calls of one engine. `executor` runs functions that are not coroutines.
+    """Performs the calls of one engine.
 
     `check_held` raises `SupersededError` if this worker no longer holds the saga with that id.
     """
 
     def __init__(
         self,
-        executor: Executor,
         random: Random,
         clock: Callable[[], float],
         around_call: AroundCall,
         check_held: Callable[[str], Awaitable[None]],
         telemetry: Telemetry,
     ) -> None:
-        self._executor = executor
         self._check_held = check_held
         self._telemetry = telemetry
         self._around_call = around_call
@@ -69,20 +67,22 @@ class Effects:
                 result = await self._called(call, self._left(operation.deadline), action.execute, request, call)
                 output = to_json(result)
         except Refused as exc:
-            return c.ActionRefused(operation.id, Fault(exc.code, words_of(exc)), exc.transient, self._random.random())
+            fault = Fault(exc.code, words_of(exc))
+            return c.ActionRefused(operation.id, fault, exc.transient, self._random.random(), _after_s(exc))
         except Paused as exc:
             return c.ActionPaused(operation.id, words_of(exc))
         except Exception as exc:  # noqa: BLE001 - any other ending is in doubt, whatever it was
-            return c.ActionLost(operation.id, _fault_of(exc), self._random.random())
+            return c.ActionLost(operation.id, _fault_of(exc), self._random.random(), _after_s(exc))
         output, verdicts = await self._judged_output(saga, operation, action, output)
         return c.ActionReplied(operation.id, output, verdicts)
 
     async def run_probe(self, saga: Saga, operation: Operation, action: Action) -> c.ProbeAnswered:
         asked_at = max(self._clock(), saga.last_at)
-        said, output = await self._probed(saga, operation, action)
+        said, output, after_s = await self._probed(saga, operation, action)
         judged = operation.undo is None and said.answer is ProbeAnswer.LANDED
         output, verdicts = await self._judged_output(saga, operation, action, output) if judged else (output, ())
-        return c.ProbeAnswered(operation.id, said.answer, output, said.detail, verdicts, self._random.random(), asked_at)
+        draw = self._random.random()
+        return c.ProbeAnswered(operation.id, said.answer, output, said.detail, verdicts, draw, asked_at, after_s)
 
     async def run_undo(self, saga: Saga, operation: Operation, action: Action, deadline: float) -> c.Command:
         if operation.undo is None:
@@ -99,9 +99,10 @@ class Effects:
                 result = await self._called(call, self._left(deadline), function, request, *done, call)
                 output = to_json(result)
         except Refused as exc:
-            return c.UndoRefused(operation.id, Fault(exc.code, words_of(exc)), exc.transient, self._random.random())
+            fault = Fault(exc.code, words_of(exc))
+            return c.UndoRefused(operation.id, fault, exc.transient, self._random.random(), _after_s(exc))
         except Exception as exc:  # noqa: BLE001 - any other ending is in doubt, whatever it was
-            return c.UndoLost(operation.id, _fault_of(exc), self._random.random())
+            return c.UndoLost(operation.id, _fault_of(exc), self._random.random(), _after_s(exc))
         return c.UndoReplied(operation.id, output)
 
     async def verify(self, saga: Saga, step: Verify, find: Callable[[Operation], Action | None]) -> c.Verified:
@@ -112,7 +113,7 @@ class Effects:
             action = find(operation)
             if action is None:
                 return name, ProbeAnswer.UNKNOWN
-            said, _output = await self._probed(saga, operation, action)
+            said, _output, _after_s = await self._probed(saga, operation, action)
             return name, said.answer
 
         answers = dict(await asyncio.gather(*(one(name) for name in step.operations)))
@@ -120,7 +121,8 @@ class Effects:
 
     # -- one call ----------------------------------------------------------------------------------------------------
 
-    async def _probed(self, saga: Saga, operation: Operation, action: Action) -> tuple[Probe, Json]:
+    async def _probed(self, saga: Saga, operation: Operation, action: Action) -> tuple[Probe, Json, float]:
+        """Ask what became of it. Returns also how long the provider wants to be left alone before it is asked again."""
         timeout_s = operation.spec.policy.timeout_s
         key = operation_key(saga.id, operation)
         call = _call(saga, operation, key, operation.attempts, self._clock() + timeout_s, Purpose.PROBE)
@@ -131,35 +133,42 @@ class Effects:
                 if not isinstance(said, Probe):
                     raise TypeError(f"the probe returned a {type(said).__name__}, not a Probe")
                 asked.answered(said.answer.value)
-                return said, to_json(said.result)
+                return said, to_json(said.result), 0.0
         except Exception as exc:  # noqa: BLE001 - a probe that fails knows nothing
             fault = _fault_of(exc)
-            return Probe.unknown(f"{fault.code}: {fault.message}"), None
+            return Probe.unknown(f"{fault.code}: {fault.message}"), None, _after_s(exc)
 
     async def _called(self, call: Call, timeout_s: float, function: Callable[..., Any] | None, *arguments: object) -> Any:
-        """Call within `timeout_s`. A function that is not a coroutine cannot be interrupted: it may still land after the
-        time-out.
+        """Call within `timeout_s`. A function that is not a coroutine cannot be interrupted, and a coroutine may refuse to be: it
+        is abandoned, and may still land after the time-out.
         """
         if function is None:
             raise TypeError("this action has no such function")
         if timeout_s <= 0:  # this process was frozen after the intent: others may rely on its deadline by now
             raise TimeoutError("its time was over before it could start")
         enter_call(call)
+        running = asyncio.create_task(self._under_way(call, function, arguments), name=f"call {call.idempotency_key}")
         try:
-            async with asyncio.timeout(timeout_s), self._around_call(call):
-                if call.purpose is not Purpose.PROBE:
-                    await self._check_held(call.saga_id)
-                if inspect.iscoroutinefunction(function):
-                    return await function(*arguments)
-                loop = asyncio.get_running_loop()
-                answer = await loop.run_in_executor(self._executor, copy_context().run, function, *arguments)
-                return await _awaited(answer)
-        except (Exception, KeyboardInterrupt, SystemExit):
+            await asyncio.wait({running}, timeout=timeout_s)
+        except asyncio.CancelledError:
+            await _stopped(running)
             raise
-        except BaseException as exc:
-            if isinstance(exc, asyncio.CancelledError) and _is_cancelled_from_outside():
-                raise
-            raise RuntimeError(f"it ended with {type(exc).__name__}") from exc
+        if not running.done() and not await _stopped(running):
+            raise TimeoutError("no answer in time, and it does not stop")
+        if running.cancelled():
+            raise TimeoutError if running.cancelling() else RuntimeError("it ended with CancelledError")
+        failure = running.exception()
+        if failure is None or isinstance(failure, (Exception, KeyboardInterrupt, SystemExit)):
+            return running.result()
+        raise RuntimeError(f"it ended with {type(failure).__name__}") from failure
+
+    async def _under_way(self, call: Call, function: Callable[..., Any], arguments: tuple[object, ...]) -> Any:
+        async with self._around_call(call):
+            if call.purpose is not Purpose.PROBE:
+                await self._check_held(call.saga_id)
+            if inspect.iscoroutinefunction(function):
+                return await function(*arguments)
+            return await _awaited(await in_thread(function, *arguments))
 
     def _left(self, deadline: float) -> float:
         return deadline - self._clock()
@@ -178,10 +187,28 @@ class Effects:
         return verdict
 
 
-def _is_cancelled_from_outside() -> bool:
-    """Tell whether the cancellation came from outside, rather than from inside the call, which is no reason to stop."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+_GRACE_S = 1.0
+"""A call that is told to stop may clean up for so long; then nobody waits for it any more."""
+_ABANDONED: set[asyncio.Task[Any]] = set()
+
+
+async def _stopped(running: asyncio.Task[Any]) -> bool:
+    """Cancel a call, and tell whether it has ended. One that goes on nevertheless keeps neither its saga nor the process."""
+    running.cancel()
+    try:
+        await asyncio.wait({running}, timeout=_GRACE_S)
+    finally:  # also when whoever waits here is told to stop once more
+        if not running.done():
+            _ABANDONED.add(running)
+            running.add_done_callback(_forgotten)
+            asyncio._unregister_task(running)  # or the end of the event loop would wait for it
+    return running.done()
+
+
+def _forgotten(abandoned: asyncio.Task[Any]) -> None:
+    _ABANDONED.discard(abandoned)
+    if not abandoned.cancelled():
+        abandoned.exception()  # looked at: it is in doubt already, whatever it was
 
 
 async def _awaited(answer: object) -> Any:
@@ -200,6 +227,12 @@ def _call(saga: Saga, operation: Operation, key: str, attempt: int, deadline: fl
         deadline=datetime.fromtimestamp(deadline, UTC),
         purpose=purpose,
     )
+
+
+def _after_s(exc: Exception) -> float:
+    """Return how long the provider asks to be left alone, in seconds."""
+    asked = exc.retry_after_s if isinstance(exc, Refused | ProviderError) else None
+    return asked if asked is not None and math.isfinite(asked) and asked > 0 else 0.0
 
 
 def _fault_of(exc: Exception) -> Fault:

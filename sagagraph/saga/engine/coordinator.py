@@ -19,6 +19,7 @@ from sagagraph.errors import DrainedError, NotAllowedError, SagaGraphError, Stor
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.decide.decide import decide, intent
+from sagagraph.saga.core.decide.providers import is_elsewhere, why_elsewhere
 from sagagraph.saga.core.evolve.evolve import evolve
 from sagagraph.saga.core.in_doubt import paused, settles_itself
 from sagagraph.saga.core.next_steps import is_quiet, next_steps
@@ -44,7 +45,7 @@ class Observer(Protocol):
 
 class Coordinator:
     """Coordinator of one saga. `reverse` undoes the saga by another one and returns when that one has ended
-    (docs/protocol.md rule 5).
+    (docs/protocol.md rule 5). `first`: commands that are decided before the first effect.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Coordinator:
         clock: Callable[[], float],
         lease_ttl_s: float,
         reverse: Callable[[Saga], Awaitable[c.Command]],
+        first: tuple[c.Command, ...] = (),
         observers: tuple[Observer, ...] = (),
         on_failure: Callable[[SagaGraphError], None] = lambda _exc: None,
     ) -> None:
@@ -77,7 +79,7 @@ class Coordinator:
         """While a body runs: what it has asked for so far. The action of anything else may still be to come."""
         self.heard = saga.last_request
         """The highest number of a request that has come to our ears."""
-        self._inbox: list[_Arrival] = []
+        self._inbox: list[_Arrival] = [_Arrival(each) for each in first]
         self._unwritten: list[e.Entry] = []
         """Part of `saga` already, and of the journal with the next commit."""
         self._unwritten_of: list[c.Command] = []
@@ -317,6 +319,8 @@ class Coordinator:
             action = self._action_of(operation)
         except UnknownActionError as exc:
             return c.ActionMissing(operation.id, str(exc))
+        if is_elsewhere(saga, operation, action.provider):
+            return c.ActionMissing(operation.id, why_elsewhere(operation, action.provider))
         only_by_body = isinstance(step, CallAction) and not step.claim and (action.needs_body or paused(operation))
         if only_by_body and operation.id not in self._given:
             return c.ActionMissing(operation.id, "only its body can run it again: run that")
@@ -351,9 +355,10 @@ class Coordinator:
 
     def _action_or_none(self, operation: Operation) -> Action | None:
         try:
-            return self._action_of(operation)
+            action = self._action_of(operation)
         except UnknownActionError:
             return None
+        return None if is_elsewhere(self.saga, operation, action.provider) else action
 
     async def _sleep_until(self, wake_at: float) -> None:
         """Sleep until a command or the answer to a call arrives; answers become commands of the next turn."""
@@ -454,12 +459,22 @@ def _operation_of(event: e.Event) -> str | None:
 
 
 def _command_of(request: Request) -> c.Command:
-    if request.kind is RequestKind.CANCEL:
-        return c.Cancel(request.by, request.number)
-    data = request.data
-    if not isinstance(data, dict):
-        raise StoreError(f"request {request.number} is damaged")
-    return c.Resolve(str(data["operation"]), e.Resolution(data["resolution"]), request.by, data.get("output"), request.number)
+    """Return what a request asks for. One that cannot be read is refused in the journal, by name, and holds up nobody."""
+    if request.damage:
+        return c.RefuseRequest(request.number, f"request {request.number} cannot be read: {request.damage}")
+    match request.kind, request.data:
+        case RequestKind.CANCEL, _:
+            return c.Cancel(request.by, request.number)
+        case RequestKind.RESOLVE, {"operation": str(operation), "resolution": str(said), **rest} if said in _RESOLUTIONS:
+            return c.Resolve(operation, e.Resolution(said), request.by, rest.get("output"), request.number)
+        case RequestKind.RESOLVE, _:
+            why = "it names no operation, or no resolution that this release knows"
+        case _:
+            why = f"its kind is {request.kind!r}, which this release does not know"
+    return c.RefuseRequest(request.number, f"request {request.number} cannot be read: {why}")
+
+
+_RESOLUTIONS = frozenset(e.Resolution)
 
 
 def _note_of(saga: Saga, command: c.Command) -> Note | None:

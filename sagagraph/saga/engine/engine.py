@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,8 @@ from sagagraph.saga.engine.reversal import plan_reversal
 from sagagraph.saga.engine.synchronous import LoopThread, SyncSaga
 from sagagraph.saga.engine.views.preview import CancelPreview, preview_cancel
 from sagagraph.saga.engine.views.view import SagaView, view_of
-from sagagraph.saga.stores.port import Headline, RequestKind
+from sagagraph.saga.stores.guards.durability import Durability
+from sagagraph.saga.stores.port import Headline, RequestKind, SagaStore
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.workflow.values import Json
 
@@ -46,13 +48,18 @@ class Engine(SagaHolder):
     """One process's access to a store. Make it with `Engine.open`; several engines may share a store."""
 
     @staticmethod
-    def open(store_url: str, **options: Any) -> EngineOpening:
+    def open(store_url: str, *, create: bool = True, unsafe_durability: bool = False, **options: Any) -> EngineOpening:
         """Open `sqlite:///FILE`, `postgresql://…` or `memory:`; use it with `async with`, or with `with` for the synchronous
-        form.
+        form. With `create`, a store that is not there is made.
 
-        Raises `InvalidInputError` for an unknown kind of URL, `StoreError` for a store that cannot be opened.
+        A database whose settings let it lose what it has acknowledged is refused. `unsafe_durability`, for tests only, leaves
+        the settings as they are: a crash may then make effects happen twice.
+
+        Raises `InvalidInputError` for an unknown kind of URL, `MissingStoreError` without `create`, `StoreError` for a store
+        that cannot be opened.
         """
-        return EngineOpening(store_url, options)
+        durability = Durability.UNSAFE if unsafe_durability else Durability.CHECKED
+        return EngineOpening(partial(open_store, store_url, create=create, durability=durability), options)
 
     def saga(self, saga_id: str) -> BodySaga:
         """Begin a saga, or run it again; the body of an `async with` runs its operations."""
@@ -198,6 +205,7 @@ class Engine(SagaHolder):
         """
         saga = await self.load(saga_id)
         check_not_redacted(saga)
+        await self.check_provider(saga_id)
         if preview:
             return await preview_cancel(saga, self.find)
         check_cancellable(saga)
@@ -275,14 +283,14 @@ class Engine(SagaHolder):
 class EngineOpening:
     """Result of `Engine.open`: enter it with `async with`, or with `with` from code without an event loop."""
 
-    def __init__(self, store_url: str, options: dict[str, Any]) -> None:
-        self._url = store_url
+    def __init__(self, open_it: Callable[[], Awaitable[SagaStore]], options: dict[str, Any]) -> None:
+        self._open = open_it
         self._options = options
         self._engine: Engine | None = None
         self._sync: SyncEngine | None = None
 
     async def __aenter__(self) -> Engine:
-        self._engine = Engine(await open_store(self._url), **self._options)
+        self._engine = Engine(await self._open(), **self._options)
         return self._engine
 
     async def __aexit__(self, *_exc: object) -> None:

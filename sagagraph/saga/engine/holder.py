@@ -6,28 +6,42 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
 from random import Random
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from sagagraph.errors import BusyError, ConflictError, DrainedError, InvalidInputError, SagaGraphError, SupersededError
+from sagagraph.errors import (
+    BusyError,
+    ConflictError,
+    DrainedError,
+    InvalidInputError,
+    ProviderMismatchError,
+    RetiredError,
+    SagaGraphError,
+    SupersededError,
+    UnknownActionError,
+    UnknownSagaError,
+)
 from sagagraph.saga.core import commands as c
-from sagagraph.saga.core.amendments import AMENDMENT, amendment_in, is_amendment_id
+from sagagraph.saga.core.amendments import AMENDMENT, amendment_in, is_amendment_id, parent_of
+from sagagraph.saga.core.decide.decide import decide
 from sagagraph.saga.core.decide.people import why_not_cancelled
+from sagagraph.saga.core.decide.providers import ProviderHere, is_elsewhere, recognised, why_elsewhere
+from sagagraph.saga.core.dependencies import is_closed
 from sagagraph.saga.core.events import Driver, Entry, SagaBegun
-from sagagraph.saga.core.evolve.evolve import fold
+from sagagraph.saga.core.evolve.evolve import evolve, fold
 from sagagraph.saga.core.redaction import is_redacted
 from sagagraph.saga.core.reversals import REVERSAL, REVERSING, original_id, reversal_id
-from sagagraph.saga.core.state import Saga, Stage
-from sagagraph.saga.engine.actions import DECLARED, Action, ActionRegistry
+from sagagraph.saga.core.state import Operation, Saga, Stage
+from sagagraph.saga.engine.actions import DECLARED, Action, ActionRegistry, warn_of_no_provider
 from sagagraph.saga.engine.calls import AroundCall, Effects
 from sagagraph.saga.engine.coordinator import Coordinator, Observer
 from sagagraph.saga.engine.leases import LeaseKeeper
 from sagagraph.saga.engine.reversal import plan_reversal, reversing_action
 from sagagraph.saga.engine.views.view import Account
+from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.saga.stores.owner import this_owner
 from sagagraph.saga.stores.port import Lease, SagaStore
 from sagagraph.saga.telemetry.holding import Telemetry
@@ -40,7 +54,6 @@ LEASE_TTL_S = 4.0
 DRAIN_S = 10.0
 """A worker that is told to stop lets what is out end for so long."""
 POLL_S = 0.1
-_THREADS = 32
 
 
 class SagaHolder:
@@ -69,15 +82,17 @@ class SagaHolder:
         self._clock = clock
         self._ttl_s = lease_ttl_s
         self._observers = tuple(observers)
-        self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="sagagraph-call")
         self.telemetry = Telemetry(tracer)
         jitter = random or Random()  # noqa: S311 - jitter needs no secrecy
-        self._effects = Effects(self._threads, jitter, clock, around_call, self._check_held, self.telemetry)
+        self._effects = Effects(jitter, clock, around_call, self._check_held, self.telemetry)
         self._owner = this_owner(uuid.uuid4().hex[:8])
+        self._providers: dict[str, ProviderHere] = {}
+        """Domain → the provider that its actions call here."""
         self._entered: set[str] = set()
         self._held: dict[str, Coordinator] = {}
         self._is_draining = False
-        self._keeper = LeaseKeeper(store, self._held, clock=clock, lease_ttl_s=lease_ttl_s)
+        report = self.telemetry.stumbled
+        self._keeper = LeaseKeeper(store, self._held, clock=clock, lease_ttl_s=lease_ttl_s, report=report)
 
     async def drain(self, within_s: float = DRAIN_S) -> None:
         """Prepare for a shutdown: begin nothing, let calls under way end (for at most this long), journal them, release all
@@ -94,13 +109,22 @@ class SagaHolder:
             await coordinator.stop()
         self._held.clear()
         self._keeper.stop()
-        self._threads.shutdown(wait=False, cancel_futures=True)
         await self.store.close()
 
     # -- actions -----------------------------------------------------------------------------------------------------
 
     def register(self, action: Action) -> None:
         self._actions.add(action)
+
+    def register_of_program(self, action: Action) -> None:
+        """Register an action that a program brings; logs, once, that one with effects names no provider."""
+        self.register(action)
+        if not isinstance(self.store, MemorySagaStore):  # what is kept in memory is never resumed
+            warn_of_no_provider(action)
+
+    def work_with(self, domain: str, provider: ProviderHere) -> None:
+        """Have sagas of this domain work with this provider: those that know another one are refused from now on."""
+        self._providers[domain] = provider
 
     def find(self, name: str, version: int) -> Action:
         """Return the action with that name. Raises `UnknownActionError`."""
@@ -117,18 +141,21 @@ class SagaHolder:
         """Be the saga's only writer for a while; with `begin`, begin it if no saga has this id.
 
         With `wait`, waits for a dead worker's lease to expire. Raises `BusyError` if another worker holds it, `UnknownSagaError`,
-        and `ConflictError` if the saga was begun with something else.
+        `ConflictError` if the saga was begun with something else, `ProviderMismatchError` if it works with another provider.
         """
         async with self._one_at_a_time(saga_id, wait=wait):
             if self._is_draining:
                 raise DrainedError(f"saga {saga_id!r}: this worker was told to stop; resume it elsewhere", saga_id=saga_id)
+            await self._check_family(saga_id, begin)
+            begin = begin and self._with_provider(begin)
             lease = (begin and await self._created(saga_id, begin)) or await self._take(
                 saga_id, wait=wait, looks_again=looks_again
             )
             saga = await self.load(saga_id)
             if saga.epoch != lease.epoch:
                 raise SupersededError(f"saga {saga_id!r} was taken over by another worker", saga_id=saga_id)
-            async with self._coordinated(saga, lease) as coordinator:
+            first = await self._recognised(saga, lease)
+            async with self._coordinated(saga, lease, first) as coordinator:
                 yield coordinator
 
     @asynccontextmanager
@@ -146,7 +173,7 @@ class SagaHolder:
             self._entered.discard(saga_id)
 
     @asynccontextmanager
-    async def _coordinated(self, saga: Saga, lease: Lease) -> AsyncIterator[Coordinator]:
+    async def _coordinated(self, saga: Saga, lease: Lease, first: tuple[c.Command, ...]) -> AsyncIterator[Coordinator]:
         telling = self.telemetry.begin(saga, self._owner)
         coordinator = Coordinator(
             saga,
@@ -157,6 +184,7 @@ class SagaHolder:
             clock=self._clock,
             lease_ttl_s=self._ttl_s,
             reverse=self._reverse,
+            first=first,
             observers=(*self._observers, telling.observe) if telling.has_listeners else self._observers,
             on_failure=telling.failed,
         )
@@ -190,7 +218,7 @@ class SagaHolder:
             with suppress(ConflictError):  # another process was faster: compare with what it began
                 return await self.store.create(saga_id, begun, stage=stage, owner=self._owner, ttl_s=self._ttl_s)
         first = (await self.store.read(saga_id))[0].event
-        if not isinstance(first, SagaBegun) or replace(first, approved_by=begun.approved_by) != begun:
+        if not isinstance(first, SagaBegun) or not _asks_for_the_same(first, begun):
             was_redacted = isinstance(first, SagaBegun) and is_redacted(first.request)
             another = "a request that is redacted now" if was_redacted else "another request"
             raise ConflictError(f"saga {saga_id!r} exists with {another}; use another id", saga_id=saga_id)
@@ -208,6 +236,88 @@ class SagaHolder:
 
     def _give_up_at(self, *, wait: bool) -> float:
         return self._clock() + (self._ttl_s + 1.0 if wait else 0.0)
+
+    # -- providers ---------------------------------------------------------------------------------------------------
+
+    async def check_provider(self, saga_id: str) -> None:
+        """Raises `ProviderMismatchError` if the saga works with another provider than the one that is here."""
+        await self._check_family(saga_id, None)
+
+    async def recognise(self, saga_id: str, *, stated_by: str) -> None:
+        """Journal that the provider here is the one that this saga, its amendment and its reversal work with, at another address.
+
+        Raises `ProviderMismatchError` where both state ids of their own, and those differ.
+        """
+        saga = await self.load(saga_id)
+        family = [await self.load(each) for each in saga_and_family(saga) if await self.store.headline(each) is not None]
+        for each in family:
+            await self._record(each.id, self._commands_for(each, stated_by))
+
+    async def same_provider(self, saga_id: str, was: str, now: str, *, by: str = "user") -> None:
+        """Journal a person's statement that provider `now` is the one that the saga's operations were planned with as `was`."""
+        await self._record(saga_id, (c.StateSameProvider(was, now, by),))
+
+    async def _record(self, saga_id: str, commands: tuple[c.Command, ...]) -> None:
+        """Journal what follows from these commands, and start nothing."""
+        if not commands:
+            return
+        async with self._one_at_a_time(saga_id, wait=True):
+            lease = await self._take(saga_id, wait=True, looks_again=True)
+            saga = await self.load(saga_id)
+            entries: list[Entry] = []
+            for command in commands:
+                for event in decide(saga, command, self._clock()):
+                    entries.append(Entry(saga.version + 1, lease.epoch, max(self._clock(), saga.last_at), event))
+                    saga = evolve(saga, entries[-1])
+            if entries:
+                await self.store.append(lease, entries, stage=saga.headline_stage)
+            await self.store.release(lease)
+
+    async def _check_family(self, saga_id: str, begin: SagaBegun | None) -> None:
+        """Compare the provider that is here with that of the saga, and of the saga that it undoes or changes, before taking it.
+
+        A body brings actions of its own: they are compared as it asks for them.
+        """
+        if begin is not None and begin.driver is Driver.BODY:
+            return
+        parent = parent_of(saga_id) or (saga_id.removesuffix(REVERSAL) if saga_id.endswith(REVERSAL) else None)
+        for each in (parent, saga_id):
+            if each is not None and (begin is None or await self.store.headline(each) is not None):
+                with suppress(RetiredError, UnknownSagaError):
+                    saga = await self.load(each)
+                    self._commands_for(saga)
+                    for operation in saga.operations.values():
+                        self._check_operation(saga, operation)
+
+    async def _recognised(self, saga: Saga, lease: Lease) -> tuple[c.Command, ...]:
+        """Return what its journal must say of the provider before anything goes out; lets go of it if that is another one."""
+        try:
+            return self._commands_for(saga)
+        except ProviderMismatchError:
+            await self.store.release(lease)
+            raise
+
+    def _commands_for(self, saga: Saga, stated_by: str = "") -> tuple[c.Command, ...]:
+        here = self._providers.get(saga.domain)
+        return () if here is None else recognised(saga, here, stated_by=stated_by)
+
+    def _check_operation(self, saga: Saga, operation: Operation) -> None:
+        if saga.domain in self._providers or is_closed(operation):
+            return
+        with suppress(UnknownActionError):
+            provider = self.find(operation.spec.action, operation.spec.action_version).provider
+            if is_elsewhere(saga, operation, provider):
+                raise ProviderMismatchError(
+                    f"saga {saga.id!r}: operation {operation.id!r}: {why_elsewhere(operation, provider)}",
+                    saga_id=saga.id,
+                    known=operation.spec.provider_id,
+                    found=provider,
+                    operation_id=operation.id,
+                )
+
+    def _with_provider(self, begun: SagaBegun) -> SagaBegun:
+        here = self._providers.get(begun.domain)
+        return begun if here is None else replace(begun, provider_id=here.identity, provider_url=here.url)
 
     # -- journals ----------------------------------------------------------------------------------------------------
 
@@ -243,3 +353,14 @@ class SagaHolder:
             return c.HoldReversal(f"its reversal {child!r} is held at {held}: resolve that, and resume")
         outputs = {original_id(each.id): each.output for each in ended.in_order()}
         return c.EndReversal(outputs, tuple(f"{name}: cannot be undone" for name in plan.lasting))
+
+
+def saga_and_family(saga: Saga) -> tuple[str, ...]:
+    """Return the ids of a saga, and of those that undo or change it."""
+    return tuple(each for each in (saga.id, saga.amending and saga.amending.saga, saga.reversal) if each)
+
+
+def _asks_for_the_same(first: SagaBegun, begun: SagaBegun) -> bool:
+    """Tell whether a saga was begun as it would be now. Who approved it in advance, and where its provider is, may differ."""
+    surroundings = {"approved_by": begun.approved_by, "provider_id": begun.provider_id, "provider_url": begun.provider_url}
+    return replace(first, **surroundings) == begun

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 from alembic import command
@@ -15,12 +16,19 @@ from sagagraph.saga.stores.tables import engine_of
 LOCK = 0x5A6A_6EAF
 """Of PostgreSQL's advisory locks, ours: any number will do that nobody else takes."""
 _BEGIN = {"sqlite": "BEGIN IMMEDIATE", "postgresql": f"SELECT pg_advisory_xact_lock({LOCK})"}
+_ONE_AT_A_TIME = threading.Lock()
+"""Alembic keeps the migration under way in its own modules: two threads at once mix them up, or crash the process."""
 
 
 def upgrade(store_url: str) -> None:
-    """Upgrade the tables. Safe to repeat, and to run in several processes at once: the loser of a race finds nothing left
-    to do.
+    """Upgrade the tables. Safe to repeat, and to run in several threads and processes at once: the loser of a race finds nothing
+    left to do.
     """
+    with _ONE_AT_A_TIME:
+        _upgrade(store_url)
+
+
+def _upgrade(store_url: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     engine, where = engine_of(store_url)

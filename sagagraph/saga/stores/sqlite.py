@@ -16,10 +16,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sagagraph.errors import InvalidInputError, SagaGraphError, StoreError
+from sagagraph.errors import InvalidInputError, LostStoreError, SagaGraphError, StoreError
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import EventParameters, Fenced, Job, Work
-from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore
+from sagagraph.saga.stores.guards.durability import Durability, check, sqlite_shortfalls
+from sagagraph.saga.stores.guards.file_watch import FileWatch
+from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore, missing
 from sagagraph.saga.stores.sqlite_file import BUSY_TIMEOUT_S
 
 T = TypeVar("T")
@@ -28,31 +30,51 @@ QUICK_S = 0.001
 """A commit may hold the event loop up for so long."""
 _FEW_JOBS = 16
 _BUSY_PAUSE_S = 0.01
+_LEFT_OPEN: list[sqlite3.Connection] = []
+"""Connections to lost files, until the process ends."""
 
 
 class SqliteSagaStore(SqlSagaStore):
     def __init__(
-        self, path: Path, connection: sqlite3.Connection, thread: ThreadPoolExecutor, clock: Callable[[], float]
+        self,
+        path: Path,
+        connection: sqlite3.Connection,
+        thread: ThreadPoolExecutor,
+        clock: Callable[[], float],
+        shortfalls: tuple[str, ...] = (),
     ) -> None:
         super().__init__(thread)
+        self.shortfalls = shortfalls
         self.path = path
         self._connection = connection
+        self._watch = FileWatch(path)
+        self._is_lost = False
         self._clock = clock
         self._pace = Pace()
         self._waits = True
         """Whether the connection waits for other writers."""
 
     @classmethod
-    async def open(cls, path: Path, clock: Callable[[], float] = time.time) -> SqliteSagaStore:
-        """Open or create the file, and bring its tables to this release."""
+    async def open(
+        cls,
+        path: Path,
+        clock: Callable[[], float] = time.time,
+        *,
+        create: bool = True,
+        durability: Durability = Durability.CHECKED,
+    ) -> SqliteSagaStore:
+        """Open the file, or with `create` make it, and bring its tables to this release.
+
+        Raises `MissingStoreError`, having created nothing, and `StoreError`.
+        """
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sagagraph-journal")
         loop = asyncio.get_running_loop()
         try:
-            connection = await loop.run_in_executor(thread, _connect, path)
+            connection, shortfalls = await loop.run_in_executor(thread, _connect, path, create, durability)
         except BaseException:
             thread.shutdown(wait=False)
             raise
-        return cls(path, connection, thread, clock)
+        return cls(path, connection, thread, clock, shortfalls)
 
     @property
     def database_url(self) -> str:
@@ -64,8 +86,9 @@ class SqliteSagaStore(SqlSagaStore):
             return False
         self._wait_for_others(False)
         try:
+            self._check_file()
             self._connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error:  # somebody else writes: the store's thread will wait
+        except (sqlite3.Error, LostStoreError):  # somebody else writes: the store's thread will wait, or report the loss
             return False
         outcomes = self._outcomes(jobs)
         for job, outcome in zip(jobs, outcomes, strict=True):
@@ -77,6 +100,8 @@ class SqliteSagaStore(SqlSagaStore):
         try:
             with self._transaction():
                 return [self._outcome(job.work) for job in jobs]
+        except LostStoreError as exc:
+            return [exc] * len(jobs)
         except StoreError as exc:
             return [self._after_failure(job.work, exc) for job in jobs]
 
@@ -108,16 +133,28 @@ class SqliteSagaStore(SqlSagaStore):
         began = time.perf_counter()
         try:
             if not self._connection.in_transaction:
+                self._check_file()
                 self._wait_for_others(True)
                 self._connection.execute("BEGIN IMMEDIATE")
             yield
             self._connection.execute("COMMIT")
+            self._check_file()
             self._pace.ran(began)
         except BaseException as exc:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             if isinstance(exc, sqlite3.Error):
                 raise StoreError(f"the journal could not be written: {exc}") from exc
+            raise
+
+    def _check_file(self) -> None:
+        """Raise `LostStoreError` if the file is not what was opened; it stays lost."""
+        if self._is_lost:
+            raise LostStoreError(f"the store {self.path} was lost: open it again")
+        try:
+            self._watch.check()
+        except LostStoreError:
+            self._is_lost = True
             raise
 
     def _execute(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
@@ -162,7 +199,10 @@ class SqliteSagaStore(SqlSagaStore):
         return self._clock()
 
     def _disconnect(self) -> None:
-        self._connection.close()
+        if self._is_lost:  # closing it would write its log into whatever stands there now
+            _LEFT_OPEN.append(self._connection)
+        else:
+            self._connection.close()
 
 
 class Pace:
@@ -182,25 +222,37 @@ def _without_locks(statement: str) -> str:
     return statement.replace(" FOR UPDATE", "")
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, create: bool, durability: Durability) -> tuple[sqlite3.Connection, tuple[str, ...]]:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        if create:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        elif path.stat().st_size == 0:
+            raise missing(f"sqlite:///{path}")
+        address = path if create else f"{path.absolute().as_uri()}?mode=rw"  # a file that goes meanwhile is not made again
+        connection = sqlite3.connect(
+            address, uri=not create, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+        )
     except (OSError, sqlite3.Error) as exc:
+        if isinstance(exc, FileNotFoundError) and not create:
+            raise missing(f"sqlite:///{path}") from None
         raise StoreError(f"the store {path} cannot be opened: {exc}") from exc
     try:
-        _migrate(path, connection)
+        _migrate(path, connection, create=create)
         _turn_on_wal(connection)
-        connection.execute("PRAGMA synchronous = FULL")
+        for name in ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON"):  # the last two are macOS's
+            connection.execute(f"PRAGMA {name}")
+        shortfalls = sqlite_shortfalls(lambda statement: connection.execute(statement).fetchone())
+        check(f"sqlite:///{path}", shortfalls, durability)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("SELECT 1 FROM sagas").fetchone()  # from here on there is a log
     except sqlite3.Error as exc:
         connection.close()
         raise StoreError(f"the store {path} cannot be opened: {exc}") from exc
     except BaseException:
         connection.close()
         raise
-    return connection
+    return connection, shortfalls
 
 
 def _turn_on_wal(connection: sqlite3.Connection) -> None:
@@ -217,11 +269,13 @@ def _turn_on_wal(connection: sqlite3.Connection) -> None:
             return
 
 
-def _migrate(path: Path, connection: sqlite3.Connection) -> None:
+def _migrate(path: Path, connection: sqlite3.Connection, *, create: bool) -> None:
     known = connection.execute("SELECT name FROM sqlite_master WHERE name = 'sagagraph_version'").fetchone()
     revision = known and connection.execute("SELECT version_num FROM sagagraph_version").fetchone()
     if revision and revision[0] == HEAD_REVISION:
         return
+    if not known and not create:
+        raise missing(f"sqlite:///{path}")
     from sagagraph.saga.stores.migration import upgrade
 
     upgrade(f"sqlite:///{path}")

@@ -24,7 +24,10 @@ class _Line(NamedTuple):
 
 LINES: Mapping[type[e.Event], _Line] = {
     e.SagaBegun: _Line("info", "saga begun"),
+    e.ProviderNamed: _Line("info", "provider named"),
+    e.SameProviderStated: _Line("warning", "stated to be the same provider"),
     e.LeaseTaken: _Line("info", "lease taken over"),
+    e.ModelAsked: _Line("info", "model asked"),
     e.PlanProposed: _Line("info", "plan proposed"),
     e.PlanJudged: _Line("info", "plan judged"),
     e.PlanFoundInfeasible: _Line("info", "plan found infeasible"),
@@ -36,6 +39,7 @@ LINES: Mapping[type[e.Event], _Line] = {
     e.PlanDisrupted: _Line("warning", "plan disrupted"),
     e.RepairGivenUp: _Line("warning", "repair given up"),
     e.OperationPlanned: _Line("debug", "operation planned"),
+    e.PrerequisitesAdded: _Line("info", "prerequisites added"),
     e.AttemptStarted: _Line("debug", "attempt started"),
     e.OperationSucceeded: _Line("info", "operation succeeded"),
     e.OperationRejected: _Line("warning", "operation rejected by a validator"),
@@ -142,6 +146,8 @@ class SagaLog:
                 fields["operations"] = len(event.operations)
             case e.PlanJudged() if isinstance(event.verdict, Mapping):
                 fields["verdict"] = str(event.verdict.get("verdict"))
+            case e.RequestRefused():
+                fields["request"] = event.request
             case e.ReversalBegun():
                 fields["reversal"] = event.saga
             case e.AmendmentBegun() | e.AmendmentEnded() | e.SagaAmended():

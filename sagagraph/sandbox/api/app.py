@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -57,7 +58,9 @@ def create_app(settings: SandboxSettings, *, real_now: Callable[[], datetime] = 
 
 async def _show_service_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ServiceError)  # noqa: S101 - tells the type checker what the registration says
-    return JSONResponse(error.answer.body, error.answer.status)
+    wait = error.retry_after_s
+    headers = None if wait is None else {"Retry-After": str(math.ceil(wait))}
+    return JSONResponse(error.answer.body, error.answer.status, headers)
 
 
 async def _show_invalid_input(request: Request, error: Exception) -> JSONResponse:

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 from sagagraph.sandbox.books.answers import Answer, ServiceError, refusal
 from sagagraph.sandbox.books.calls import Call, CallName, Kind
 from sagagraph.sandbox.books.effects import Effects
-from sagagraph.sandbox.books.faults import Fault, FaultRule
+from sagagraph.sandbox.books.faults import FaultRule
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_PAUSE_S = 0.2
@@ -35,7 +35,7 @@ class FaultInjection:
         """Answers a question, or fails it as ordered; `answer` learns whether prices rise first."""
         rule = await asyncio.to_thread(self._effects.count, kind, name)
         fault = rule.fault if rule else None
-        _turn_away(fault)
+        _turn_away(rule)
         if fault == "refuse":
             raise refusal("refused", "the provider does not accept this")
         if fault in ("after", "late"):
@@ -46,7 +46,7 @@ class FaultInjection:
     async def effect(self, call: Call) -> Answer:
         """Carries out the call, now or when its time has come; the caller may have left by then."""
         arrival = await asyncio.to_thread(self._effects.arrive, call)
-        _turn_away(arrival.fault)
+        _turn_away(arrival.rule)
         if arrival.fault == "late":
             raise _unanswered("late")
         await self._hang(arrival.rule)
@@ -77,15 +77,19 @@ class FaultInjection:
         raise ServiceError(503, "unavailable", "the service is shutting down")
 
 
-def _turn_away(fault: Fault | None) -> None:
+def _turn_away(rule: FaultRule | None) -> None:
     """Raises for a call that fails before it has had any effect."""
-    match fault:
+    match None if rule is None else rule.fault:
         case "before":
-            raise ServiceError(503, "unavailable", "the service is not available")
+            error = ServiceError(503, "unavailable", "the service is not available")
         case 429:
-            raise ServiceError(429, "rate_limited", "too many calls")
+            error = ServiceError(429, "rate_limited", "too many calls")
         case 500:
-            raise ServiceError(500, "unavailable", "the service failed")
+            error = ServiceError(500, "unavailable", "the service failed")
+        case _:
+            return
+    error.retry_after_s = rule.retry_after if rule else None
+    raise error
 
 
 def _unanswered(fault: Literal["after", "late"]) -> ServiceError:

@@ -32,6 +32,11 @@ async def health() -> Json:
     return {"status": "ok"}
 
 
+@router.get("/identity")
+def identity(service: TheService) -> Json:
+    return {"id": service.identity()}
+
+
 @router.get("/clock")
 def clock(service: TheService) -> Json:
     return {"now": as_text(service.now())}

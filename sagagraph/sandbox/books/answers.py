@@ -21,6 +21,8 @@ class ServiceError(Exception):
     code: str
     message: str
     details: dict[str, Any] = field(default_factory=dict)
+    retry_after_s: float | None = None
+    """For how long it asks to be left alone."""
 
     @property
     def answer(self) -> Answer:

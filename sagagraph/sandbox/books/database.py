@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from sagagraph.errors import InvalidInputError
 _BUSY_S = 10.0
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS clock (only INTEGER PRIMARY KEY CHECK (only = 1), offset_us INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS identity (only INTEGER PRIMARY KEY CHECK (only = 1), id TEXT NOT NULL)",
     """CREATE TABLE IF NOT EXISTS reservations (
         id TEXT PRIMARY KEY, kind TEXT NOT NULL, state TEXT NOT NULL, offer TEXT NOT NULL, units TEXT NOT NULL,
         quantity INTEGER NOT NULL, price INTEGER NOT NULL, fee INTEGER NOT NULL,
@@ -72,6 +74,14 @@ class Database:
         with self.transaction() as tx:
             for statement in _SCHEMA:
                 tx.execute(statement)
+            tx.execute("INSERT OR IGNORE INTO identity (only, id) VALUES (1, ?)", (f"sandbox-{uuid.uuid4().hex}",))
+
+    @property
+    def identity(self) -> str:
+        """The id that tells this file from every other one, wherever it is served; a copy of the file has the same."""
+        with self.snapshot() as tx:
+            found: str = tx.execute("SELECT id FROM identity").fetchone()["id"]
+            return found
 
     def _turn_on_wal(self) -> None:
         give_up = time.monotonic() + _BUSY_S

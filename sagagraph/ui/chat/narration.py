@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
 from sagagraph.money import cost_text
 from sagagraph.planning.page import Page
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.views.waits import waits_of
+from sagagraph.ui.differences import price_change, told
 from sagagraph.ui.progress import progress_of, waits_for_the_world
 
 
@@ -22,11 +28,11 @@ def narrate(saga: Saga, page: Page) -> str:
         case SagaStatus.RUNNING:
             progress = progress_of(saga)
             cause = f"The plan has to be repaired: {saga.plan.disruption}. " if saga.plan.disruption else ""
-            return f"{cause}Approved. {progress.done} of {progress.of} steps are done …"
+            return f"{cause}Approved. {progress.done} of {progress.of} steps are done …{_waiting(saga)}"
         case SagaStatus.COMMITTED:
             return f"{_in_vain(saga)}{_done(saga, page)}\n{_lines(saga, page)}"
         case SagaStatus.COMPENSATING:
-            return "Everything is being undone, dependents first …"
+            return f"Everything is being undone, dependents first …{_waiting(saga)}"
         case SagaStatus.COMPENSATED:
             return " ".join(filter(None, ["Everything is undone.", _because(saga), _left_over(saga, page)]))
         case SagaStatus.REJECTED:
@@ -36,6 +42,14 @@ def narrate(saga: Saga, page: Page) -> str:
         case SagaStatus.HELD | SagaStatus.STUCK:
             return _waiting_for_person(saga)
     raise AssertionError("there is no other status")
+
+
+def _waiting(saga: Saga) -> str:
+    """Why nothing moves just now, and when it is tried again."""
+    return "".join(
+        f"\n– {each.operation} waits: {each.reason}; it is tried again at {datetime.fromtimestamp(each.until, UTC):%H:%M:%S} UTC"
+        for each in waits_of(saga)
+    )
 
 
 def in_retrospect(saga: Saga, page: Page) -> str:
@@ -54,6 +68,14 @@ def _asking(saga: Saga, page: Page) -> str:
     more = f"\n{others} more {'are' if others > 1 else 'is'} listed alongside it." if others else ""
     costs = f", for {price}" if price else ""
     return f"{opening}{costs}:\n{_lines(saga, page)}{more}\nShall I go ahead?"
+
+
+def compared(page: Page, plan: Any, cost: Any, saga: Saga) -> Iterator[str]:
+    """What the saga's plan changes of another one, in lines; none where it is the same."""
+    if plan != saga.plan.content:
+        yield "What that changes:"
+        yield from (f"– {each}" for each in told(page.view(plan).lines, page.view(saga.plan.content).lines))
+        yield from (f"– in all: {each}" for each in [price_change(cost, saga.plan.cost)] if each)
 
 
 def _lines(saga: Saga, page: Page) -> str:

@@ -20,6 +20,7 @@ import pytest
 from msgspec.structs import replace
 
 from sagagraph.domains.travel.actions import actions
+from sagagraph.domains.travel.actions.patience import patient
 from sagagraph.domains.travel.domain import Travel, account_of
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.provider.receipts import Ledger
@@ -40,6 +41,8 @@ LATER_S = 2 * 3600
 SHORT_S = 4.0
 """How long a call may take where calls hang on purpose."""
 HANGING_S = 5.5
+LITTLE_S = 0.7
+"""Patience, where a provider fails for longer than anybody would wait."""
 
 BOOKINGS = {"T1": ("flight", 1), "T2": ("hotel", 1), "T3": ("train", 1), "T4": ("hotel", 2), "T5": ("flight", 2)}
 """Kind and number of the call that books each of them. T2 and T4 may swap places: they are booked side by side."""
@@ -77,7 +80,7 @@ class Trip:
 
     async def ledger(self) -> Ledger:
         """After everything that is still to land has landed."""
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(timeout=60) as client:
             await client.post(f"{self.url}/clock/advance", json={"seconds": LATER_S})
         return await self.provider.ledger()
 
@@ -209,7 +212,8 @@ async def test_a_call_that_hangs_longer_than_it_may(tmp_path: Path, monkeypatch:
     await asyncio.gather(*(one(operation) for operation in [*BOOKINGS, "payment"]))
 
 
-async def test_a_booking_that_never_succeeds_is_given_up_and_sealed(tmp_path: Path) -> None:
+async def test_a_booking_that_never_succeeds_is_given_up_and_sealed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "POLICY", patient(LITTLE_S))
     faults = [{"kind": "train", "call": "book", "nth": n, "fault": 500} for n in range(1, 10)]
     async with a_trip(tmp_path, faults) as trip:
         view = await trip.book()
@@ -221,8 +225,11 @@ async def test_a_booking_that_never_succeeds_is_given_up_and_sealed(tmp_path: Pa
         assert ("trip/T3/1", "tombstone") in [(row.key, row.outcome) for row in ledger.voids]
 
 
-async def test_a_landing_nobody_heard_of_is_found_when_the_trip_is_given_up(tmp_path: Path) -> None:
+async def test_a_landing_nobody_heard_of_is_found_when_the_trip_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It landed, its answer was lost, nobody can ask about it, and the repetitions get no answer either."""
+    monkeypatch.setattr(actions, "POLICY", patient(LITTLE_S))
     lost = [{"kind": "train", "call": "book", "nth": n, "fault": "after"} for n in range(1, 10)]
     deaf = [{"kind": "train", "call": "find", "nth": n, "fault": 500} for n in range(1, 30)]
     async with a_trip(tmp_path, lost + deaf) as trip:

@@ -103,7 +103,7 @@ def test_who_decided(ask: Any, projected: Projected) -> None:
     rows = ask("Who decided what, and why?")
     told = [(row["subject_type"], row["decision"], row["decided_by"]) for row in rows]
     assert told == [
-        ("plan", "proposed", "planner"),
+        ("plan", "proposed", "solver"),
         ("plan", "approved", "Ada"),
         ("plan", "accepted", "engine"),
         ("saga", "committed", "engine"),
@@ -140,8 +140,14 @@ def test_who_shares_a_resource(ask: Any, projected: Projected) -> None:
 
 def test_what_was_checked(ask: Any, projected: Projected) -> None:
     rows = ask("What was checked before the payment, on what evidence?")
-    assert [(row["kind"], bool(row["holds"])) for row in rows] == [("plan", True), ("approval", True), ("condition", True)]
-    plan, approval, condition = rows
+    plan, *slices, approval, condition = rows
+    assert [(row["kind"], bool(row["holds"])) for row in (plan, approval, condition)] == [
+        ("plan", True),
+        ("approval", True),
+        ("condition", True),
+    ]
+    assert {(row["kind"], bool(row["holds"])) for row in slices} == {("slice", True)}
+    assert {"transport: T1", "lodging: T2", "money: the trip"} <= {row["rule"] for row in slices}
     assert (approval["decided_by"], condition["decided_by"]) == ("Ada", "engine")
     assert plan["decided_by"] not in ("Ada", "engine")
     assert condition["rule"] == " and ".join(f"succeeded({name})" for name in BOOKINGS)

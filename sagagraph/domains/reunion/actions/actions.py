@@ -57,6 +57,10 @@ class Closed(BaseModel):
     closed_at: datetime
 
 
+STORE = "store"
+"""The provider of messages: the database in which the saga's own journal is."""
+
+
 def reunion_actions(outbox: Outbox) -> tuple[Action, ...]:
     return (_assign_action(outbox), _close_action(outbox))
 
@@ -89,6 +93,7 @@ def _assign_action(outbox: Outbox) -> Action:
         probe=find,
         policy=POLICY,
         guarantees=Guarantees(dedup=FOREVER, void=void),
+        provider=STORE,
         name=ASSIGN,
     )
 
@@ -109,6 +114,7 @@ def _close_action(outbox: Outbox) -> Action:
         probe=find,
         policy=POLICY,
         guarantees=Guarantees(dedup=FOREVER),
+        provider=STORE,
         name=CLOSE,
     )
 

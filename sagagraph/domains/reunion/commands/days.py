@@ -49,7 +49,7 @@ async def begin(options: Options, source: Source, saga_id: str | None, on: date 
         tell_beside(said)
         tell_suggestions(said.problem)
     wanted = ReunionRequest(problem=said.problem, day=on or _today(), told=said.transcript)
-    async with acting(options, NAME) as opened:
+    async with acting(options, NAME, create=True) as opened:
         request = await _as_begun(opened.engine, name, wanted)
         view = await started(options, opened, name, request, approved=approved)
     return show(options, view)

@@ -6,7 +6,9 @@ All of them use one provider. Every effect carries the operation's key; every pr
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -23,31 +25,41 @@ from sagagraph.domains.travel.actions.bookings import (
     PriceCheckResult,
     RefundedPayment,
 )
-from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
+from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text, told_in
+from sagagraph.domains.travel.actions.patience import PATIENCE_S, for_questions, patient
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.provider.provider import ReservationProvider
 from sagagraph.domains.travel.provider.receipts import EffectKind, Landed, Payment, ProviderGuarantees, Reservation
+from sagagraph.domains.travel.rules.answers import BOOKING, PAYMENT, SENT, check_cancelled, check_refunded
 from sagagraph.errors import Refused
 from sagagraph.files import file_name, write_whole
 from sagagraph.saga.core.call import Call
-from sagagraph.saga.engine.actions import Action, Guarantees, UndoCost, action
+from sagagraph.saga.engine.actions import Action, Function, Guarantees, UndoCost, action
 from sagagraph.saga.engine.call import Probe
+from sagagraph.validators.verdict import Violation
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.policy import Backoff, CompensationPolicy, Policy, Retry
+from sagagraph.workflow.policy import Policy, Retry
 
-POLICY = Policy(
-    retry=Retry(max_attempts=4),
-    backoff=Backoff(base_s=0.1, cap_s=2.0, jitter=0.5),
-    timeout_s=10.0,
-    compensation=CompensationPolicy(max_attempts=6, timeout_s=10.0),
-)
+POLICY = patient(PATIENCE_S)
+OUTBOX = "outbox"
+"""The provider of itineraries: a folder, in which sending one again writes the same files."""
 FOREVER = timedelta(days=36500)
 """How long a file keeps its name."""
 
 
-def travel_actions(provider: ReservationProvider, guarantees: ProviderGuarantees, outbox: Path) -> tuple[Action, ...]:
-    """Return the actions. `guarantees`: what this provider says that it guarantees; `outbox`: the folder for itineraries."""
-    service = _Service(provider, guarantees)
+def travel_actions(
+    provider: ReservationProvider,
+    guarantees: ProviderGuarantees,
+    outbox: Path,
+    *,
+    identity: str = "",
+    policy: Policy | None = None,
+) -> tuple[Action, ...]:
+    """Return the actions. `guarantees`, `identity`: as this provider states them; `outbox`: the folder for itineraries.
+
+    `policy`: how patient calls of effects are.
+    """
+    service = _Service(provider, guarantees, identity, policy or POLICY)
     bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train"))
     return (_price_check(service), _keep_action(service), *bookings, _payment_action(service), _dispatch_action(outbox))
 
@@ -55,8 +67,10 @@ def travel_actions(provider: ReservationProvider, guarantees: ProviderGuarantees
 class _Service:
     """The provider as actions use it: with deadlines on its clock, and only its own guarantees."""
 
-    def __init__(self, provider: ReservationProvider, guarantees: ProviderGuarantees) -> None:
+    def __init__(self, provider: ReservationProvider, guarantees: ProviderGuarantees, identity: str, policy: Policy) -> None:
         self.provider = provider
+        self.identity = identity
+        self.policy = policy
         self._given = guarantees
 
     def guarantees(self, void: object) -> Guarantees:
@@ -86,6 +100,11 @@ class _Service:
         return theirs + (call.deadline - datetime.now(UTC))
 
 
+def _question(service: _Service, function: Function) -> Action:
+    policy = for_questions(service.policy)
+    return action(function, kind=ActionKind.READ_ONLY, policy=policy, provider=service.identity)
+
+
 def _price_check(service: _Service) -> Action:
     async def check_prices(request: PriceCheck, _call: Call) -> PriceCheckResult:
         for quoted in request.offers:
@@ -99,7 +118,7 @@ def _price_check(service: _Service) -> Action:
                 )
         return PriceCheckResult(checked=len(request.offers))
 
-    return action(check_prices, kind=ActionKind.READ_ONLY, policy=POLICY)
+    return _question(service, check_prices)
 
 
 def _keep_action(service: _Service) -> Action:
@@ -111,7 +130,7 @@ def _keep_action(service: _Service) -> Action:
                 return _booked(each)
         raise Refused(f"{request.title} has fallen through: the provider cancelled it", code="fell_through")
 
-    return action(keep_booking, kind=ActionKind.READ_ONLY, policy=POLICY)
+    return _question(service, keep_booking)
 
 
 def _booking_action(service: _Service, kind: str) -> Action:
@@ -142,6 +161,8 @@ def _booking_action(service: _Service, kind: str) -> Action:
             operation_id=call.operation_id,
             deadline=deadline,
         )
+        most = _fee_at(booking, receipt.created_at)
+        _hold_to_plan(check_cancelled(receipt.fee, receipt.currency, most, booking.currency))
         return CancelledBooking(reservation_id=booking.reservation_id, fee=receipt.fee, currency=receipt.currency)
 
     async def find(request: BookingRequest, call: Call) -> Probe:
@@ -158,9 +179,11 @@ def _booking_action(service: _Service, kind: str) -> Action:
         book,
         compensate=cancel,
         probe=find,
-        policy=POLICY,
+        policy=service.policy,
         guarantees=service.guarantees(void),
         undo_cost=partial(_cancellation_cost, service),
+        provider=service.identity,
+        validators=[BOOKING],
         name=f"book_{kind}",
     )
 
@@ -189,6 +212,7 @@ def _payment_action(service: _Service) -> Action:
             operation_id=call.operation_id,
             deadline=deadline,
         )
+        _hold_to_plan(check_refunded(receipt.amount, receipt.currency, payment.amount, payment.currency))
         return RefundedPayment(payment_id=payment.payment_id, amount=receipt.amount, currency=receipt.currency)
 
     async def find(_request: PaymentRequest, call: Call) -> Probe:
@@ -206,8 +230,10 @@ def _payment_action(service: _Service) -> Action:
         kind=ActionKind.PIVOT,
         probe=find,
         reverse=refund,
-        policy=POLICY,
+        policy=service.policy,
+        validators=[PAYMENT],
         guarantees=service.guarantees(void),
+        provider=service.identity,
     )
 
 
@@ -221,18 +247,42 @@ def _dispatch_action(outbox: Path) -> Action:
         text = itinerary_text(request.itinerary, request.reservations)
         write_whole(folder / "itinerary.ics", ics)
         write_whole(folder / "itinerary.txt", text.encode())
-        return Dispatch(calendar=str(folder / "itinerary.ics"), text=str(folder / "itinerary.txt"))
+        plan, reservations = told_in((folder / "itinerary.ics").read_bytes())
+        files = {"calendar": str(folder / "itinerary.ics"), "text": str(folder / "itinerary.txt")}
+        return Dispatch(**files, plan=plan, reservations=reservations)
 
-    return action(send_itinerary, kind=ActionKind.RETRIABLE, policy=POLICY, guarantees=Guarantees(dedup=FOREVER))
+    return action(
+        send_itinerary,
+        kind=ActionKind.RETRIABLE,
+        policy=Policy(retry=Retry(max_attempts=4), timeout_s=10.0),
+        validators=[SENT],
+        guarantees=Guarantees(dedup=FOREVER),
+        provider=OUTBOX,
+    )
 
 
 async def _cancellation_cost(service: _Service, _request: BookingRequest, booking: Booking) -> UndoCost:
+    fee = _fee_at(booking, await service.provider.now())
+    residue = f"a cancellation fee of {money_text(fee)}" if fee else ""
+    return UndoCost(float(fee), booking.currency, residue)
+
+
+def _fee_at(booking: Booking, now: datetime) -> Decimal:
+    """Return what cancelling it costs at `now`, as was agreed."""
     policy = booking.cancellation
-    now = await service.provider.now()
     is_free = policy.free_until is not None and now <= policy.free_until
-    fee = 0.0 if is_free else float(policy.fee)
-    residue = f"a cancellation fee of {money_text(policy.fee)}" if fee else ""
-    return UndoCost(fee, booking.currency, residue)
+    return Decimal(0) if is_free else policy.fee
+
+
+def _hold_to_plan(violations: Iterable[Violation]) -> None:
+    """An undoing that was carried out otherwise than agreed cannot be undone: a person must be told.
+
+    Raises:
+        Refused: the service's answer is not what was agreed.
+    """
+    found = "; ".join(each.message for each in violations)
+    if found:
+        raise Refused(f"it was carried out, but not as agreed: {found}", code="answer_rejected")
 
 
 def _booked(reservation: Reservation) -> Booking:
@@ -241,6 +291,7 @@ def _booked(reservation: Reservation) -> Booking:
         price=reservation.price,
         currency=reservation.currency,
         cancellation=reservation.offer.cancellation,
+        offer=reservation.offer,
     )
 
 

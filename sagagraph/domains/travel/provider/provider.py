@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import quote
 
-from pydantic import AwareDatetime, BaseModel, TypeAdapter
+from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter
 
 from sagagraph.domains.travel.cities import City
 from sagagraph.domains.travel.money import as_json_number
@@ -25,8 +25,9 @@ from sagagraph.domains.travel.provider.receipts import (
     Reservation,
     VoidReceipt,
 )
-from sagagraph.domains.travel.provider.wire import ProviderAnswerLostError, UnknownOfferError, Wire
+from sagagraph.domains.travel.provider.wire import NoSuchPathError, ProviderAnswerLostError, UnknownOfferError, Wire
 from sagagraph.domains.travel.rates import Rates
+from sagagraph.saga.core.decide.providers import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,13 @@ class ReservationProvider(Protocol):
     `guarantees()` say so; `saga_id` and `operation_id` are labels for the provider's ledger; a call that arrives after `deadline`
     is refused.
     """
+
+    async def identity(self) -> str:
+        """Return an id that is the same wherever this provider is reached, and no other provider's; asked for once.
+
+        Where it states none, the origin of its address is returned.
+        """
+        ...
 
     async def now(self) -> datetime:
         """Return the time on the clock by which deadlines are judged."""
@@ -170,6 +178,12 @@ class HttpReservationProvider:
 
     # -- reads -------------------------------------------------------------------------------------------------------
 
+    async def identity(self) -> str:
+        try:
+            return (await self._wire.read(_Identity.model_validate_json, "/identity")).id
+        except NoSuchPathError:
+            return origin_of(self.url)
+
     async def now(self) -> datetime:
         return (await self._wire.read(_Clock.model_validate_json, "/clock")).now
 
@@ -287,6 +301,10 @@ class HttpReservationProvider:
     ) -> VoidReceipt:
         body: dict[str, Any] = {"kind": kind, "key": key} | _labels(saga_id, operation_id, deadline)
         return await self._wire.effect(VoidReceipt.model_validate_json, "/void", body, key=None)
+
+
+class _Identity(BaseModel):
+    id: str = Field(min_length=1, max_length=200, pattern=r"^[^\s/]+$")
 
 
 class _Clock(BaseModel):

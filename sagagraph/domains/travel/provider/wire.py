@@ -6,6 +6,8 @@ import asyncio
 import ipaddress
 import re
 import weakref
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 from urllib.parse import urlsplit
@@ -31,12 +33,16 @@ class UnknownOfferError(ProviderError):
     """There is no such offer, or it no longer exists."""
 
 
+class NoSuchPathError(ProviderError):
+    """The service does not answer this question at all."""
+
+
 class Wire:
     """Connections to the service at `url`: each event loop gets its own when it first calls."""
 
     def __init__(self, url: str, timeout_s: float, transport: httpx2.AsyncBaseTransport | None) -> None:
         self.url = _checked_url(url)
-        self._shown_url = _without_credentials(self.url)
+        self._shown_url = without_credentials(self.url)
         self._timeout_s = timeout_s
         self._transport = transport
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = weakref.WeakKeyDictionary()
@@ -60,16 +66,18 @@ class Wire:
         """
         Raises:
             UnknownOfferError: the service knows no such offer.
+            NoSuchPathError: the service has no such question.
             ProviderError: any other failure.
         """
         try:
             response = await self._client().get(path, params=question)
         except httpx2.HTTPError as exc:
             raise ProviderError(self._unreachable(exc)) from exc
-        if response.status_code == HTTPStatus.NOT_FOUND and _error_of(response).code == "unknown_offer":
-            raise UnknownOfferError(self._complaint(response))
+        if response.status_code == HTTPStatus.NOT_FOUND:
+            is_offer = _error_of(response).code == "unknown_offer"
+            raise (UnknownOfferError if is_offer else NoSuchPathError)(self._complaint(response))
         if not response.is_success:
-            raise ProviderError(self._complaint(response))
+            raise ProviderError(self._complaint(response), retry_after_s=_retry_after(response))
         try:
             return parse(response.content)
         except ValidationError as exc:
@@ -97,10 +105,11 @@ class Wire:
         """Raise a refusal only if the service itself refuses: a proxy's 404 says nothing about the effect."""
         error = _error_of(response)
         if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
-            raise Refused(error.message or "too many calls", code="rate_limited", transient=True)
+            wait = _retry_after(response)
+            raise Refused(error.message or "too many calls", code="rate_limited", transient=True, retry_after_s=wait)
         if response.status_code in REFUSALS and error.code:
             raise Refused(error.message or error.code, code=error.code)
-        raise ProviderAnswerLostError(self._complaint(response))
+        raise ProviderAnswerLostError(self._complaint(response), retry_after_s=_retry_after(response))
 
     def _client(self) -> httpx2.AsyncClient:
         loop = asyncio.get_running_loop()
@@ -148,6 +157,23 @@ def _error_of(response: httpx2.Response) -> _Error:
         return _Error()
 
 
+def _retry_after(response: httpx2.Response) -> float | None:
+    """Return for how many seconds the service asks to be left alone (RFC 9110, 10.2.3), by its own clock where it shows it."""
+    asked = response.headers.get("Retry-After", "").strip()
+    if asked.isascii() and asked.isdecimal():
+        return float(asked[:9])
+    until, now = _http_date(asked), _http_date(response.headers.get("Date", "")) or datetime.now(UTC)
+    return None if until is None else max(0.0, (until - now).total_seconds())
+
+
+def _http_date(text: str) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
 def _checked_url(url: str) -> str:
     try:
         parts = urlsplit(url)
@@ -156,11 +182,11 @@ def _checked_url(url: str) -> str:
     except (ValueError, httpx2.InvalidURL):
         is_usable = False
     if not is_usable:
-        raise InvalidInputError(f"{_without_credentials(url)!r} is not an http or https URL", field="provider")
+        raise InvalidInputError(f"{without_credentials(url)!r} is not an http or https URL", field="provider")
     return url.rstrip("/")
 
 
-def _without_credentials(url: str) -> str:
+def without_credentials(url: str) -> str:
     """Remove credentials for messages: a user name or password must not reach a log or a journal."""
     return re.sub(r"//[^/@]*@", "//", url)
 

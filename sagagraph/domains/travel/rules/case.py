@@ -1,4 +1,4 @@
-"""Case: what the checks look at: a trip, what was asked for, and what the world says now."""
+"""Case: what slices are selected from: a trip, what was asked for, and what the world says now."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
+from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.validators.verdict import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import date, datetime
 
     from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.offers import Offer
+    from sagagraph.domains.travel.offers import FlightOffer, Offer, TrainOffer
     from sagagraph.domains.travel.plan import Itinerary, Leg
     from sagagraph.domains.travel.rates import Rates
     from sagagraph.domains.travel.request import TripRequest
 
-    Check = Callable[["Case"], Iterator[Violation]]
+TRIP: Final = "the trip"
+"""The scope of what concerns all of a trip."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +60,6 @@ class Case:
     """Bookings that had begun at that moment, by label."""
 
     @cached_property
-    def transports(self) -> tuple[tuple[Leg, FlightOffer | TrainOffer], ...]:
-        return tuple((leg, leg.offer) for leg in self.itinerary.legs if isinstance(leg.offer, FlightOffer | TrainOffer))
-
-    @cached_property
-    def stays(self) -> tuple[tuple[Leg, HotelOffer], ...]:
-        return tuple((leg, leg.offer) for leg in self.itinerary.legs if isinstance(leg.offer, HotelOffer))
-
-    @cached_property
     def visits(self) -> tuple[Visit, ...]:
         """One visit after each journey, including the return home."""
         groups: list[_Group] = []
@@ -86,15 +79,13 @@ class Case:
                 is_last=next_day is None,
                 stays=tuple(group.stays),
             )
-            for group, next_day in zip(groups, [*following, None], strict=True)
+            for group, next_day in zip(groups, [*following, None], strict=False)  # a plan may have no journey
         )
 
-    @property
-    def stops(self) -> tuple[Visit, ...]:
-        """The visits that are more than a change of trains; the return is not one."""
-        return tuple(
-            visit for visit in self.visits if not visit.is_change and not (visit.is_last and visit.city == self.request.return_to)
-        )
+    def zones(self, cities: Iterable[str]) -> dict[str, str]:
+        """The time zones of these cities, as far as they are known."""
+        found = {city: self.cities.zone(city) for city in cities}
+        return {city: zone.key for city, zone in found.items() if zone is not None}
 
     def _end_of(self, group: _Group) -> date:
         """Of the last visit. Where a one-way trip ends without a hotel, one was needed for the nights asked for."""
@@ -114,9 +105,14 @@ class _Group:
     stays: list[tuple[Leg, HotelOffer]] = field(default_factory=list)
 
 
-def at(leg: Leg, code: str, message: str, **evidence: object) -> Violation:
+def span(labels: list[str]) -> str:
+    """The name of a window of legs."""
+    return labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}"
+
+
+def at(label: str, code: str, message: str, **evidence: object) -> Violation:
     """Return a violation at one leg."""
-    return Violation(code=code, message=f"{leg.label}: {message}", scope={"leg": leg.label}, evidence=shown(evidence))
+    return Violation(code=code, message=f"{label}: {message}", scope={"leg": label}, evidence=shown(evidence))
 
 
 def of_trip(code: str, message: str, **evidence: object) -> Violation:

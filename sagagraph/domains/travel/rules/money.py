@@ -1,148 +1,167 @@
-"""Money: prices, budget, and whether what was quoted is still available. Exact: decimals throughout."""
+"""Money: prices add up, and the trip is within its budget. Exact: decimals throughout.
+
+Prices are added in windows, and the subtotals, which each window vouches for, in one more slice.
+"""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY
-from sagagraph.domains.travel.offers import HotelOffer
-from sagagraph.domains.travel.rules.case import at, is_amount, of_trip
+from sagagraph.domains.travel.rules.case import TRIP, is_amount, of_trip, span
+from sagagraph.validators.concern import Concern, windows
+from sagagraph.validators.kinds import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from sagagraph.domains.travel.offers import Offer
+    from sagagraph.domains.travel.rates import Converted
     from sagagraph.domains.travel.rules.case import Case
     from sagagraph.validators.verdict import Violation
 
-MAY_CHANGE: Final = frozenset({"price", "price_per_person", "price_per_night", "left", "cancellation"})
-"""What an offer may say differently later and still be the same offer."""
+
+class Price(Struct, frozen=True, array_like=True):
+    label: str
+    amount: Decimal
 
 
-def check_amounts(case: Case) -> Iterator[Violation]:
-    """Check that every price is an amount in the one currency of all prices."""
-    for leg in case.itinerary.legs:
-        if not is_amount(leg.offer.price):
-            yield at(leg, "PRICE", f"{leg.offer.price} is no price", price=leg.offer.price)
-        if leg.offer.currency != PRICE_CURRENCY:
-            message = f"priced in {leg.offer.currency}, not in {PRICE_CURRENCY}"
-            yield at(leg, "PRICE", message, currency=leg.offer.currency)
+class PricesView(Struct, frozen=True):
+    prices: tuple[Price, ...]
+    subtotal: Decimal | None
+    """None: one of them is no amount, so that a sum would mean nothing."""
 
 
-def check_total(case: Case) -> Iterator[Violation]:
-    prices = _prices(case)
-    if prices is not None and case.itinerary.total != sum(prices):
-        message = f"the total is {case.itinerary.total}, and the prices add up to {sum(prices)}"
-        yield of_trip("PRICE", message, total=case.itinerary.total, sum=sum(prices))
-    if case.itinerary.currency != PRICE_CURRENCY:
-        message = f"the total is in {case.itinerary.currency}, not in {PRICE_CURRENCY}"
-        yield of_trip("PRICE", message, currency=case.itinerary.currency)
+class Shown(Struct, frozen=True):
+    """A total in the budget's currency, as the plan shows it."""
+
+    total: Decimal
+    currency: str
 
 
-def check_budget(case: Case) -> Iterator[Violation]:
+class MoneyView(Struct, frozen=True):
+    subtotals: tuple[Decimal | None, ...]
+    total: Decimal
+    currency: str
+    stated_fees: Decimal
+    fees: Decimal
+    converted: Shown | None
+    budget: Decimal | None
+    budget_currency: str
+    rates: dict[str, Decimal] | None
+    """What one unit of their base is worth, for the two currencies; None: nobody asked."""
+
+
+def _windows(case: Case) -> Iterator[PricesView]:
+    for prices in windows(Price(leg.label, leg.offer.price) for leg in case.itinerary.legs):
+        yield PricesView(tuple(prices), _sum(prices))
+
+
+def _sum(prices: Sequence[Price]) -> Decimal | None:
+    amounts = [each.amount for each in prices]
+    return sum(amounts, Decimal(0)) if all(map(is_amount, amounts)) else None
+
+
+def _prices_scopes(case: Case) -> Iterator[tuple[str, PricesView]]:
+    for view in _windows(case):
+        yield span([each.label for each in view.prices]), view
+
+
+def _money_scopes(case: Case) -> Iterator[tuple[str, MoneyView]]:
+    plan, request = case.itinerary, case.request
+    yield (
+        TRIP,
+        MoneyView(
+            subtotals=tuple(each.subtotal for each in _windows(case)),
+            total=plan.total,
+            currency=plan.currency,
+            stated_fees=plan.fees,
+            fees=case.fees,
+            converted=_shown(plan.converted),
+            budget=request.budget,
+            budget_currency=request.currency,
+            rates=_rates(case),
+        ),
+    )
+
+
+def _shown(converted: Converted | None) -> Shown | None:
+    return None if converted is None else Shown(converted.total, converted.currency)
+
+
+def _rates(case: Case) -> dict[str, Decimal] | None:
+    if case.rates is None:
+        return None
+    per_base = {**case.rates.rates, case.rates.base: Decimal(1)}
+    return {name: per_base[name] for name in (PRICE_CURRENCY, case.request.currency) if name in per_base}
+
+
+def _check_prices(view: PricesView) -> Iterator[Violation]:
+    found = _sum(view.prices)
+    if found != view.subtotal:
+        message = f"{span([each.label for each in view.prices])}: the prices add up to {found}, not {view.subtotal}"
+        yield of_trip("PRICE", message, sum=found, subtotal=view.subtotal)
+
+
+def _check_money(view: MoneyView) -> Iterator[Violation]:
+    known = [each for each in view.subtotals if each is not None]
+    prices = sum(known, Decimal(0)) if len(known) == len(view.subtotals) else None
+    yield from _total(view, prices)
+    if prices is not None and view.budget is not None:
+        yield from _budget(view, prices + view.fees, view.budget)
+        yield from _converted(view, prices + view.fees)
+    if view.stated_fees != view.fees:
+        message = f"counts {view.stated_fees} for cancellations, and they cost {view.fees}"
+        yield of_trip("FEES", message, stated=view.stated_fees, fees=view.fees)
+
+
+def _total(view: MoneyView, prices: Decimal | None) -> Iterator[Violation]:
+    if prices is not None and view.total != prices:
+        message = f"the total is {view.total}, and the prices add up to {prices}"
+        yield of_trip("PRICE", message, total=view.total, sum=prices)
+    if view.currency != PRICE_CURRENCY:
+        yield of_trip("PRICE", f"the total is in {view.currency}, not in {PRICE_CURRENCY}", currency=view.currency)
+
+
+def _budget(view: MoneyView, with_fees: Decimal, budget: Decimal) -> Iterator[Violation]:
     """Check the budget by the prices of the legs, whatever the total says, and with all cancellation fees."""
-    prices, budget = _prices(case), case.request.budget
-    if prices is None or budget is None:
-        return
-    with_fees = sum(prices, case.fees)
-    cost = _in_currency(with_fees, case)
+    currency = view.budget_currency
+    cost = _in_currency(with_fees, view)
     if cost is None:
-        currency = case.request.currency
         yield of_trip("BUDGET", f"no rate from {PRICE_CURRENCY} to {currency} is known", currency=currency, budget=budget)
     elif not is_amount(budget) or cost > Fraction(budget):
-        shown = with_fees if case.request.currency == PRICE_CURRENCY else f"{_rounded_up(cost)} {case.request.currency}"
+        shown = with_fees if currency == PRICE_CURRENCY else f"{_rounded_up(cost)} {currency}"
         yield of_trip("BUDGET", f"costs {shown}, and the budget is {budget}", cost=shown, budget=budget)
 
 
-def check_fees(case: Case) -> Iterator[Violation]:
-    if case.itinerary.fees != case.fees:
-        message = f"counts {case.itinerary.fees} for cancellations, and they cost {case.fees}"
-        yield of_trip("FEES", message, stated=case.itinerary.fees, fees=case.fees)
-
-
-def check_converted(case: Case) -> Iterator[Violation]:
+def _converted(view: MoneyView, with_fees: Decimal) -> Iterator[Violation]:
     """Check that the total shown in the budget's currency is the total, by today's rate."""
-    stated, prices = case.itinerary.converted, _prices(case)
-    if prices is None or case.request.budget is None:
-        return
-    cost = _in_currency(sum(prices, case.fees), case)
-    if case.request.currency == PRICE_CURRENCY or cost is None:
+    stated, cost = view.converted, _in_currency(with_fees, view)
+    if view.budget_currency == PRICE_CURRENCY or cost is None:
         if stated is not None:
             yield of_trip("PRICE", f"shows a total in {stated.currency} that nothing is known of", currency=stated.currency)
-    elif stated is None or (stated.currency, stated.total) != (case.request.currency, _rounded_up(cost)):
+    elif stated is None or (stated.currency, stated.total) != (view.budget_currency, _rounded_up(cost)):
         shown = "none" if stated is None else f"{stated.total} {stated.currency}"
-        message = f"costs {_rounded_up(cost)} {case.request.currency}, and the total that is shown is {shown}"
+        message = f"costs {_rounded_up(cost)} {view.budget_currency}, and the total that is shown is {shown}"
         yield of_trip("PRICE", message, cost=_rounded_up(cost), shown=shown)
 
 
-def _in_currency(amount: Decimal, case: Case) -> Fraction | None:
+def _in_currency(amount: Decimal, view: MoneyView) -> Fraction | None:
     """Convert to the budget's currency, exactly; None if the rates do not say."""
-    wanted, rates = case.request.currency, case.rates
+    wanted, rates = view.budget_currency, view.rates
     if wanted == PRICE_CURRENCY:
         return Fraction(amount)
-    if rates is None:
+    if rates is None or wanted not in rates or PRICE_CURRENCY not in rates:
         return None
-    per_base = {**rates.rates, rates.base: Decimal(1)}
-    if wanted not in per_base or PRICE_CURRENCY not in per_base:
-        return None
-    return Fraction(amount) * Fraction(per_base[wanted]) / Fraction(per_base[PRICE_CURRENCY])
+    return Fraction(amount) * Fraction(rates[wanted]) / Fraction(rates[PRICE_CURRENCY])
 
 
 def _rounded_up(amount: Fraction) -> Decimal:
     return Decimal(-(-amount * 100 // 1)) / 100
 
 
-def check_quotes(case: Case) -> Iterator[Violation]:
-    """Check that what is planned is still available, as it was planned and for that price."""
-    if case.quotes is None:
-        return
-    for leg in case.itinerary.legs:
-        quote = case.quotes.get(leg.offer.offer_id)
-        needed = case.request.rooms if isinstance(leg.offer, HotelOffer) else case.request.travellers
-        if quote is None:
-            yield at(leg, "UNAVAILABLE", "is not on offer any more", offer_id=leg.offer.offer_id)
-        elif quote.left < needed:
-            yield at(leg, "UNAVAILABLE", f"{quote.left} left, and {needed} needed", left=quote.left, needed=needed)
-        elif changed := _changed(leg.offer, quote):
-            yield at(leg, "UNAVAILABLE", f"is on offer with another {', '.join(changed)}", changed=changed)
-        elif quote.price != leg.offer.price:
-            message = f"costs {quote.price} now, not {leg.offer.price}"
-            yield at(leg, "PRICE", message, planned=leg.offer.price, quoted=quote.price)
-
-
-def check_party(case: Case) -> Iterator[Violation]:
-    """Check that everybody has a seat and a room."""
-    for leg, transport in case.transports:
-        seats = _seats(transport.price, transport.price_per_person)
-        if seats is not None and seats != case.request.travellers:
-            message = f"priced for {seats}, and {case.request.travellers} travel"
-            yield at(leg, "PARTY", message, seats=seats, travellers=case.request.travellers)
-    for leg, hotel in case.stays:
-        if hotel.rooms != case.request.rooms:
-            message = f"has {hotel.rooms} rooms, and {case.request.rooms} are needed"
-            yield at(leg, "PARTY", message, rooms=hotel.rooms, needed=case.request.rooms)
-
-
-def _prices(case: Case) -> list[Decimal] | None:
-    """Return the prices; None if one of them is no amount: that is reported there, and a sum would mean nothing."""
-    prices = [leg.offer.price for leg in case.itinerary.legs]
-    return prices if all(map(is_amount, prices)) else None
-
-
-def _changed(planned: Offer, quoted: Offer) -> list[str]:
-    before, after = _lasting_facts(planned), _lasting_facts(quoted)
-    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-
-
-def _lasting_facts(offer: Offer) -> dict[str, Any]:
-    return offer.model_dump(exclude=set(MAY_CHANGE))
-
-
-def _seats(price: Decimal, price_per_person: Decimal) -> int | None:
-    """Return how many the price is for; None if it is not a multiple (a wrong price, which is judged by its quote)."""
-    if not is_amount(price) or not is_amount(price_per_person) or price_per_person == 0:
-        return None
-    seats, rest = divmod(price, price_per_person)
-    return int(seats) if rest == 0 else None
+PRICES = Concern("prices", Kind.SEMANTIC, PricesView, _prices_scopes, _check_prices)
+MONEY = Concern("money", Kind.CONSTRAINT, MoneyView, _money_scopes, _check_money)

@@ -1,38 +1,27 @@
-"""Validator: judges a trip without knowing how it was found."""
+"""Validator: judges a trip by concerns, each with slices of its own, without knowing how it was found."""
 
 from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.request import parse_request
+from sagagraph.domains.travel.rules.calendar import CALENDAR
 from sagagraph.domains.travel.rules.case import Case
-from sagagraph.domains.travel.rules.money import (
-    check_amounts,
-    check_budget,
-    check_converted,
-    check_fees,
-    check_party,
-    check_quotes,
-    check_total,
-)
-from sagagraph.domains.travel.rules.route import check_beds, check_continuity, check_nights, check_route
-from sagagraph.domains.travel.rules.times import (
-    check_clocks,
-    check_connections,
-    check_durations,
-    check_not_past,
-    check_past,
-    check_window,
-)
-from sagagraph.domains.travel.rules.wishes import check_direct, check_hours, check_stars, check_weekdays
+from sagagraph.domains.travel.rules.connections import CONNECTIONS
+from sagagraph.domains.travel.rules.lodging import LODGING
+from sagagraph.domains.travel.rules.money import MONEY, PRICES
+from sagagraph.domains.travel.rules.transport import TRANSPORT
+from sagagraph.domains.travel.rules.whole import PAST, WHOLE
+from sagagraph.domains.travel.rules.wishes import WISHES
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words
+from sagagraph.validators.concern import Concern, Remembered, judge_scopes
 from sagagraph.validators.verdict import Verdict, Violation
 
 if TYPE_CHECKING:
@@ -43,31 +32,18 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.plan import Leg
     from sagagraph.domains.travel.rates import Rates
     from sagagraph.domains.travel.request import TripRequest
-    from sagagraph.domains.travel.rules.case import Check
 
 NO_FEES: Final = Decimal(0)
-CHECKS: Final[tuple[Check, ...]] = (
-    check_amounts,
-    check_total,
-    check_budget,
-    check_fees,
-    check_converted,
-    check_quotes,
-    check_party,
-    check_route,
-    check_continuity,
-    check_nights,
-    check_beds,
-    check_connections,
-    check_clocks,
-    check_durations,
-    check_window,
-    check_not_past,
-    check_past,
-    check_stars,
-    check_direct,
-    check_hours,
-    check_weekdays,
+CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
+    PRICES,
+    MONEY,
+    WHOLE,
+    CONNECTIONS,
+    CALENDAR,
+    TRANSPORT,
+    LODGING,
+    PAST,
+    WISHES,
 )
 
 
@@ -81,16 +57,17 @@ def validate_itinerary(
     rates: Rates | None = None,
     fees: Decimal = NO_FEES,
     begun: Mapping[str, Leg] | None = None,
+    remembered: Remembered | None = None,
 ) -> Verdict:
     """Judge by `request`, not by the request that the itinerary says it was made for.
 
     `quotes`: its offers as quoted now, by offer id; a missing one is gone. None: prices and availability are not compared with
     anything. `rates`: needed if the budget is in another currency than the prices. `fees`: what cancelling has cost, and what it
     costs now to cancel bookings that are not in the itinerary. `begun`: bookings that have begun, by label: they stay as they
-    are.
+    are. `remembered`: scopes that have been judged already.
     """
     case = Case(itinerary, request, quotes, now, cities, rates, fees, begun or {})
-    return Verdict.of([violation for check in CHECKS for violation in check(case)])
+    return judge_scopes(CONCERNS, case, remembered)
 
 
 def validate_raw(

@@ -1,61 +1,108 @@
-"""Wishes: whether hotels and flights are as requested."""
+"""Wishes: whether hotels and journeys are as requested, leg by leg."""
 
 from __future__ import annotations
 
+from datetime import datetime, time
 from typing import TYPE_CHECKING
 
-from sagagraph.domains.travel.offers import FlightOffer
+from msgspec import Struct, convert
+
+from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.request import Direct, Weekday
-from sagagraph.domains.travel.rules.case import at
+from sagagraph.domains.travel.rules.case import at, span
+from sagagraph.validators.concern import Concern, windows
+from sagagraph.validators.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
 
     from sagagraph.domains.travel.plan import Leg
-    from sagagraph.domains.travel.request import Hours
+    from sagagraph.domains.travel.request import TripRequest
     from sagagraph.domains.travel.rules.case import Case
     from sagagraph.validators.verdict import Violation
 
 
-def check_stars(case: Case) -> Iterator[Violation]:
-    fewest, most = case.request.stars
-    for leg, hotel in case.stays:
-        if not fewest <= hotel.stars <= most:
-            message = f"has {hotel.stars} stars, not {fewest} to {most}"
-            yield at(leg, "STARS", message, stars=hotel.stars, fewest=fewest, most=most)
+class WishedHours(Struct, frozen=True):
+    earliest: time | None
+    latest: time | None
 
 
-def check_direct(case: Case) -> Iterator[Violation]:
-    """Check direct flights. If they are only preferred, the planner decides."""
-    if case.request.direct is not Direct.REQUIRED:
-        return
-    for leg, transport in case.transports:
-        if isinstance(transport, FlightOffer) and not transport.is_direct:
-            message = f"stops {transport.stops} times"
-            yield at(leg, "NOT_DIRECT", message, stops=transport.stops, via=list(transport.via))
+class Wishes(Struct, frozen=True):
+    direct: Direct
+    depart: WishedHours
+    arrive: WishedHours
+    not_on: tuple[Weekday, ...]
 
 
-def check_hours(case: Case) -> Iterator[Violation]:
+class Ride(Struct, frozen=True, array_like=True, tag="ride"):
+    label: str
+    kind: str
+    stops: int
+    via: tuple[str, ...]
+    departs: datetime
+    arrives: datetime
+
+
+class Hotel(Struct, frozen=True, array_like=True, tag="hotel"):
+    label: str
+    stars: int
+    wished: tuple[int, int]
+    """The fewest and the most stars, in its city."""
+
+
+class WishesView(Struct, frozen=True):
+    wishes: Wishes
+    legs: tuple[Ride | Hotel, ...]
+
+
+def _scopes(case: Case) -> Iterator[tuple[str, WishesView]]:
+    request = case.request
+    depart, arrive = (convert(each, WishedHours, from_attributes=True) for each in (request.hours.depart, request.hours.arrive))
+    wishes = Wishes(request.direct, depart, arrive, request.not_on)
+    for window in windows(_row(leg, request) for leg in case.itinerary.legs):
+        yield span([each.label for each in window]), WishesView(wishes, tuple(window))
+
+
+def _row(leg: Leg, request: TripRequest) -> Ride | Hotel:
+    offer = leg.offer
+    if isinstance(offer, HotelOffer):
+        return Hotel(leg.label, offer.stars, request.stars_in(offer.city))
+    return Ride(leg.label, offer.kind, offer.stops, offer.via, offer.departs, offer.arrives)
+
+
+def _check(view: WishesView) -> Iterator[Violation]:
+    for leg in view.legs:
+        yield from _stars(leg) if isinstance(leg, Hotel) else _journey(leg, view.wishes)
+
+
+def _stars(hotel: Hotel) -> Iterator[Violation]:
+    fewest, most = hotel.wished
+    if not fewest <= hotel.stars <= most:
+        message = f"has {hotel.stars} stars, not {fewest} to {most}"
+        yield at(hotel.label, "STARS", message, stars=hotel.stars, fewest=fewest, most=most)
+
+
+def _journey(ride: Ride, wishes: Wishes) -> Iterator[Violation]:
+    """Check a direct flight where it is required (if it is only preferred, the planner decides), hours and days."""
+    if wishes.direct is Direct.REQUIRED and ride.kind == "flight" and (ride.stops or ride.via):
+        yield at(ride.label, "NOT_DIRECT", f"stops {ride.stops} times", stops=ride.stops, via=list(ride.via))
+    yield from _outside(ride.label, "leaves", ride.departs, wishes.depart)
+    yield from _outside(ride.label, "arrives", ride.arrives, wishes.arrive)
+    unwanted = [list(Weekday).index(day) for day in wishes.not_on]
+    for verb, moment in (("leaves", ride.departs), ("arrives", ride.arrives)):
+        if moment.weekday() in unwanted:
+            yield at(ride.label, "WEEKDAY", f"{verb} on {moment:%A}, {moment:%Y-%m-%d}", day=f"{moment:%Y-%m-%d}")
+
+
+def _outside(label: str, verb: str, moment: datetime, hours: WishedHours) -> Iterator[Violation]:
     """Check hours on the local clock: the small hours end the night before, and so are later than any latest hour."""
-    for leg, transport in case.transports:
-        yield from _outside(leg, "leaves", transport.departs, case.request.hours.depart)
-        yield from _outside(leg, "arrives", transport.arrives, case.request.hours.arrive)
-
-
-def _outside(leg: Leg, verb: str, moment: datetime, hours: Hours) -> Iterator[Violation]:
     minutes = moment.hour * 60 + moment.minute
     if hours.earliest is not None and minutes < hours.earliest.hour * 60 + hours.earliest.minute:
         message = f"{verb} at {moment:%H:%M}, before {hours.earliest:%H:%M}"
-        yield at(leg, "HOURS", message, time=moment.isoformat(), earliest=f"{hours.earliest:%H:%M}")
+        yield at(label, "HOURS", message, time=moment.isoformat(), earliest=f"{hours.earliest:%H:%M}")
     if hours.latest is not None and (moment.hour < 4 or minutes > hours.latest.hour * 60 + hours.latest.minute):
         message = f"{verb} at {moment:%H:%M}, after {hours.latest:%H:%M}"
-        yield at(leg, "HOURS", message, time=moment.isoformat(), latest=f"{hours.latest:%H:%M}")
+        yield at(label, "HOURS", message, time=moment.isoformat(), latest=f"{hours.latest:%H:%M}")
 
 
-def check_weekdays(case: Case) -> Iterator[Violation]:
-    unwanted = [list(Weekday).index(day) for day in case.request.not_on]
-    for leg, transport in case.transports:
-        for verb, moment in (("leaves", transport.departs), ("arrives", transport.arrives)):
-            if moment.weekday() in unwanted:
-                yield at(leg, "WEEKDAY", f"{verb} on {moment:%A}, {moment:%Y-%m-%d}", day=f"{moment:%Y-%m-%d}")
+WISHES = Concern("wishes", Kind.CONSTRAINT, WishesView, _scopes, _check)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from sagagraph.errors import ConflictError, SagaClosedError, UnknownOperationError, WorkflowError
+from sagagraph.errors import ConflictError, ProviderMismatchError, SagaClosedError, UnknownOperationError, WorkflowError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
+from sagagraph.saga.core.decide.providers import is_elsewhere, why_elsewhere
 from sagagraph.saga.core.dependencies import comes_after_pivot, descendants, is_closed
 from sagagraph.saga.core.events import Events
 from sagagraph.saga.core.next_steps import status_of
@@ -22,7 +23,7 @@ def plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events:
     known = saga.operations.get(spec.id)
     if known is not None:
         _check_same(saga, known, command)
-        return ()
+        return _with_other_prerequisites(saga, known, command)
     if saga.body_completed:  # the decision about what commits has been made, and its last check may be under way
         raise SagaClosedError(f"saga {saga.id!r}: its body has ended; it starts no further operation", saga_id=saga.id)
     if saga.stage is not Stage.RUNNING or saga.cancel_by:
@@ -39,6 +40,15 @@ def plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events:
 
 def _check_same(saga: Saga, known: Operation, command: c.PlanOperation) -> None:
     spec = command.spec
+    if is_elsewhere(saga, known, spec.provider_id):
+        raise ProviderMismatchError(
+            f"saga {saga.id!r}: operation {spec.id!r}: {why_elsewhere(known, spec.provider_id)}; use that one, or say with "
+            "engine.same_provider that they are the same",
+            saga_id=saga.id,
+            known=known.spec.provider_id,
+            found=spec.provider_id,
+            operation_id=spec.id,
+        )
     if what := _unlike(known, spec, command.formerly):
         raise ConflictError(f"saga {saga.id!r}: operation {spec.id!r} {what}", saga_id=saga.id, operation_id=spec.id)
 
@@ -59,6 +69,42 @@ def _unlike(known: Operation, spec: OperationSpec, formerly: tuple[tuple[str, in
             f"if {spec.action!r} version {spec.action_version} is what became of it"
         )
     return ""
+
+
+def _with_other_prerequisites(saga: Saga, known: Operation, command: c.PlanOperation) -> Events:
+    """Add what a body that was edited lets a known operation come after. What is journalled stays: rule 4 counts both."""
+    if saga.stage is not Stage.RUNNING:  # the order in which it goes back, or would go back, is settled
+        return ()
+    named = (each for each in command.after if each not in known.spec.depends_on)
+    more = [each for each in named if known.id not in descendants(saga, each)]
+    found = {each: why for each in more if (why := _why_not_after(saga, known, each))}
+    if found and command.insists:
+        name, why = next(iter(found.items()))
+        raise ConflictError(
+            f"saga {saga.id!r}: operation {known.id!r} cannot come after {name!r} any more: {why}; use another id, or leave its "
+            "`after=` as it was",
+            saga_id=saga.id,
+            operation_id=known.id,
+        )
+    added = tuple(each for each in more if each not in found)
+    return (e.PrerequisitesAdded(known.id, added),) if added else ()
+
+
+def _why_not_after(saga: Saga, known: Operation, name: str) -> str:
+    other = saga.operations.get(name)
+    if other is None:
+        return "the saga does not have it"
+    if name == known.id or name in descendants(saga, known.id):
+        return f"the journal has it after {known.id!r}"
+    if other.status in _GOING_OR_GONE and not is_closed(known):
+        return f"it is {other.status.value}"
+    is_behind_pivot = name == saga.pivot or comes_after_pivot(saga, name)
+    if is_behind_pivot and known.spec.kind in (ActionKind.COMPENSATABLE, ActionKind.PIVOT):
+        return "that is behind the pivot"
+    return ""
+
+
+_GOING_OR_GONE = frozenset({OperationStatus.COMPENSATING, OperationStatus.COMPENSATED, OperationStatus.VOIDED})
 
 
 def _placed_around_pivot(saga: Saga, spec: OperationSpec) -> OperationSpec:

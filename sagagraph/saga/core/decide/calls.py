@@ -17,6 +17,9 @@ from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.values import Json
 
+LONGEST_WAIT_S = 3600.0
+"""However long a provider asks to be left alone, it is asked again after an hour."""
+
 
 def action_replied(saga: Saga, command: c.ActionReplied, now: float) -> Events:
     operation = saga.operations[command.operation]
@@ -34,7 +37,7 @@ def _judged(saga: Saga, operation: Operation, output: Json, verdicts: tuple[Verd
     invalid = [each for each in verdicts if each.verdict is VerdictStatus.INVALID]
     if not invalid:
         fault = e.Fault("unjudged", "; ".join(each.reason for each in verdicts if not each.is_valid))
-        retry_at = now + operation.spec.policy.backoff.delay_s(operation.unknown_probes + 1, 0.0)
+        retry_at = _retry_at(operation, now, operation.unknown_probes + 1)
         if operation.in_flight:
             return (e.AttemptLost(operation.id, fault, retry_at, recorded),)
         return (e.OperationProbed(operation.id, e.ProbeAnswer.UNKNOWN, fault.message, retry_at, now, recorded),)
@@ -58,7 +61,7 @@ def action_refused(saga: Saga, command: c.ActionRefused, now: float) -> Events:
     is_final = operation.spec.guarantees.refusals_final and not command.transient
     sealed = operation.lost == 0 or is_final or not operation.has_effect
     if not sealed and command.transient:
-        return action_lost(saga, c.ActionLost(operation.id, command.fault, command.draw), now)
+        return action_lost(saga, c.ActionLost(operation.id, command.fault, command.draw, command.after_s), now)
     if not sealed and comes_after_pivot(saga, operation.id):  # nothing is given up there: it is probed, or held (rule 5)
         return action_lost(saga, c.ActionLost(operation.id, command.fault, command.draw), now)
     if not sealed:
@@ -66,21 +69,28 @@ def action_refused(saga: Saga, command: c.ActionRefused, now: float) -> Events:
         return (e.OperationGivenUp(operation.id, reason, command.fault),)
     if saga.stage is not Stage.RUNNING or operation.removed:
         return (e.OperationFailed(operation.id, command.fault),)
-    retry_at = now + operation.spec.policy.backoff.delay_s(operation.total_attempts, command.draw)
+    retry_at = _retry_at(operation, now, operation.total_attempts, command.draw, command.after_s)
     again = e.AttemptRefused(operation.id, command.fault, retry_at)
     may_retry = command.transient and attempts_left(replace(operation, fault=command.fault), now)
     if may_retry and not operation.given_up:
         return (again,)
     if comes_after_pivot(saga, operation.id):
         return (again, e.OperationHeld(operation.id, f"refused after the pivot: {command.fault.message}"))
+    if command.transient and operation.spec.policy.retry.holds and not operation.given_up:
+        return (again, e.OperationHeld(operation.id, f"refused again and again: {command.fault.message}"))
     return (e.OperationFailed(operation.id, command.fault),)
+
+
+def _retry_at(operation: Operation, now: float, attempt: int, draw: float = 0.0, after_s: float = 0.0) -> float:
+    """Return when it may be tried again: after the back-off, and not before the provider allows it, within reason."""
+    return now + max(operation.spec.policy.backoff.delay_s(attempt, draw), min(after_s, LONGEST_WAIT_S))
 
 
 def action_lost(saga: Saga, command: c.ActionLost, now: float) -> Events:
     operation = saga.operations[command.operation]
     if not operation.in_flight:
         return ()
-    retry_at = now + operation.spec.policy.backoff.delay_s(operation.attempts, command.draw)
+    retry_at = _retry_at(operation, now, operation.attempts, command.draw, command.after_s)
     return (e.AttemptLost(operation.id, command.fault, retry_at),)
 
 
@@ -123,7 +133,7 @@ def _was_sealed_by_deadline(operation: Operation, asked_at: float) -> bool:
 def _probe_again_at(operation: Operation, command: c.ProbeAnswered, now: float) -> float:
     if command.answer is not e.ProbeAnswer.UNKNOWN:
         return operation.not_before
-    return now + operation.spec.policy.backoff.delay_s(operation.unknown_probes + 1, command.draw)
+    return _retry_at(operation, now, operation.unknown_probes + 1, command.draw, command.after_s)
 
 
 def action_missing(saga: Saga, command: c.ActionMissing, _now: float) -> Events:
@@ -149,7 +159,7 @@ def undo_refused(saga: Saga, command: c.UndoRefused, now: float) -> Events:
     if not operation.in_flight or undo is None:
         return ()
     policy = operation.spec.policy
-    retry_at = now + policy.backoff.delay_s(undo.attempts, command.draw)
+    retry_at = _retry_at(operation, now, undo.attempts, command.draw, command.after_s)
     if undo.lost:  # an earlier call may have landed: this refusal says nothing about it
         return (e.CompensationLost(operation.id, command.fault, retry_at),)
     if command.transient and undo.attempts - undo.allowed_from < policy.compensation.max_attempts:
@@ -164,7 +174,7 @@ def undo_lost(saga: Saga, command: c.UndoLost, now: float) -> Events:
     operation = saga.operations[command.operation]
     if not operation.in_flight or operation.undo is None:
         return ()
-    retry_at = now + operation.spec.policy.backoff.delay_s(operation.undo.attempts, command.draw)
+    retry_at = _retry_at(operation, now, operation.undo.attempts, command.draw, command.after_s)
     return (e.CompensationLost(operation.id, command.fault, retry_at),)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.decide import bodies, calls, people, plans
+from sagagraph.saga.core.decide import bodies, calls, people, plans, providers
 from sagagraph.saga.core.events import Events
 from sagagraph.saga.core.state import Saga, UndoCall, operation_key, undo_key
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallVoid
@@ -58,10 +58,13 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.UndoLost: calls.undo_lost,
     c.EvidenceFound: calls.evidence_found,
     c.Verified: calls.verified,
+    c.NameProvider: providers.name_provider,
+    c.StateSameProvider: providers.state_same_provider,
     c.PlanOperation: bodies.plan_operation,
     c.CompleteBody: bodies.complete_body,
     c.RaiseBody: bodies.raise_body,
     c.ProposePlan: plans.propose_plan,
+    c.RecordModel: plans.record_model,
     c.ChoosePlan: plans.choose_plan,
     c.JudgePlan: plans.judge_plan,
     c.DeclareInfeasible: plans.declare_infeasible,
@@ -78,5 +81,6 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.EndAmendment: people.end_amendment,
     c.AmendSaga: people.amend_saga,
     c.Cancel: people.cancel,
+    c.RefuseRequest: people.refuse_request,
     c.Resolve: people.resolve,
 }

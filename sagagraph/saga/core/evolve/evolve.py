@@ -41,6 +41,8 @@ def begin(saga_id: str, entry: e.Entry) -> Saga:
         begun_at=entry.at,
         last_at=entry.at,
         plan=PlanState(approved_in_advance_by=event.approved_by),
+        provider=event.provider_id,
+        provider_url=event.provider_url,
     )
 
 
@@ -99,8 +101,11 @@ _END_AN_UNDO = frozenset({e.CompensationRefused, e.CompensationLost, e.Operation
 
 _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.SagaBegun: sagas.begun_again,
+    e.ProviderNamed: sagas.provider_named,
+    e.SameProviderStated: sagas.same_provider_stated,
     e.LeaseTaken: sagas.lease_taken,
     e.PlanProposed: sagas.plan_proposed,
+    e.ModelAsked: sagas.model_asked,
     e.PlanJudged: sagas.plan_judged,
     e.PlanFoundInfeasible: sagas.plan_found_infeasible,
     e.ApprovalAsked: sagas.approval_asked,
@@ -111,6 +116,7 @@ _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.PlanDisrupted: sagas.plan_disrupted,
     e.RepairGivenUp: sagas.repair_given_up,
     e.OperationPlanned: sagas.operation_planned,
+    e.PrerequisitesAdded: sagas.prerequisites_added,
     e.CancelRequested: sagas.cancel_requested,
     e.OperationResolved: sagas.operation_resolved,
     e.RequestRefused: sagas.request_refused,

@@ -15,7 +15,7 @@ from sagagraph.saga.core.evolve.membership import (
     with_replaced,
 )
 from sagagraph.saga.core.evolve.operations import reconsidered, resolved, taken_over, undone
-from sagagraph.saga.core.state import AcceptedPlan, Amending, Operation, PlanState, Saga, Stage
+from sagagraph.saga.core.state import AcceptedPlan, Amending, ModelUse, Operation, PlanState, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
 
 # -- the saga and its plan -------------------------------------------------------------------------------------------
@@ -23,6 +23,19 @@ from sagagraph.saga.core.status import OperationStatus
 
 def begun_again(saga: Saga, _event: e.SagaBegun, _at: float) -> Saga:
     raise JournalError(f"saga {saga.id!r}: its journal begins twice", saga_id=saga.id)
+
+
+def provider_named(saga: Saga, event: e.ProviderNamed, _at: float) -> Saga:
+    return replace(saga, provider=event.provider_id, provider_url=event.provider_url)
+
+
+def same_provider_stated(saga: Saga, event: e.SameProviderStated, _at: float) -> Saga:
+    same = saga.same_providers
+    first = same.get(event.known_provider, event.known_provider)
+    later = same.get(event.same_provider, event.same_provider)
+    for name in (later, *(each for each, known_as in same.items() if known_as == later)):
+        same = same.set(name, first)
+    return replace(saga, same_providers=same)
 
 
 def lease_taken(saga: Saga, event: e.LeaseTaken, _at: float) -> Saga:
@@ -33,7 +46,8 @@ def lease_taken(saga: Saga, event: e.LeaseTaken, _at: float) -> Saga:
         changed = taken_over(operation)
         if changed is not operation:
             operations = operations.set(name, changed)
-    return replace(saga, operations=operations, body_fault=None, reversal_hold="")
+    fault = None if saga.stage is Stage.RUNNING else saga.body_fault  # a body that has not turned back may do better now
+    return replace(saga, operations=operations, body_fault=fault, reversal_hold="")
 
 
 def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
@@ -46,9 +60,30 @@ def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
         proposals=saga.plan.proposals + 1,
         alternatives=event.alternatives,
         reasons=event.reasons,
+        proposed_by=event.proposed_by,
+        reasoning=event.reasoning,
         approved_by=None,
     )
     return replace(saga, stage=Stage.PLANNING, plan=plan)
+
+
+def model_asked(saga: Saga, event: e.ModelAsked, _at: float) -> Saga:
+    rounds = saga.plan.model_rounds + (event.role == "planner")
+    return replace(saga, plan=replace(saga.plan, model_rounds=rounds), models=_with_use(saga.models, event))
+
+
+def _with_use(models: tuple[ModelUse, ...], asked: e.ModelAsked) -> tuple[ModelUse, ...]:
+    before = next((each for each in models if (each.role, each.model) == (asked.role, asked.model)), None)
+    use = before or ModelUse(asked.role, asked.model)
+    more = replace(
+        use,
+        questions=use.questions + 1,
+        tokens_in=use.tokens_in + asked.tokens_in,
+        tokens_out=use.tokens_out + asked.tokens_out,
+        seconds=use.seconds + asked.seconds,
+        cost_usd=None if use.cost_usd is None or asked.cost_usd is None else use.cost_usd + asked.cost_usd,
+    )
+    return (*models, more) if before is None else tuple(more if each is before else each for each in models)
 
 
 def plan_judged(saga: Saga, event: e.PlanJudged, _at: float) -> Saga:
@@ -114,6 +149,12 @@ def plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
 
 def operation_planned(saga: Saga, event: e.OperationPlanned, _at: float) -> Saga:
     return with_operations(saga, (event.operation,))
+
+
+def prerequisites_added(saga: Saga, event: e.PrerequisitesAdded, _at: float) -> Saga:
+    for each in event.prerequisites:
+        planned_operation(saga, each)
+    return with_needs(saga, {event.operation: event.prerequisites}, without=())
 
 
 # -- people and the end ----------------------------------------------------------------------------------------------
@@ -220,6 +261,8 @@ def saga_amended(saga: Saga, event: e.SagaAmended, at: float) -> Saga:
         cost=event.cost,
         accepted=accepted,
         reasons=event.reasons,
+        proposed_by="",
+        reasoning="",
         alternatives=(),
         infeasible=(),
     )

@@ -21,7 +21,7 @@ from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import Find
 from sagagraph.saga.engine.validation import judged_output
 from sagagraph.saga.stores.port import Headline
-from sagagraph.validators.verdict import Verdict, VerdictStatus
+from sagagraph.validators.verdict import Certificate, Verdict, VerdictStatus
 from sagagraph.workflow.values import Json
 
 JudgePlan = Callable[[Json, Json, Json], Awaitable[Verdict]]
@@ -209,7 +209,26 @@ async def _rejudge_plan(turn: Turn, judge_plan: JudgePlan | None, judged: _Judge
     except SagaGraphError as exc:
         judged.unchecked.append(f"{where}: it could not be judged: {exc}")
         return
-    _compare(turn.entry.version, f"the verdict on {where}", Verdict.model_validate(event.verdict), again, judged)
+    recorded = Verdict.model_validate(event.verdict)
+    _compare(turn.entry.version, f"the verdict on {where}", recorded, again, judged)
+    _compare_slices(turn.entry.version, where, recorded.certificates, again.certificates, judged)
+
+
+def _compare_slices(
+    version: int, where: str, recorded: Sequence[Certificate], again: Sequence[Certificate], judged: _Judged
+) -> None:
+    """Compare each validator with itself, scope by scope."""
+    found = {(each.validator, each.scope): each for each in again}
+    for old in recorded:
+        what = f"the verdict of {old.validator} on {old.scope} of {where}"
+        new = found.get((old.validator, old.scope))
+        if new is None or new.version != old.version:
+            judged.unchecked.append(f"{what}: this release has no {old.validator} {old.version} for it")
+            continue
+        judged.validators += 1
+        then, now = ({"slice": each.slice_hash, "violations": list(each.found)} for each in (old, new))
+        if then != now:
+            judged.differences.append(Difference(version, what, then, now))
 
 
 def _compare(version: int, what: str, old: Verdict, new: Verdict, judged: _Judged) -> None:
@@ -218,7 +237,7 @@ def _compare(version: int, what: str, old: Verdict, new: Verdict, judged: _Judge
         if verdict.verdict is VerdictStatus.UNKNOWN:  # an outage is neither a judgement nor a contradiction
             judged.unchecked.append(f"{what}: it could not be judged {when}: {verdict.reason}")
             return
-    certified = old.certificate is not None and new.certificate is not None  # earlier releases gave plans no certificate
+    certified = _version(old) is not None and _version(old) == _version(new)  # earlier releases showed validators other slices
     then, now = _essence(old, certified=certified), _essence(new, certified=certified)
     if then != now:
         judged.differences.append(Difference(version, what, then, now))
@@ -229,6 +248,10 @@ def _essence(verdict: Verdict, *, certified: bool) -> dict[str, Json]:
     if certified and verdict.certificate is not None:
         essence |= {"artifact": verdict.certificate.artifact_hash, "slice": verdict.certificate.slice_hash}
     return essence
+
+
+def _version(verdict: Verdict) -> int | None:
+    return None if verdict.certificate is None else verdict.certificate.version
 
 
 def _name(verdict: Verdict) -> str:

@@ -17,6 +17,8 @@ from sagagraph.saga.stores.projections.step import Step
 class ConstraintKind(StrEnum):
     PLAN = "plan"
     """A verdict on a plan."""
+    SLICE = "slice"
+    """What one validator said of the part of a plan that it was shown."""
     OUTPUT = "output"
     """A verdict on what an operation returned."""
     VIOLATION = "violation"
@@ -123,7 +125,16 @@ def _of_verdict(kind: ConstraintKind, subject: tuple[str, str], verdict: Any) ->
     holds = _HOLDS.get(str(said.get("verdict")))
     codes = {"violations": [each.get("code") for each in violations]}
     yield kind, subject, _Finding(by, holds, by, str(said.get("reason", "")), codes, certificate)
+    for each in said.get("certificates", ()):
+        yield ConstraintKind.SLICE, subject, _of_slice(each)
     for each in violations:
         shown = {"evidence": each.get("evidence", {}), "scope": each.get("scope", {})}
         broken = _Finding(str(each.get("code", "")), False, by, str(each.get("message", "")), shown, certificate)
         yield ConstraintKind.VIOLATION, subject, broken
+
+
+def _of_slice(certificate: Mapping[str, Any]) -> _Finding:
+    """What one validator found in one slice."""
+    by, codes = str(certificate.get("validator", "validator")), certificate.get("found", ())
+    scope = str(certificate.get("scope", ""))
+    return _Finding(f"{by}: {scope}", not codes, by, evidence={"violations": list(codes)}, certificate=certificate)

@@ -73,9 +73,12 @@ def _about_plan(event: e.Event, told: _Telling) -> Decision | None:
     match event:
         case e.PlanProposed():
             alternatives = event.alternatives
-            return told.decided(
-                "plan", event.plan_hash, "proposed", PLANNER, *event.reasons, alternatives=alternatives, cost=event.cost
-            )
+            reasons = (*event.reasons, *([f"the model's reasoning: {event.reasoning}"] if event.reasoning else ()))
+            by = event.proposed_by or PLANNER
+            return told.decided("plan", event.plan_hash, "proposed", by, *reasons, alternatives=alternatives, cost=event.cost)
+        case e.ModelAsked():
+            spent = f"{event.tokens_in} tokens in, {event.tokens_out} out, {event.seconds:.3f} s"
+            return told.decided("model", event.role, "asked", event.model, event.outcome, spent, cost=event.cost_usd)
         case e.PlanFoundInfeasible():
             return told.decided("plan", plan, "found infeasible", PLANNER, *event.reasons)
         case e.PlanApproved():
@@ -96,6 +99,10 @@ def _about_plan(event: e.Event, told: _Telling) -> Decision | None:
 
 def _about_operation(event: e.Event, told: _Telling) -> Decision | None:
     match event:
+        case e.PrerequisitesAdded():
+            return told.decided(
+                "operation", event.operation, "prerequisites added", BODY, prerequisites=list(event.prerequisites)
+            )
         case e.OperationRejected():
             return told.decided(
                 "operation", event.operation, "output rejected", VALIDATOR, event.fault.message, code=event.fault.code
@@ -120,6 +127,8 @@ def _about_saga(event: e.Event, told: _Telling) -> Decision | None:
     match event:
         case e.RequestChanged():
             return told.decided("saga", told.saga.id, "request changed", event.by)
+        case e.SameProviderStated(known, same, by):
+            return told.decided("saga", told.saga.id, "same provider", by or ENGINE, known=known, same=same)
         case e.CancelRequested():
             return told.decided("saga", told.saga.id, "cancel asked for", event.by)
         case e.CancelRefused():

@@ -7,14 +7,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.offers import FlightOffer, TransportOffer
-from sagagraph.domains.travel.rules.case import at
+from tests.domains.travel.oracle.case import at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from zoneinfo import ZoneInfo
 
-    from sagagraph.domains.travel.rules.case import Case
     from sagagraph.validators.verdict import Violation
+    from tests.domains.travel.oracle.case import Case
 
 AFTER_FLIGHT: Final = timedelta(minutes=90)
 FROM_TRAIN_TO_FLIGHT: Final = timedelta(minutes=60)

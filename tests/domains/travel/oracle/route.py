@@ -6,14 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from sagagraph.domains.travel.request import Order
-from sagagraph.domains.travel.rules.case import at, of_trip
+from tests.domains.travel.oracle.case import at, of_trip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
-    from sagagraph.domains.travel.rules.case import Case, Visit
     from sagagraph.validators.verdict import Violation
+    from tests.domains.travel.oracle.case import Case, Visit
 
 
 def check_route(case: Case) -> Iterator[Violation]:

@@ -1,0 +1,173 @@
+"""The whole: what only a summary of all legs can show: the stops and their nights, the window, and what had begun."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from sagagraph.domains.travel.request import MOST_STOPS, Order
+from sagagraph.domains.travel.rules.case import TRIP, at, of_trip, span
+from sagagraph.validators.concern import Concern, windows
+from sagagraph.validators.kinds import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sagagraph.domains.travel.rules.case import Case
+    from sagagraph.validators.verdict import Violation
+
+_MOST_SHOWN: Final = 4 * MOST_STOPS
+"""Stops of a trip: one that makes more than these makes more than anybody may ask for."""
+
+
+class Stop(Struct, frozen=True, array_like=True):
+    """A visit that is more than a change: `label` is the journey that leads there."""
+
+    label: str
+    city: str
+    nights: int
+
+
+class Asked(Struct, frozen=True, array_like=True):
+    city: str
+    nights: int
+
+
+class Span(Struct, frozen=True):
+    """From one leg to another, by their days."""
+
+    first: str
+    begins: date
+    last: str
+    ends: date
+
+
+class WholeView(Struct, frozen=True):
+    asked: tuple[Asked, ...]
+    return_to: str | None
+    in_any_order: bool
+    travelled: tuple[Stop, ...]
+    is_home: bool
+    """Whether the last of them is the return."""
+    more: int
+    """How many others follow them."""
+    span: Span
+    window: tuple[date, date] | None
+    depart: date | None
+
+
+class Begun(Struct, frozen=True, array_like=True):
+    label: str
+    booked: str
+    planned: str | None
+    """By offer id; None: the plan has no such leg."""
+
+
+class PastView(Struct, frozen=True):
+    begun: tuple[Begun, ...]
+
+
+def _scopes(case: Case) -> Iterator[tuple[str, WholeView]]:
+    request, legs = case.request, case.itinerary.legs
+    visits = [visit for visit in case.visits if not visit.is_change]
+    travelled = tuple(Stop(each.arrived_by.label, each.city, (each.leaves - each.arrives).days) for each in visits)
+    ends = max(reversed(legs), key=lambda leg: leg.ends)
+    yield (
+        TRIP,
+        WholeView(
+            asked=tuple(Asked(stop.city, stop.nights) for stop in request.stops),
+            return_to=request.return_to,
+            in_any_order=request.order is Order.ANY,
+            travelled=travelled[:_MOST_SHOWN],
+            is_home=bool(visits) and visits[-1].is_last and visits[-1].city == request.return_to,
+            more=len(travelled[_MOST_SHOWN:]),
+            span=Span(legs[0].label, legs[0].begins, ends.label, ends.ends),
+            window=None if request.window is None else (request.window.first, request.window.last),
+            depart=request.depart,
+        ),
+    )
+
+
+def _check(view: WholeView) -> Iterator[Violation]:
+    yield from _route(view)
+    stops = view.travelled[: len(view.travelled) - (view.is_home and not view.more)]
+    if not view.more:
+        yield from _nights_in_any_order(view, stops) if view.in_any_order else _nights_in_order(view, stops)
+    yield from _window(view)
+
+
+def _route(view: WholeView) -> Iterator[Violation]:
+    """Check the stops, in order unless any order will do, and the end of the trip. Its start is a matter of connections."""
+    wanted = [stop.city for stop in view.asked]
+    end = [] if view.return_to is None else [view.return_to]
+    travelled = [stop.city for stop in view.travelled]
+    there, back = travelled[: len(wanted)], travelled[len(wanted) :]
+    is_there = there == wanted or (view.in_any_order and sorted(there) == sorted(wanted))
+    if not is_there or back != end:
+        cities = ", ".join([*wanted, *end])
+        in_any_order = ", in any order of the stops" if view.in_any_order else ""
+        more = f" and {view.more} more" if view.more else ""
+        message = f"goes to {', '.join(travelled) or 'no city'}{more}, not to {cities}{in_any_order}"
+        yield of_trip("ROUTE", message, travelled=travelled, wanted=[*wanted, *end])
+
+
+def _nights_in_order(view: WholeView, stops: tuple[Stop, ...]) -> Iterator[Violation]:
+    if [stop.city for stop in stops] != [stop.city for stop in view.asked]:
+        return  # the check of the route reports that
+    for stop, asked in zip(stops, view.asked, strict=True):
+        if stop.nights != asked.nights:
+            yield _other_nights(stop, [asked.nights])
+
+
+def _nights_in_any_order(view: WholeView, stops: tuple[Stop, ...]) -> Iterator[Violation]:
+    """Compare nights in any order: a city that is visited twice may have its longer stay first."""
+    if sorted(stop.city for stop in stops) != sorted(stop.city for stop in view.asked):
+        return  # the check of the route reports that
+    asked = Counter((stop.city, stop.nights) for stop in view.asked)
+    asked.subtract((stop.city, stop.nights) for stop in stops)
+    for stop in stops:
+        if asked[stop.city, stop.nights] < 0:
+            asked[stop.city, stop.nights] += 1
+            yield _other_nights(stop, [nights for (city, nights), left in asked.items() if city == stop.city and left > 0])
+
+
+def _other_nights(stop: Stop, asked: list[int]) -> Violation:
+    wanted = " or ".join(str(nights) for nights in asked)
+    message = f"leads to {stop.nights} nights in {stop.city}, not {wanted}"
+    return at(stop.label, "NIGHTS", message, city=stop.city, planned=stop.nights, asked=wanted)
+
+
+def _window(view: WholeView) -> Iterator[Violation]:
+    """Check that the whole trip lies in the window, and begins on the day of departure."""
+    days = view.span  # over the date line, what comes next may begin on the day before the first leg
+    if view.window is not None:
+        first, last = view.window
+        if days.begins < first:
+            yield at(days.first, "WINDOW", f"begins on {days.begins}, before {first}", begins=days.begins, first=first)
+        if days.ends > last:
+            yield at(days.last, "WINDOW", f"ends on {days.ends}, after {last}", ends=days.ends, last=last)
+    if view.depart is not None and days.begins != view.depart:
+        message = f"begins on {days.begins}, not on {view.depart}"
+        yield at(days.first, "WINDOW", message, begins=days.begins, depart=view.depart)
+
+
+def _past_scopes(case: Case) -> Iterator[tuple[str, PastView]]:
+    planned = {leg.label: leg.offer.offer_id for leg in case.itinerary.legs}
+    begun = (Begun(leg.label, leg.offer.offer_id, planned.get(leg.label)) for leg in case.begun.values())
+    for window in windows(begun):
+        yield span([each.label for each in window]), PastView(tuple(window))
+
+
+def _check_past(view: PastView) -> Iterator[Violation]:
+    """Check that what has begun is in the plan, as it was booked."""
+    for each in view.begun:
+        if each.planned != each.booked:
+            message = "has begun, and is not in the plan any more"
+            yield at(each.label, "PAST_REWRITTEN", message, offer_id=each.booked)
+
+
+WHOLE = Concern("the whole", Kind.RETENTION, WholeView, _scopes, _check)
+PAST = Concern("past", Kind.CONSISTENCY, PastView, _past_scopes, _check_past)

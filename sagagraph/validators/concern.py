@@ -1,0 +1,179 @@
+"""Concerns: a plan judged in scopes, each by a validator that is shown a slice of its own (SagaLLM sections 3.2.2 and 3.3).
+
+A concern declares what it reads as a `msgspec` struct, its view: nothing else can get into its slices. Its scopes are selected
+from the domain's case, and each is judged by its view alone, so that a verdict can be made again from its slice, and need not be
+made again while the slice is the same.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from sagagraph.context.slice import BYTES_PER_TOKEN, DEFAULT_BUDGET_TOKENS, ContextSlice, Fact, content_hash, hash_of, select
+from sagagraph.errors import ContextBudgetError
+from sagagraph.validators.kinds import Kind
+from sagagraph.validators.registry import Judgement
+from sagagraph.validators.verdict import Certificate, Verdict, Violation
+from sagagraph.workflow.values import Json
+
+Case = TypeVar("Case")
+"""What the scopes of a domain are selected from: a plan, its request and the evidence."""
+View = TypeVar("View", bound=msgspec.Struct)
+Row = TypeVar("Row")
+
+ROOM_BYTES = 3000
+"""For the rows of a window: the rest of a slice is for what all its rows are judged by."""
+SCOPED: Final = 2
+"""The version of a domain's judgement: since 2 in scopes, before that by one validator that was shown everything."""
+_REMEMBERED: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Concern(Generic[Case, View]):
+    """One validator of a domain. `check` must depend on the view alone.
+
+    `scopes` names each scope and says what is shown of it; a rule that needs more than fits is checked in `windows`.
+    """
+
+    name: str
+    kind: Kind
+    view: type[View]
+    scopes: Callable[[Case], Iterable[tuple[str, View]]]
+    check: Callable[[View], Iterable[Violation]]
+    version: int = 1
+
+    def validate(self, artifact: Json, context: ContextSlice) -> Verdict:  # noqa: ARG002 - the slice has the artifact's part
+        return Verdict.of(self.judged(written(context.facts)))
+
+    def judged(self, slice_: bytes) -> tuple[Violation, ...]:
+        return tuple(self.check(_reader(self.view).decode(slice_)))
+
+
+@cache
+def _reader(view: type[View]) -> msgspec.json.Decoder[View]:
+    return msgspec.json.Decoder(view)
+
+
+def written(view: msgspec.Struct | dict[str, Json]) -> bytes:
+    """A slice as it is shown and hashed: JSON in one form, with sorted names."""
+    return msgspec.json.encode(view, order="sorted")
+
+
+def slice_of(view: msgspec.Struct) -> ContextSlice:
+    """All of a view: it is critical. Raises `ContextBudgetError` that names the field that does not fit."""
+    facts: dict[str, Json] = msgspec.to_builtins(view)
+    return select(Fact(name, value, critical=True) for name, value in facts.items())
+
+
+def windows(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """The rows in order, as many at a time as fit: none for no rows. A row that fits in no window has one of its own."""
+    window: list[Row] = []
+    used = 0
+    for row in rows:
+        size = len(msgspec.json.encode(row)) + 1
+        if window and used + size > ROOM_BYTES:
+            yield window
+            window, used = [], 0
+        window.append(row)
+        used += size
+    if window:
+        yield window
+
+
+@dataclass(slots=True)
+class Remembered:
+    """Violations by validator, version and slice: a repair has only those scopes judged that it touched.
+
+    `judged` counts the scopes that had to be judged. Not safe for threads.
+    """
+
+    judged: int = 0
+    _known: OrderedDict[tuple[str, int, str], tuple[Violation, ...]] = field(default_factory=OrderedDict)
+
+    def judge(self, concern: Concern[Any, Any], slice_: bytes, slice_hash: str) -> tuple[Violation, ...]:
+        key = concern.name, concern.version, slice_hash
+        found = self._known.get(key)
+        if found is None:
+            self.judged += 1
+            found = self._known[key] = concern.judged(slice_)
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return found
+
+
+def judge_scopes(concerns: Iterable[Concern[Case, Any]], case: Case, remembered: Remembered | None = None) -> Verdict:
+    """One verdict with a certificate for each validator and scope; whoever knows the whole plan puts its hash into them.
+
+    A slice that is too large, and an exception in a validator, leave their scope unjudged: UNKNOWN, unless another scope is
+    INVALID.
+    """
+    known = remembered or Remembered()
+    return together(verdict for each in concerns for verdict in _by(each, case, known))
+
+
+def _by(concern: Concern[Case, Any], case: Case, known: Remembered) -> Iterator[Verdict]:
+    try:
+        for scope, view in concern.scopes(case):
+            yield _judged(concern, scope, view, known)
+    except Exception as exc:  # noqa: BLE001 - what cannot be selected is not judged
+        yield Verdict.unknown(f"{concern.name} could not be shown its part: {type(exc).__name__}: {exc}")
+
+
+def _judged(concern: Concern[Any, Any], scope: str, view: msgspec.Struct, known: Remembered) -> Verdict:
+    shown = written(view)
+    tokens = -(-len(shown) // BYTES_PER_TOKEN)
+    slice_hash = hash_of(shown)
+    try:
+        if tokens > DEFAULT_BUDGET_TOKENS:
+            slice_of(view)  # says what does not fit
+            raise ContextBudgetError(f"the slice needs {tokens} tokens")
+        verdict = Verdict.of(known.judge(concern, shown, slice_hash))
+    except ContextBudgetError as exc:
+        return Verdict.unknown(f"{concern.name} could not judge {scope}: {exc}")
+    except Exception as exc:  # noqa: BLE001 - whatever breaks inside a validator says nothing about the plan
+        verdict = Verdict.unknown(f"{concern.name} could not judge {scope}: {type(exc).__name__}: {exc}")
+    certificate = Certificate(
+        validator=concern.name,
+        version=concern.version,
+        artifact_hash="",
+        slice_hash=slice_hash,
+        slice_tokens=tokens,
+        kind=concern.kind.value,
+        scope=scope,
+        found=tuple(dict.fromkeys(each.code for each in verdict.violations)),
+    )
+    return replace(verdict, certificate=certificate)
+
+
+def together(verdicts: Iterable[Verdict]) -> Verdict:
+    """Their union, with all certificates."""
+    each_verdict = tuple(verdicts)
+    certificates = tuple(each.certificate for each in each_verdict if each.certificate is not None)
+    return Judgement(each_verdict).verdict.model_copy(update={"certificates": certificates})
+
+
+def certified(verdict: Verdict, artifact: Json, by: str) -> Verdict:
+    """The verdict of several validators on `artifact`: its certificates name it, and one stands for all, by their root hash."""
+    hashed = content_hash(artifact)
+    each_named = tuple(replace(each, artifact_hash=hashed) for each in verdict.certificates)
+    whole = Certificate(
+        validator=by,
+        version=SCOPED,
+        artifact_hash=hashed,
+        slice_hash=content_hash([[each.validator, each.version, each.scope, each.slice_hash] for each in each_named]),
+        slice_tokens=max((each.slice_tokens for each in each_named), default=0),
+        slices=len(each_named),
+    )
+    return replace(verdict, certificate=whole, certificates=each_named)
+
+
+def in_order_of(verdict: Verdict, row: str) -> Verdict:
+    """The verdict with its violations in the order of the plan's rows, which they name as `row` in their scope; others last."""
+    ordered = sorted(verdict.violations, key=lambda each: (row not in each.scope, each.scope.get(row, 0)))
+    return verdict.model_copy(update={"violations": ordered})
