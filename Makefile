@@ -15,7 +15,7 @@ SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to S
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test test-all test-again proof check lint sweep storm lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop \
+.PHONY: help install trip test test-all test-again proof check lint sweep storm lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-recipes \
   bench-context bench-ui screenshots clean
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make bench-repair  strike trips while they are booked; an oracle and the ledger judge (some minutes)"
 	@echo "make bench-reunions  plan and repair generated reunions of 5 to 60 people; writes docs/benchmarks (some ten minutes)"
 	@echo "make bench-jobshop  schedule and repair job shops beside the best known bounds (SAGAGRAPH_DATA); writes docs/benchmarks"
+	@echo "make bench-recipes  plan the pairs of Recipe2Plan, judged by its own evaluator (SAGAGRAPH_DATA); writes docs/benchmarks"
 	@echo "make bench-context  what validators are shown after 10 to 10,000 operations; writes docs/benchmarks"
 	@echo "make screenshots  the main views of the app, on a desktop and a phone, bright and dark (needs Chromium)"
 	@echo "make bench-ui  ten people at once on one server of the app; writes docs/benchmarks/ui.md"
@@ -106,6 +107,10 @@ bench-reunions: $(STAMP)
 # JOBSHOP=--instances ta01js abz7 measures only these; --seconds and --out say how long and where to.
 bench-jobshop: $(STAMP)
 	$(BIN)/python -m benchmarks.jobshop $(JOBSHOP)
+
+# RECIPES=--pairs Cobbler_Pancakes measures only these; --seconds and --out say how long and where to.
+bench-recipes: $(STAMP)
+	$(BIN)/python -m benchmarks.recipes $(RECIPES)
 
 bench-context: $(STAMP)
 	$(BIN)/python -m benchmarks.context

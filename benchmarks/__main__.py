@@ -78,7 +78,7 @@ def _server(stores: Sequence[str], skipped: list[Skip]) -> Iterator[PostgresServ
         yield None
         return
     try:
-        opening = postgres_server(fsync=True)
+        opening = postgres_server(on_disk=True)
         server = opening.__enter__()
     except StoreError as exc:
         skipped.append(Skip("everybody", "postgresql", str(exc)))

@@ -16,9 +16,9 @@ from sagagraph.extras import needing
 from sagagraph.planning.entry import Entry, Surroundings
 
 if TYPE_CHECKING:
-    from sagagraph.context.model import Model
+    from sagagraph.context.model import Model, Prices
     from sagagraph.planning.domain import Domain
-    from sagagraph.planning.models.llm import Prices
+    from sagagraph.planning.models.limits import Limits
     from sagagraph.planning.page import Page
     from sagagraph.saga.core.state import Saga
     from sagagraph.saga.engine.coordinator import Observer
@@ -99,11 +99,21 @@ def model_of(settings: Settings) -> Model | None:
         return None
     from sagagraph.planning.models.llm import init_model
 
-    return init_model(settings.model, time_limit_s=settings.model_time_limit_s, prices=_prices(settings.model_prices))
+    return init_model(settings.model, time_limit_s=settings.model_seconds, prices=_prices(settings.model_prices))
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return what a model may take. Raises `InvalidInputError` for a limit of its cost without its prices."""
+    from sagagraph.planning.models.limits import Limits
+
+    prices = _prices(settings.model_prices)
+    if settings.model and settings.model_max_cost is not None and prices is None:
+        raise InvalidInputError("needs the model's prices: set SAGAGRAPH_MODEL_PRICES", field="--max-cost")
+    return Limits(settings.model_seconds, settings.model_max_cost, settings.model_max_tokens, prices)
 
 
 def _prices(given: str) -> Prices | None:
-    from sagagraph.planning.models.llm import Prices
+    from sagagraph.context.model import Prices
 
     try:
         return Prices(*(float(each) for each in given.split(","))) if given else None
@@ -112,15 +122,22 @@ def _prices(given: str) -> Prices | None:
 
 
 @asynccontextmanager
-async def open_engine(settings: Settings, observers: Iterable[Observer] = (), *, create: bool = False) -> AsyncIterator[Engine]:
+async def open_engine(
+    settings: Settings, observers: Iterable[Observer] = (), *, create: bool = False, only_looks: bool = False
+) -> AsyncIterator[Engine]:
     """Return an engine on the settings' store, without any domain's actions: enough to inspect sagas.
+
+    `only_looks`: what makes a database unsafe is reported and not refused.
 
     Raises `MissingStoreError` for a store that is not there, unless it is to be created.
     """
     from sagagraph.saga.engine.engine import Engine
+    from sagagraph.saga.stores.guards.durability import Durability
     from sagagraph.saga.stores.urls import open_store
 
-    engine = Engine(await open_store(settings.store_url, create=create), account=account, observers=observers)
+    durability = Durability.REPORTED if only_looks else Durability.CHECKED
+    store = await open_store(settings.store_url, create=create, durability=durability)
+    engine = Engine(store, account=account, observers=observers)
     try:
         yield engine
     finally:

@@ -33,10 +33,14 @@ class Settings(BaseSettings):
     """
     model: str = ""
     """`openai:NAME` or `anthropic:NAME`: the language model that proposes plans; by default the solver does."""
-    model_time_limit_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
-    """Time limit of one answer of the model."""
+    model_seconds: float = Field(default=10.0, gt=0, allow_inf_nan=False)
+    """How long a model may think about one plan or one sentence; after that the solver, or the rules, go on without it."""
+    model_max_cost: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """US dollars that a saga's model may cost; needs `model_prices`."""
+    model_max_tokens: int | None = Field(default=None, ge=0)
+    """Tokens in and out that a saga's model may use."""
     model_prices: str = ""
-    """US dollars per million tokens in and out, as in `0.25,2`; only for the figures in the journal."""
+    """US dollars per million tokens in and out, as in `0.25,2`; for the figures in the journal and for `model_max_cost`."""
 
     @property
     def store_url(self) -> str:

@@ -16,6 +16,7 @@ from typer.exceptions import Abort, TyperException
 
 from sagagraph import __version__
 from sagagraph.cli import options as o
+from sagagraph.cli.harness import harness
 from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.options import Options
 from sagagraph.cli.verbs import Verbs
@@ -27,6 +28,7 @@ INTERRUPTED = 130
 app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 db = typer.Typer(help="The store's tables.")
 app.add_typer(db, name="db")
+app.add_typer(harness, name="harness")
 
 
 class Found(StrEnum):
@@ -73,6 +75,9 @@ def begin(
     yes: o.Yes = False,
     only: o.PlanOnly = False,
     today: o.Today = None,
+    model_seconds: o.ModelSeconds = None,
+    max_cost: o.MaxCost = None,
+    max_tokens: o.MaxTokens = None,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -81,7 +86,7 @@ def begin(
     """Plan for any domain and, after approval, carry it out."""
     from sagagraph.cli import beginning
 
-    options = Options(store, provider, as_json, verbose, today.date() if today else None)
+    options = Options(store, provider, as_json, verbose, today and today.date(), model_seconds, max_cost, max_tokens)
     if only:
         o.end(beginning.plan_only(options, domain, text, request))
     o.end(beginning.begin(options, domain, text, request, saga_id, approved=yes))
@@ -96,6 +101,9 @@ def change(
         list[str] | None, typer.Option("--lost", metavar="OPERATION", help="What has fallen through; may be repeated.")
     ] = None,
     yes: o.Yes = False,
+    model_seconds: o.ModelSeconds = None,
+    max_cost: o.MaxCost = None,
+    max_tokens: o.MaxTokens = None,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -104,7 +112,7 @@ def change(
     """Change what a saga is to do, before its pivot or after; what is done and fits stays."""
     from sagagraph.cli import beginning
 
-    options = Options(store, provider, as_json, verbose)
+    options = Options(store, provider, as_json, verbose, None, model_seconds, max_cost, max_tokens)
     o.end(beginning.change(options, saga, text, request, lost or (), approved=yes))
 
 
@@ -143,6 +151,9 @@ def resume(
     saga: o.AnySaga = None,
     every: Annotated[bool, typer.Option("--all", help="All that are open.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for a dead worker's lease to run out.")] = True,
+    model_seconds: o.ModelSeconds = None,
+    max_cost: o.MaxCost = None,
+    max_tokens: o.MaxTokens = None,
     same_provider: o.SameProvider = False,
     verbose: o.Verbose = False,
     store: o.Store = "",
@@ -156,7 +167,7 @@ def resume(
         raise InvalidInputError("name a saga or say --all, not both", field="SAGA")
     if same_provider and (saga is None or not provider):
         raise InvalidInputError("name one saga, and say where its provider is: --provider URL", field="--same-provider")
-    options = Options(store, provider, as_json, verbose)
+    options = Options(store, provider, as_json, verbose, None, model_seconds, max_cost, max_tokens)
     if saga is None:
         o.end(settling.resume_all(options, wait=wait))
     o.end(settling.resume(options, saga, wait=wait, same_provider=same_provider))
@@ -258,6 +269,9 @@ def validate(
         str | None, typer.Option("--executed-until", metavar="MOMENT", help="What was done by then, as the problem has times.")
     ] = None,
     against: Annotated[Path | None, typer.Option("--against", metavar="OLDPLAN", help="As the plan was then.")] = None,
+    without: Annotated[
+        bool, typer.Option("--without-time-constraints", help="Recipes: no step must follow another within a time.")
+    ] = False,
     store: o.Store = "",
     provider: o.Provider = "",
     as_json: o.AsJson = False,
@@ -266,7 +280,7 @@ def validate(
     from sagagraph.cli.judging import judge
     from sagagraph.planning.entry import Case
 
-    case = Case(problem, plan, tuple(event or ()), executed_until, against)
+    case = Case(problem, plan, tuple(event or ()), executed_until, against, without_time_constraints=without)
     o.end(judge(Options(store, provider, as_json), domain, case))
 
 

@@ -10,7 +10,7 @@ from sagagraph.registry import title_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.engine.views.view import SagaView
+from sagagraph.saga.engine.views.view import SagaView, reasons_of
 
 
 async def approved_or_not(options: Options, opened: Opened, view: SagaView) -> SagaView:
@@ -38,7 +38,7 @@ async def _ask(opened: Opened, view: SagaView) -> SagaView | None:
 
 def show_plan(saga: Saga) -> None:
     """Show a saga's plan to whoever must approve it."""
-    plan = {"plan_hash": saga.plan.hash, "cost": saga.plan.cost, "reasons": saga.plan.reasons, "title": title_of(saga)}
+    plan = {"plan_hash": saga.plan.hash, "cost": saga.plan.cost, "reasons": reasons_of(saga.plan), "title": title_of(saga)}
     render.print_plan(1, plan)
 
 

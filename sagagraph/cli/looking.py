@@ -24,10 +24,11 @@ from sagagraph.saga.engine.views.document import entry_json, log_line
 
 
 async def status(options: Options, saga_id: str, version: int | None) -> int:
-    async with open_engine(options.settings) as engine:
+    async with open_engine(options.settings, only_looks=True) as engine:
         view = await (engine.status(saga_id) if version is None else engine.state_at(saga_id, version))
         if view.status is SagaStatus.AWAITING_APPROVAL and not options.as_json:
             show_waiting(saga_id, await waiting_for_approval(engine, view))
+        render.warn_of(engine.store.shortfalls)
     show(options, view)
     return 0
 
@@ -36,7 +37,8 @@ async def list_all(options: Options) -> int:
     """List all sagas. A saga whose journal cannot be read does not hide the others."""
     sagas: list[Saga] = []
     code = 0
-    async with open_engine(options.settings) as engine:
+    async with open_engine(options.settings, only_looks=True) as engine:
+        shortfalls = engine.store.shortfalls
         for headline in await engine.sagas():
             try:
                 sagas.append(await engine.load(headline.saga_id))
@@ -44,8 +46,9 @@ async def list_all(options: Options) -> int:
                 render.stderr.print(f"sagagraph: {exc}", markup=False)
                 code = exc.exit_code
     if options.as_json:
-        render.print_json({"sagas": [_row(saga) for saga in sagas]})
+        render.print_json({"sagas": [_row(saga) for saga in sagas], **({"unsafe_durability": shortfalls} if shortfalls else {})})
     else:
+        render.warn_of(shortfalls)
         render.print_sagas(sagas)
     return code
 
@@ -57,7 +60,7 @@ def _row(saga: Saga) -> dict[str, Any]:
 
 async def replay(options: Options, saga_id: str) -> int:
     async with AsyncExitStack() as stack:
-        engine = await stack.enter_async_context(open_engine(options.settings))
+        engine = await stack.enter_async_context(open_engine(options.settings, only_looks=True))
         domain = (await engine.load(saga_id)).domain
         judge_plan: JudgePlan | None = None
         if runs_sagas(domain):
@@ -78,7 +81,7 @@ async def replay(options: Options, saga_id: str) -> int:
 
 
 async def log(options: Options, saga_id: str) -> int:
-    async with open_engine(options.settings) as engine:
+    async with open_engine(options.settings, only_looks=True) as engine:
         entries = await engine.journal(saga_id)
         documents = [entry_json(entry) for entry in entries] if options.as_json else []
         if options.as_json and any(is_abridged(entry.event) for entry in entries):
@@ -105,7 +108,7 @@ async def _expand(
 
 
 async def graph(options: Options, saga_id: str, *, mermaid: bool) -> int:
-    async with open_engine(options.settings) as engine:
+    async with open_engine(options.settings, only_looks=True) as engine:
         saga = await engine.load(saga_id)
     if mermaid:
         render.stdout.print(_mermaid(saga), markup=False)

@@ -38,6 +38,12 @@ Today = Annotated[
         "--today", formats=["%Y-%m-%d"], metavar="DATE", help="Set the clock of the reservation service inside the command."
     ),
 ]
+ModelSeconds = Annotated[
+    float | None,
+    typer.Option("--model-seconds", metavar="N", min=0.1, help="How long the model may think; then the solver goes on."),
+]
+MaxCost = Annotated[float | None, typer.Option("--max-cost", metavar="DOLLARS", min=0.0, help="What the saga's model may cost.")]
+MaxTokens = Annotated[int | None, typer.Option("--max-tokens", metavar="N", min=0, help="Tokens that the saga's model may use.")]
 SagaId = Annotated[str, typer.Argument(metavar="SAGA")]
 AnySaga = Annotated[str | None, typer.Argument(metavar="[SAGA]")]
 NewSagaId = Annotated[str | None, typer.Option("--saga-id", metavar="ID", help="Begin that saga, or resume it.")]
@@ -70,6 +76,9 @@ class Options:
     as_json: bool = False
     verbose: bool = False
     today: date | None = None
+    model_seconds: float | None = None
+    max_cost: float | None = None
+    max_tokens: int | None = None
 
     @property
     def settings(self) -> Settings:
@@ -80,5 +89,11 @@ class Options:
         if self.today and (self.provider or settings.provider_url):
             raise InvalidInputError("sets the clock of the service inside the command; another one has its own", field="--today")
         store, provider = self.store or settings.store, self.provider or settings.provider_url
-        changed = {"store": store, "provider_url": check_url(provider, "--provider"), "today": self.today or settings.today}
+        changed: dict[str, Any] = {
+            "store": store,
+            "provider_url": check_url(provider, "--provider"),
+            "today": self.today or settings.today,
+        }
+        limits = {"model_seconds": self.model_seconds, "model_max_cost": self.max_cost, "model_max_tokens": self.max_tokens}
+        changed |= {name: value for name, value in limits.items() if value is not None}
         return settings.model_copy(update=changed)

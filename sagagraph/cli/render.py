@@ -31,6 +31,13 @@ stdout = Console(emoji=False, highlight=False, soft_wrap=True)
 stderr = Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
 
 
+def warn_of(shortfalls: Sequence[str]) -> None:
+    """Warn of a database that can lose what it has acknowledged."""
+    if shortfalls:
+        told = f"unsafe durability: a crash of the database can lose what was acknowledged ({', '.join(shortfalls)})"
+        stderr.print(told, markup=False)
+
+
 def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(plain(document), ensure_ascii=False, indent=2) + "\n")
     sys.stdout.flush()
@@ -59,6 +66,10 @@ def print_saga(view: SagaView) -> None:
         stdout.print(f"because: {escape(view.reason)}")
     for each_left in view.residue:
         stdout.print(f"residue: {escape(each_left)}")
+    for use in view.models:
+        cost = "" if use.cost_usd is None else f", ${use.cost_usd:.4f}"
+        spent = f"{use.tokens_in:,} tokens in, {use.tokens_out:,} out, {use.seconds:.1f} s{cost}"
+        stdout.print(f"{use.role}: asked {use.model} {use.questions} times: {spent}", markup=False)
     print_outcome(view)
 
 

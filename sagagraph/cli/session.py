@@ -13,7 +13,7 @@ from sagagraph.cli import render
 from sagagraph.cli.options import Options
 from sagagraph.errors import DrainedError, InvalidInputError, NotAllowedError, ProviderError
 from sagagraph.planning.domain import Provided
-from sagagraph.registry import model_of, open_domain, open_engine, require_entry, runs_sagas
+from sagagraph.registry import limits_of, model_of, open_domain, open_engine, require_entry, runs_sagas
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.view import SagaView
@@ -85,7 +85,8 @@ async def acting(options: Options, domain: str, saga_id: str | None = None, *, c
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
         model = model_of(settings)
         async with _drained_when_told_to_stop(engine):
-            graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model)
+            limits = limits_of(settings)
+            graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model, limits=limits)
             yield Opened(engine, served, graph, model, domain)
 
 

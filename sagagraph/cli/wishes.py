@@ -9,6 +9,7 @@ from sagagraph.cli import render
 from sagagraph.cli.terminal import asked, is_terminal
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
+from sagagraph.language.utterances import wishes_in
 
 if TYPE_CHECKING:
     from sagagraph.planning.domain import Json
@@ -27,7 +28,7 @@ async def wanted(page: Page, text: str | None, file: Path | None, before: Saga |
         return checked
     if not (text or "").strip():
         raise InvalidInputError(f"{page.opening} Or give --request FILE.json", field="TEXT")
-    draft = await _read(page, text or "", None if before is None else page.draft_of(before.request))
+    draft = await _read(page, wishes_in(text or ""), None if before is None else page.draft_of(before.request))
     request: Json = draft.request if before is None else page.on_top(draft.request, before)
     if before is not None and request == before.request and draft.not_understood:
         raise InvalidInputError(f"Not understood: {', '.join(draft.not_understood)}.", field="TEXT")

@@ -27,6 +27,17 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Prices:
+    """US dollars for a million tokens."""
+
+    tokens_in: float
+    tokens_out: float
+
+    def of(self, tokens_in: int, tokens_out: int) -> float:
+        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """What one question cost. `cost_usd` is None where the model's prices are unknown."""
 

@@ -11,7 +11,7 @@ from sagagraph.errors import ContextBudgetError
 from sagagraph.workflow.values import Json
 
 DEFAULT_BUDGET_TOKENS = 1000
-_BYTES_PER_TOKEN = 4
+BYTES_PER_TOKEN = 4
 """A rough and stable measure: it uses no model's tokenizer, so that a slice is the same everywhere."""
 
 
@@ -59,11 +59,16 @@ def select(facts: Iterable[Fact], *, budget_tokens: int = DEFAULT_BUDGET_TOKENS)
 
 
 def tokens_of(value: Json) -> int:
-    return -(-len(_canonical(value)) // _BYTES_PER_TOKEN)
+    return -(-len(_canonical(value)) // BYTES_PER_TOKEN)
 
 
 def content_hash(value: Json) -> str:
-    return hashlib.sha256(_canonical(value)).hexdigest()[:16]
+    return hash_of(_canonical(value))
+
+
+def hash_of(written: bytes) -> str:
+    """The hash of a value that is written already."""
+    return hashlib.sha256(written).hexdigest()[:16]
 
 
 def _canonical(value: Json) -> bytes:

@@ -7,16 +7,23 @@ from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
+from langgraph._internal._config import ensure_config
+from langgraph._internal._constants import CONFIG_KEY_CHECKPOINTER  # how LangGraph lends a saver to graphs that are nodes
 from langgraph.errors import GraphBubbleUp
+from langgraph.graph import END
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import StateUpdate
+from langgraph.pregel._utils import get_function_nonlocals  # how LangGraph itself finds the graphs that a function calls
+from langgraph.pregel._validate import validate_keys  # what LangGraph checks when it has begun
+from langgraph.types import Command, Send, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
-from sagagraph.errors import NotAllowedError, SagaGraphError
+from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError
+from sagagraph.graph.checkpoints.drafted_saver import DraftedSaver
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
 from sagagraph.graph.forks import forked
 from sagagraph.graph.invocation import Invocation, latest_run, opened, thread_of
-from sagagraph.graph.run import RUN, GraphRun, LeftOpen, active_scope
+from sagagraph.graph.run import BY_HAND, RUN, GraphRun, LeftOpen, active_scope
+from sagagraph.graph.state.items import Items
 from sagagraph.graph.waiting import Waiting
 from sagagraph.saga.engine.engine import Engine, SyncEngine
 from sagagraph.saga.engine.views.preview import CancelPreview
@@ -51,9 +58,12 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         """Registers how the nodes are undone and probed, here and in the graphs that are nodes."""
         if self.engine is None:
             return
+        homes: dict[str, int] = {}
         for prefix, graph in _graphs(name, self):
-            for declaration in graph.builder.declarations.values():  # type: ignore[attr-defined]
-                self.engine.register(declaration.action(prefix, self.engine))
+            number = homes[prefix] = homes.get(prefix, 0) + 1
+            home = prefix if number == 1 else f"{prefix} ({number})"
+            for declaration in graph.builder.declarations.values():
+                self.engine.register(declaration.action(prefix, self.engine, home=home))
 
     # -- running ---------------------------------------------------------------------------------------------------------
 
@@ -70,9 +80,24 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
             return
         engine, saver = self._parts()
         whole = merge_configs(self.config, config)
+        self._check_call(input, whole, options)
         async with opened(self, engine, saver, input, whole, effects, on_failure=self.on_failure) as invocation:
             async for chunk in self._streamed(invocation, options):
                 yield chunk
+
+    def _check_call(self, given: Any, config: RunnableConfig, options: dict[str, Any]) -> None:
+        """Raises what LangGraph raises for a wrong argument, before anything has happened."""
+        checked = ensure_config(self.config, config)
+        if checked["recursion_limit"] < 1:
+            raise ValueError("recursion_limit must be at least 1")
+        for option in ("output_keys", "interrupt_before", "interrupt_after"):
+            keys = options.get(option)
+            known = self.channels if option == "output_keys" else self.nodes
+            if keys is not None and keys != "*":
+                validate_keys(keys, known)
+        for each in goto_of(given):
+            if each != END and each not in self.nodes:
+                raise InvalidInputError(f"{each!r} is no node of this graph", field="goto")
 
     async def _streamed(self, invocation: Invocation, options: dict[str, Any]) -> AsyncIterator[Any]:
         run = invocation.run
@@ -93,6 +118,8 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     async def _failed(self, run: GraphRun, exc: Exception) -> None:
         """Handles a failure outside of any node: a router at the start, an invalid update, the recursion limit."""
         if not (isinstance(exc, SagaGraphError) and exc.leaves_saga_open):
+            if run.is_mistake(exc):
+                raise exc
             await run.turn_back(exc)
             await run.compensated()
             exc.add_note(f"saga {run.saga.id!r} is {run.status.value}")
@@ -151,13 +178,29 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     async def abulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]], *, effects: Mapping[str, str] | None = None
     ) -> RunnableConfig:
+        if CONFIG_KEY_CHECKPOINTER in config.get("configurable", {}):  # LangGraph updates a graph that is a node of this one
+            return await super().abulk_update_state(config, supersteps)
         engine, saver = self._parts()
         thread = thread_of(config)
         saga_id, number = await latest_run(engine, thread)
         saga = await engine.load(saga_id) if number else None
-        head = (await self.aget_state({"configurable": {"thread_id": thread}})).config["configurable"].get("checkpoint_id")
+        head = await self._head(thread)
+        drafted = DraftedSaver(saver)
+        draft = self.copy({"checkpointer": drafted})
+        by_hand = merge_configs(config, {"configurable": {BY_HAND: Items(engine, lambda: saga) if saga else None}})
+        written = await super(CompiledSagaGraph, draft).abulk_update_state(by_hand, supersteps)
         async with forked(engine, saver, thread, saga, head, effects):
-            return await super().abulk_update_state(config, supersteps)
+            if await self._head(thread) != head:
+                raise ConflictError(f"thread {thread!r} has moved meanwhile: look at it and update it again", saga_id=saga_id)
+            await drafted.write()
+        configurable = {key: each for key, each in written["configurable"].items() if not key.startswith("__")}
+        return {**written, "configurable": configurable}
+
+    async def _head(self, thread: str) -> str | None:
+        """The thread's newest checkpoint."""
+        newest: RunnableConfig = {"configurable": {"thread_id": thread}}
+        head: str | None = (await self.aget_state(newest)).config["configurable"].get("checkpoint_id")
+        return head
 
     def update_state(
         self, config: RunnableConfig, values: Any, as_node: str | None = None, task_id: str | None = None, **options: Any
@@ -179,14 +222,34 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         return self._waiting(config).wait(self.acancel(config, preview=preview, by=by))
 
 
+def goto_of(given: Any) -> list[str]:
+    """The nodes to which a command that is an input goes."""
+    goto = given.goto if isinstance(given, Command) and given.graph is None else ()
+    several = [goto] if isinstance(goto, str | Send) else goto
+    return [each.node if isinstance(each, Send) else each for each in several]
+
+
 def _is_inside(config: RunnableConfig | None) -> bool:
     """Whether another SagaGraph runs this one, as a node or from a node's function."""
     return active_scope() is not None or RUN in (config or {}).get("configurable", {})
 
 
-def _graphs(prefix: str, graph: Any) -> Iterator[tuple[str, CompiledSagaGraph[Any, Any, Any, Any]]]:
-    """`graph` and all SagaGraphs that are its nodes, each with the prefix of its actions' names."""
+def _graphs(prefix: str, graph: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """`graph` and all SagaGraphs that its nodes are or call: each with the prefix of its actions' names."""
     yield prefix, graph
     for name, declaration in graph.builder.declarations.items():
-        if isinstance(declaration.runnable, CompiledSagaGraph):
-            yield from _graphs(f"{prefix}.{name}", declaration.runnable)
+        for each in _graphs_in(declaration.runnable):
+            if each is not graph and each not in above:
+                own = "" if each is declaration.runnable else each.builder.known_as  # type: ignore[attr-defined]
+                yield from _graphs(".".join(filter(None, (prefix, name, own))), each, (*above, graph))
+
+
+def _graphs_in(runnable: Any) -> list[CompiledSagaGraph[Any, Any, Any, Any]]:
+    """The node itself, or what its function reaches: as LangGraph looks for subgraphs."""
+    reached = [runnable, *(each for function in _functions_of(runnable) for each in get_function_nonlocals(function))]
+    found = [getattr(each, "__self__", each) for each in reached]
+    return list({id(each): each for each in found if isinstance(each, CompiledSagaGraph)}.values())
+
+
+def _functions_of(runnable: Any) -> list[Any]:
+    return [each for each in (getattr(runnable, "func", None), getattr(runnable, "afunc", None)) if each is not None]

@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from langgraph.config import get_config
+
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldError
 from sagagraph.graph.frontier import Finished
+from sagagraph.graph.inner import place_of
 from sagagraph.graph.run import GraphRun, Scope, active_scope
 from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.saga.core.status import OperationStatus
@@ -51,18 +54,17 @@ class NodeSaga:
         return action.result_from_json(operation.output)
 
     def _named(self, action: Action, given: str | None) -> str:
-        if given is not None:
-            if "/" in checked_id(given, "id"):
-                raise InvalidInputError("a slash stands between a node and what is below it", field="id")
-            return given
-        count = 1
-        while f"{self._scope.operation}/{action.name}-{count}" in self._scope.asked:
-            count += 1
-        return f"{action.name}-{count}"
+        if given is None:
+            config = get_config()
+            place = f"{place_of(config)}/" if self._scope.inner_tasks(config) else ""
+            return numbered(self._scope, f"{place}{action.name}")
+        if "/" in checked_id(given, "id"):
+            raise InvalidInputError("a slash stands between a node and what is below it", field="id")
+        return given
 
     def _of_node(self, name: str) -> str:
         own = f"{self._scope.operation}/{name}"
-        if own not in self._scope.asked:
+        if own not in self._scope.asked and own not in self._scope.consumed():
             raise InvalidInputError(f"{name!r} is no operation of node {self._scope.operation!r}", field="after")
         return own
 
@@ -73,12 +75,25 @@ async def perform_below(scope: Scope, local: str, action: Action, request: objec
     run = scope.run
     run.engine.register(action)
     scope.asked.add(name)
+    tasks = scope.inner_tasks(get_config())
+    run.inner.asked(tasks, name)
+    for each in scope.consumed(but_for=tasks):
+        scope.level.finish(Finished(each, each, None, run.saga.operations[each].spec.depends_on))
     if name not in run.saga.operations:
         await _settled(run, scope)
     prerequisites = scope.level.before(None) if after is None else after
     operation = await run.perform(name, action, request, prerequisites, None)
     scope.level.finish(Finished(name, local, None, operation.spec.depends_on))
     return operation
+
+
+def numbered(scope: Scope, local: str) -> str:
+    """Numbers equal calls: the second of two in one pass is another operation, and so is one after a consumed one."""
+    taken = scope.asked | scope.consumed(but_for=scope.inner_tasks(get_config())).keys()
+    count = 1
+    while f"{scope.operation}/{local}-{count}" in taken:
+        count += 1
+    return f"{local}-{count}"
 
 
 async def _settled(run: GraphRun, scope: Scope) -> None:

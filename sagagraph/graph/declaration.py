@@ -50,8 +50,8 @@ class NodeDeclaration:
         """Whether the journal needs the state that the node received: to undo, probe or judge it."""
         return self.kind is not ActionKind.READ_ONLY or bool(self.validators)
 
-    def action(self, prefix: str, engine: Engine, execute: Function | None = None) -> Action:
-        """`execute` None: registered for a process in which the graph does not run."""
+    def action(self, prefix: str, engine: Engine, execute: Function | None = None, *, home: str | None = None) -> Action:
+        """`execute` None: registered for a process in which the graph does not run; `home` tells equal names apart there."""
         void = self.guarantees.void
         return Action(
             name=f"{prefix}.{self.name}",
@@ -67,7 +67,7 @@ class NodeDeclaration:
             guarantees=replace(self.guarantees, void=self._asking(void, engine)) if void else self.guarantees,
             request_type=Any,
             result_type=Any,
-            home=prefix,
+            home=home or prefix,
             provider=self.provider,
             needs_body=True,
         )
@@ -80,12 +80,12 @@ class NodeDeclaration:
     def _undoing(self, compensate: Function, engine: Engine) -> Function:
         """Adapts `compensate(state, update, call)` to `compensate(request, result, call)`."""
         function = self._with_lists(compensate, engine)
-        return _adapted(function, lambda state, output, call: (decode_state(state, self.schema), _update(output), call))
+        return adapted(function, lambda state, output, call: (decode_state(state, self.schema), _update(output), call))
 
     def _asking(self, asking: Function, engine: Engine) -> Function:
         """Adapts `probe(state, call)` to `probe(request, call)`, encoding its result as the node's would be."""
         function = self._with_lists(asking, engine)
-        return _adapted(function, lambda state, call: (decode_state(state, self.schema), call), _encoded_result)
+        return adapted(function, lambda state, call: (decode_state(state, self.schema), call), encoded_result)
 
     def _with_lists(self, function: Function, engine: Engine) -> Function:
         """Wraps `function` so that its state has the items of off-loaded lists."""
@@ -107,11 +107,11 @@ def _update(output: Json) -> Any:
     return returned.update if isinstance(returned, Command) else returned
 
 
-def _encoded_result(said: object) -> object:
+def encoded_result(said: object) -> object:
     return replace(said, result=encode(said.result)) if isinstance(said, Probe) else said
 
 
-def _adapted(
+def adapted(
     function: Function, arguments: Callable[..., tuple[object, ...]], answer: Callable[[Any], Any] = lambda said: said
 ) -> Function:
     """Keeps a coroutine a coroutine; any other function still runs in the coordinator's executor."""

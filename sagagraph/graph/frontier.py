@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.state import Operation, Saga
 
 RECORD = "sagagraph."
 """Prefix of the names of actions that only record something: nothing depends on them."""
+
+CALLED = re.compile(r".+~\d+")
+"""The part of an id that stands for one of several graphs in the code of one node, such as `graph~2`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,8 @@ class Levels:
         self._levels: dict[str, Level] = {}
         self._root = root
         self._below: dict[str, dict[str, None]] = {}
+        self._called: dict[str, dict[str, None]] = {}
+        """Operation → the parts of ids below it that stand for the graphs that it called."""
         self._base = kept_of(saga, root)
         for operation in saga.in_order():
             self.plan(operation.id, parent_of(saga, operation.id, root))
@@ -85,29 +91,55 @@ class Levels:
         """Plans `name` below `parent`."""
         below = self._below.setdefault(parent, {})
         below[name] = None
+        if is_called(parent):
+            self._called.setdefault(parent.rpartition("/")[0], {})[parent] = None
 
     def own_of(self, saga: Saga, name: str) -> list[str]:
         """What the code of `name` did besides running the nodes of graphs and recording facts."""
         own = [each for each in self._below.get(name, ()) if step_and_node(each, name)[0] is None]
         return [each for each in own if not saga.operations[each].spec.action.startswith(RECORD)]
 
+    def of_graphs_below(self, saga: Saga, name: str) -> list[Operation]:
+        """The finished nodes of the graphs that the code of `name` ran."""
+        below = [each for part in self._called.get(name, ()) for each in self._below[part]]
+        below += [each for each in self._below.get(name, ()) if step_and_node(each, name)[0] is not None]
+        finished = [saga.operations[each] for each in below if is_finished(saga.operations[each])]
+        return sorted(finished, key=lambda each: each.ordinal)
+
     def at(self, saga: Saga, parent: str) -> Level:
         if parent not in self._levels:
-            operation = saga.operations.get(parent)
-            base = operation.spec.depends_on if operation and parent != self._root else self._base
-            self._levels[parent] = level = Level(base)
+            self._levels[parent] = level = Level(self._base_of(saga, parent))
             for name in list(self._below.get(parent, ())):
                 self.finish(saga, name, parent)
             return level
         return self._levels[parent]
 
+    def _base_of(self, saga: Saga, parent: str) -> tuple[str, ...]:
+        """What everything below `parent` comes after; for a called graph, also what the same node had done before."""
+        if is_called(parent) and parent not in saga.operations:
+            caller = parent.rpartition("/")[0]
+            earlier = [
+                each
+                for each in saga.in_order()
+                if each.id.startswith(f"{caller}/") and not each.id.startswith(f"{parent}/") and is_finished(each)
+            ]
+            followed = {before for each in earlier for before in each.spec.depends_on}
+            own = tuple(each.id for each in earlier if each.id not in followed)
+            return own or self._base_of(saga, caller)
+        operation = saga.operations.get(parent)
+        return operation.spec.depends_on if operation and parent != self._root else self._base
+
     def finish(self, saga: Saga, name: str, parent: str) -> None:
         operation = saga.operations[name]
-        if not operation.succeeded or operation.removed or operation.spec.action.startswith(RECORD):
+        if not is_finished(operation):
             return
         step, node = step_and_node(name, parent)
-        leaves = self.at(saga, name).leaves if name in self._below or name in self._levels else ()
-        self.at(saga, parent).finish(Finished(name, node, step, operation.spec.depends_on, leaves))
+        self.at(saga, parent).finish(Finished(name, node, step, operation.spec.depends_on, self.leaves_of(saga, name)))
+
+    def leaves_of(self, saga: Saga, name: str) -> tuple[str, ...]:
+        """What is below `name` and nothing else there follows."""
+        below = [each for each in (name, *self._called.get(name, ())) if each in self._below or each in self._levels]
+        return tuple(leaf for each in below for leaf in self.at(saga, each).leaves)
 
 
 def kept_of(saga: Saga, root: str) -> tuple[str, ...]:
@@ -121,10 +153,19 @@ def kept_of(saga: Saga, root: str) -> tuple[str, ...]:
     )
 
 
+def is_finished(operation: Operation) -> bool:
+    """Whether others may come after it: it did something, and stays in the plan."""
+    return operation.succeeded and not operation.removed and not operation.spec.action.startswith(RECORD)
+
+
+def is_called(part: str) -> bool:
+    return CALLED.fullmatch(part.rpartition("/")[2]) is not None
+
+
 def parent_of(saga: Saga, name: str, root: str) -> str:
-    """The operation that `name` is below, which its id tells."""
+    """The operation, or the graph that an operation called, that `name` is below, which its id tells."""
     parent = name.rpartition("/")[0]
-    while parent and parent not in saga.operations:
+    while parent and parent not in saga.operations and not is_called(parent):
         parent = parent.rpartition("/")[0]
     return parent or (root if name.startswith(f"{root}/") else "")
 

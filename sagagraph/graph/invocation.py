@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.pregel._utils import is_xxh3_128_hexdigest  # how LangGraph knows the id of an interrupt
 from langgraph.types import Command, StateSnapshot
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
@@ -99,6 +100,8 @@ async def opened(
     saga_id, number = await latest_run(engine, thread_id)
     saga = await engine.load(saga_id) if number else None
     thread = _Thread(thread_id, await graph.aget_state(thread_config), saga, number)
+    if isinstance(given, Command) and given.resume is not None:
+        _addressed(given, thread.snapshot)  # refused before anybody takes the saga
     point = fork_point(config, thread.head)
     if point is not None and thread.saga is not None:
         await decide_fork(engine, saver, thread.saga, point, thread.head, effects)
@@ -162,8 +165,9 @@ async def _what_to_give(
     configurable = {key: each for key, each in (config or {}).get("configurable", {}).items() if key != "checkpoint_id"}
     configurable[RUN] = run
     answer = given if isinstance(given, Command) and given.resume is not None else None
-    if answer is not None and not await _takes(run, thread, answer):
-        answer = None
+    if answer is not None:
+        run.updates = answer.update is not None
+        answer = _addressed(answer, thread.snapshot) if await _takes(run, thread, answer) else None
     branch = saga.operations.get(run.root) if run.root else None
     if branch is not None and branch.output["head"] == thread.head:  # decided, but not yet begun
         if branch.output["point"] is None:
@@ -180,6 +184,20 @@ async def _what_to_give(
             saga_id=saga.id,
         )
     return answer, {**(config or {}), "configurable": configurable}
+
+
+def _addressed(answer: Command[Any], waiting: StateSnapshot) -> Command[Any]:
+    """The answer, for the one interrupt that waits: LangGraph would hand an answer without an address to the next interrupt too,
+    if the process died in between. Raises what LangGraph raises where several wait."""
+    if isinstance(answer.resume, dict) and answer.resume and all(is_xxh3_128_hexdigest(each) for each in answer.resume):
+        return answer
+    names = {each.id for each in waiting.interrupts}
+    if len(names) > 1:
+        raise RuntimeError(
+            "When there are multiple pending interrupts, you must specify the interrupt id when resuming: "
+            f"Command(resume={{{', '.join(f'{each!r}: ...' for each in sorted(names))}}})"
+        )
+    return replace(answer, resume={names.pop(): answer.resume}) if names else answer
 
 
 async def _takes(run: GraphRun, thread: _Thread, answer: Command[Any]) -> bool:

@@ -6,22 +6,26 @@ import asyncio
 from contextvars import Context, copy_context
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph._internal._config import patch_configurable
+from langgraph._internal._constants import CONFIG_KEY_RESUMING, CONFIG_KEY_SCRATCHPAD, CONFIG_KEY_TASK_ID  # as its own retries do
 from langgraph._internal._runnable import RunnableCallable  # the types into which StateGraph itself wraps functions
 from langgraph.errors import GraphBubbleUp, GraphInterrupt, ParentCommand, is_invalid_resume
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 
 from sagagraph.errors import OperationFailedError, Refused, SagaClosedError, SagaGraphError
 from sagagraph.graph.declaration import NodeDeclaration
 from sagagraph.graph.frontier import Finished, Level
 from sagagraph.graph.interrupts import hand_out_answers, record_interrupt, refuse_last_answer
-from sagagraph.graph.run import GraphRun, LeftOpen, Scope, enter_scope, run_of
+from sagagraph.graph.run import BY_HAND, GraphRun, LeftOpen, Scope, enter_scope, run_of
 from sagagraph.graph.state.items import run_number
 from sagagraph.graph.state.offload import reference_to
 from sagagraph.graph.state.outputs import output_of, output_with, update_of
-from sagagraph.graph.state.values import decode, encode, encode_state, hash_of, with_message_ids, without_message_ids
+from sagagraph.graph.state.values import as_kept, decode, encode, encode_state, hash_of, with_message_ids
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.state import Operation
 from sagagraph.saga.engine.actions import Function
@@ -30,10 +34,14 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.values import Json
 
 
-def journalled_node(declaration: NodeDeclaration) -> Runnable[Any, Any]:
+def journalled_node(declaration: NodeDeclaration, graph: str = "") -> Runnable[Any, Any]:
+    """`graph`: its name, which is part of its actions' names where a function calls it."""
     runnable = declaration.runnable  # LangGraph looks for subgraphs in this function's closure
 
     async def node(state: object, config: RunnableConfig) -> Any:
+        if BY_HAND in config["configurable"]:  # a router, while somebody updates the state
+            items = config["configurable"][BY_HAND]
+            return await runnable.ainvoke(await items.in_place(state) if items else state, config)
         run = run_of(config, declaration.name)
         scope = run.scope()
         metadata = config["metadata"]
@@ -42,8 +50,12 @@ def journalled_node(declaration: NodeDeclaration) -> Runnable[Any, Any]:
             return await _after_the_end(declaration, runnable, run, state, config)
         path = metadata["langgraph_path"]
         index = f"#{path[1]}" if path[0] == "__pregel_push" and isinstance(path[1], int) else ""
-        name = "/".join(filter(None, (scope.operation, str(step), f"{declaration.name}{index}")))
-        return await Pass(declaration, run, scope, name, step, state, config).run_through()
+        called = run.called(scope, metadata["langgraph_checkpoint_ns"], config)
+        name = "/".join(filter(None, (scope.operation, called, str(step), f"{declaration.name}{index}")))
+        if len(tasks := scope.inner_tasks(config)) > 1:
+            run.inner.asked(tasks, name)
+        prefix = f"{scope.action}.{graph}" if graph and not scope.is_graph else scope.action
+        return await Pass(declaration, run, replace(scope, action=prefix), name, step, state, config).run_through()
 
     return RunnableCallable(None, node, name=declaration.name, trace=False, recurse=False)
 
@@ -78,8 +90,11 @@ class Pass:
         self._step = step
         self._state = state
         self._config = config
+        self._attempts = 0
         self._raised: BaseException | None = None
         """The exception of the node's function, where that is no outcome of the node."""
+        self._failed_with: Exception | None = None
+        """The exception of the node's function that made it fail."""
 
     async def run_through(self) -> Any:
         try:
@@ -87,11 +102,13 @@ class Pass:
         except SagaClosedError:
             raise
         except SagaGraphError as exc:
-            raise await self._stopped_by(exc) from None
+            stopped = await self._stopped_by(exc)
+            raise stopped from stopped.__cause__
         return await self._returned(operation)
 
     async def _operation(self) -> Operation:
         await hand_out_answers(self._run, self._name, self._config)
+        await self._learn_update()
         declaration = self._declaration
         action = declaration.action(self._scope.action, self._run.engine, self._execute())
         after = declaration.depends_on
@@ -107,25 +124,54 @@ class Pass:
             return LeftOpen(raised)
         if isinstance(raised, GraphBubbleUp | SagaClosedError):
             return raised
-        failed = raised or exc
+        failed = raised or self._own_failure(exc)
         saga = self._run.saga
         if saga.pivot_has_landed or saga.pivot_is_open:  # past the pivot the saga only goes forward: the node stays where it is
             failed.add_note(f"the pivot {saga.pivot!r} cannot be taken back: resume saga {saga.id!r} once this can be done")
             return LeftOpen(failed)
-        return LeftOpen(exc) if raised is None and exc.leaves_saga_open else failed
+        return LeftOpen(failed) if raised is None and exc.leaves_saga_open else failed
+
+    def _own_failure(self, exc: SagaGraphError) -> BaseException:
+        """The exception of the node's function, so that `except` knows it; what the saga says of it is a note, or the error."""
+        own = self._failed_with
+        if own is None:
+            return exc
+        if isinstance(own, SagaGraphError) or exc.leaves_saga_open:
+            exc.__cause__ = own
+            return exc
+        own.add_note(str(exc))
+        return own
 
     def _request(self) -> Json:
         """The request; the one in the journal, where they differ only in the ids that a reducer gave to messages."""
         state = encode_state(self._state)
         request = state if self._declaration.keeps_state else {"state_hash": hash_of(state)}
         known = self._run.saga.operations.get(self._name)
-        if known is not None and without_message_ids(known.spec.inputs) == without_message_ids(request):
+        if known is None:
+            return request
+        if as_kept(known.spec.inputs) == as_kept(request) or self._is_updated(known, request):
             return known.spec.inputs
         return request
 
+    def _is_updated(self, known: Operation, request: Json) -> bool:
+        """Whether a person changed the state while the node waited for an answer (`Command(resume=…, update=…)`)."""
+        return (
+            not self._declaration.keeps_state
+            and not known.succeeded
+            and self._run.recorded(f"{self._name}/state-{request['state_hash'][:12]}") is not None
+        )
+
+    async def _learn_update(self) -> None:
+        known = self._run.saga.operations.get(self._name)
+        if known is None or known.succeeded or self._declaration.keeps_state or not self._run.updates:
+            return
+        request = self._request()
+        if request != known.spec.inputs:
+            await self._run.record(f"{self._name}/state-{request['state_hash'][:12]}", None, what="state")
+
     async def _returned(self, operation: Operation) -> Any:
         if self._scope.operation:
-            leaves = self._run.levels.at(self._run.saga, self._name).leaves
+            leaves = self._run.levels.leaves_of(self._run.saga, self._name)
             self._scope.level.finish(Finished(self._name, self._name, None, operation.spec.depends_on, leaves))
         returned = decode(output_of(operation.output))
         if isinstance(returned, dict) and _PARENT in returned:
@@ -140,11 +186,11 @@ class Pass:
     def _execute(self) -> Function:
         """Executes for the coordinator, in its task or thread but in the context that LangGraph made for the node."""
         context = copy_context()
-        runnable, config = self._declaration.runnable, self._config
+        runnable = self._declaration.runnable
         if _is_plain(runnable):
 
             def execute(_request: Json, call: Call) -> Any:
-                scope = self._entered(context, call)
+                scope, config = self._entered(context, call), self._config_of_attempt()
                 state = asyncio.run_coroutine_threadsafe(self._run.items.in_place(self._state), self._run.loop).result()
                 with _Ends(self):
                     try:
@@ -156,7 +202,7 @@ class Pass:
             return execute
 
         async def execute_async(_request: Json, call: Call) -> Any:
-            scope = self._entered(context, call)
+            scope, config = self._entered(context, call), self._config_of_attempt()
             state = await self._run.items.in_place(self._state)
             with _Ends(self):
                 try:
@@ -169,17 +215,37 @@ class Pass:
         return execute_async
 
     def _entered(self, context: Context, call: Call) -> Scope:
-        self._raised = None
-        base = self._run.saga.operations[self._name].spec.depends_on
-        scope = Scope(self._run, self._name, f"{self._scope.action}.{self._declaration.name}", level=Level(base))
+        self._raised = self._failed_with = None
+        run, configurable = self._run, self._config["configurable"]
+        level = Level(run.saga.operations[self._name].spec.depends_on)
+        for each in run.levels.of_graphs_below(run.saga, self._name):
+            level.finish(Finished(each.id, each.id, None, each.spec.depends_on))
+        run.inner.begin_pass(self._name)
+        action = f"{self._scope.action}.{self._declaration.name}"
+        task, namespace = configurable[CONFIG_KEY_TASK_ID], configurable["checkpoint_ns"]
+        is_graph = isinstance(self._declaration.runnable, CompiledStateGraph)
+        scope = Scope(run, self._name, action, task, namespace, level=level, is_graph=is_graph)
         context.run(enter_call, call)
         context.run(enter_scope, scope)
         return scope
 
+    def _config_of_attempt(self) -> RunnableConfig:
+        """The node's config: each attempt counts its interrupts, tasks and graphs anew, and a later one resumes the graphs."""
+        self._attempts += 1
+        if self._attempts == 1:
+            return self._config
+        scratchpad = replace(
+            self._config["configurable"][CONFIG_KEY_SCRATCHPAD],
+            call_counter=count().__next__,
+            interrupt_counter=count().__next__,
+            subgraph_counter=count().__next__,
+        )
+        return patch_configurable(self._config, {CONFIG_KEY_SCRATCHPAD: scratchpad, CONFIG_KEY_RESUMING: True})
+
     def _output(self, returned: object, scope: Scope) -> Json:
         returned = with_message_ids(returned, f"{self._run.saga.id}/{self._name}")
         has_own = bool(self._run.levels.own_of(self._run.saga, self._name))
-        return output_with(encode(returned), scope.asked) if has_own else encode(returned)
+        return output_with(encode(returned), scope.asked | scope.consumed().keys()) if has_own else encode(returned)
 
     def ended_with(self, exc: BaseException) -> BaseException:
         """What the coordinator is told instead of `exc`."""
@@ -192,6 +258,8 @@ class Pass:
         if isinstance(exc, OperationFailedError):
             self._raised = exc
             return Refused(str(exc), code=type(exc).__name__)
+        if isinstance(exc, Exception):
+            self._failed_with = exc
         return exc
 
 

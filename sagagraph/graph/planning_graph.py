@@ -24,11 +24,11 @@ from sagagraph.planning.checking import judged_plan
 from sagagraph.planning.domain import Domain, Infeasible, Proposal, Provided, Revision
 from sagagraph.planning.feedback import lessons_of
 from sagagraph.planning.models.assignment import Assigning
-from sagagraph.planning.models.model_planner import ROUNDS, ModelPlanner
-from sagagraph.planning.models.rounds import reasoning_in
+from sagagraph.planning.models.limits import Limits
+from sagagraph.planning.models.model_planner import ROUNDS, ModelPlanner, Record
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.amendments import amended_by
-from sagagraph.saga.core.events import Driver, SagaBegun
+from sagagraph.saga.core.events import Driver, ModelAsked, SagaBegun
 from sagagraph.saga.core.next_steps import is_quiet, is_ready_for_repair, status_of
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import to_json
@@ -83,13 +83,18 @@ class PlanningGraph:
     """Runs sagas of one domain. Each call holds the saga's lease while it runs, and returns the saga's state at its end."""
 
     def __init__(
-        self, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None, model: Model | None = None
+        self,
+        domain: Domain,
+        engine: Engine,
+        checkpointer: BaseCheckpointSaver[str] | None,
+        model: Model | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self._domain = domain
         self._engine = engine
         self._planner = None
         if model is not None and isinstance(domain, Assigning):
-            self._planner = ModelPlanner(model, domain, lessons=self._lessons)
+            self._planner = ModelPlanner(model, domain, limits=limits, lessons=self._lessons)
         self.compiled = _build().compile(checkpointer=checkpointer)
         for each in domain.actions:
             engine.register(each)
@@ -191,13 +196,19 @@ class PlanningGraph:
 
 
 def planning_graph(
-    *, domain: Domain, engine: Engine, checkpointer: BaseCheckpointSaver[str] | None = None, model: Model | None = None
+    *,
+    domain: Domain,
+    engine: Engine,
+    checkpointer: BaseCheckpointSaver[str] | None = None,
+    model: Model | None = None,
+    limits: Limits | None = None,
 ) -> PlanningGraph:
     """The planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart.
 
-    `model`: proposes the plans of a domain that allows it; otherwise the domain's solver does.
+    `model`: proposes the plans of a domain that allows it, within the `limits`; otherwise, and where it is down, the domain's
+    solver does.
     """
-    return PlanningGraph(domain, engine, checkpointer, model)
+    return PlanningGraph(domain, engine, checkpointer, model, limits)
 
 
 def _build() -> StateGraph[PlanningState, PlanningContext, PlanningState, PlanningState]:
@@ -256,7 +267,9 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     context = runtime.context
     saga = context.coordinator.saga
     planner = None if amended_by(saga) else context.planner
-    proposed = await (_proposed(context.domain, saga) if planner is None else planner.propose(saga))
+    proposed = await (
+        _proposed(context.domain, saga) if planner is None else planner.propose(saga, _recording(context.coordinator))
+    )
     if isinstance(proposed, Infeasible):
         await _tell(context.coordinator, saga, c.DeclareInfeasible(proposed.reasons))
         return _reference(context.coordinator.saga)
@@ -293,7 +306,17 @@ async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 def _proposing(first: Proposal, *others: Proposal) -> c.ProposePlan:
     alternatives = tuple(to_json(asdict(each)) for each in others)  # as the journal will give them back
-    return c.ProposePlan(first.plan_hash, first.plan, asdict(first.cost), alternatives, first.reasons)
+    return c.ProposePlan(
+        first.plan_hash, first.plan, asdict(first.cost), alternatives, first.reasons, first.proposed_by, first.reasoning
+    )
+
+
+def _recording(coordinator: Coordinator) -> Record:
+    async def record(asked: ModelAsked) -> Saga:
+        await coordinator.tell(c.RecordModel(asked))
+        return coordinator.saga
+
+    return record
 
 
 def _objections(saga: Saga) -> tuple[str, ...]:
@@ -376,8 +399,7 @@ async def execute(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 def _accepting(domain: Domain, saga: Saga) -> c.AcceptPlan:
     revision = Revision(domain.workflow(saga.plan.content)) if _is_first_plan(saga) else domain.revision(saga)
     revisable = saga.plan.version < MAX_REPAIRS
-    reasoning = reasoning_in(saga.plan.reasons)
-    operations = tuple(structs.replace(each, reasoning=each.reasoning or reasoning) for each in revision.operations)
+    operations = tuple(structs.replace(each, reasoning=each.reasoning or saga.plan.reasoning) for each in revision.operations)
     return c.AcceptPlan(operations, revision.removed, revision.replaced, revisable=revisable)
 
 

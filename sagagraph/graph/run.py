@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -11,17 +11,17 @@ from functools import partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphBubbleUp, GraphRecursionError, InvalidUpdateError
 
 from sagagraph.errors import (
     NotAllowedError,
-    OperationFailedError,
     OperationHeldError,
     SagaClosedError,
     SagaGraphError,
     words_of,
 )
 from sagagraph.graph.frontier import RECORD, Level, Levels, parent_of
+from sagagraph.graph.inner import CONSUMED, InnerTask, InnerTasks, called_graph, tasks_of
 from sagagraph.graph.state.items import Items
 from sagagraph.graph.state.outputs import asked_by
 from sagagraph.graph.state.values import encode
@@ -40,9 +40,12 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
 
-RUN = "__sagagraph_run"
-"""Where nodes find the run in LangGraph's `configurable`; keys with this prefix enter no checkpoint."""
+RUN = "__pregel_sagagraph_run"
+"""Where nodes find the run in LangGraph's `configurable`; keys with this prefix enter no checkpoint and no stream."""
 
+
+BY_HAND = "__pregel_sagagraph_by_hand"
+"""In `configurable` while somebody updates the state: routers run outside a run. Its value brings off-loaded items."""
 
 COMPENSATE = "__compensate__"
 """The node that waits for the compensation."""
@@ -61,14 +64,27 @@ class Scope:
     """The operation whose code is running; "" is the graph itself. `action` prefixes the names of the actions below it.
 
     `asked`: the operations that this code itself has asked for in this pass, without the nodes of graphs that it runs; `level`:
-    those of them that have finished.
+    those of them that have finished. `task` and `namespace`: LangGraph's names for the node's own task. `called`: the names of
+    the graphs in its code, by the inner task that they run in.
     """
 
     run: GraphRun
     operation: str
     action: str
+    task: str = ""
+    namespace: str = ""
     asked: set[str] = field(default_factory=set)
     level: Level = field(default_factory=lambda: Level(()))
+    called: dict[str, str] = field(default_factory=dict)
+    is_graph: bool = True
+
+    def inner_tasks(self, config: RunnableConfig) -> tuple[InnerTask, ...]:
+        """The inner tasks in which code of this node runs with `config`."""
+        return tasks_of(config, self.operation, self.task, self.namespace)
+
+    def consumed(self, *, but_for: Iterable[InnerTask] = ()) -> dict[str, None]:
+        """What inner tasks that LangGraph will not run again have asked for."""
+        return self.run.inner.consumed(self.operation, self.task, but_for=but_for)
 
 
 _SCOPE: ContextVar[Scope | None] = ContextVar("sagagraph_scope", default=None)
@@ -93,6 +109,10 @@ class GraphRun:
         self.levels = Levels(coordinator.saga, self.root)
         self._scope = Scope(self, self.root, name)
         self.asked: set[str] = set(coordinator.saga.operations) if coordinator.saga.body_completed else set()
+        self.updates = False
+        """Whether this invocation brings an update of the state together with an answer."""
+        self.inner = InnerTasks(coordinator.saga)
+        self._ending: set[asyncio.Future[None]] = set()
         self.asked_interrupts: set[str] = set()
         """Ids of the interrupts that this run has journalled."""
         self.failure: BaseException | None = None
@@ -110,6 +130,31 @@ class GraphRun:
     def scope(self) -> Scope:
         active = active_scope()
         return active if active is not None and active.run is self else self._scope
+
+    def called(self, scope: Scope, namespace: str, config: RunnableConfig) -> str:
+        """The part of an id for one of several graphs in a node's code; empty for the first that its function calls.
+
+        A node of LangGraph's own, in which a SagaGraph runs, is told from its other passes by what they have consumed.
+        """
+        parts: list[str] = []
+        tasks = {each.id: each for each in scope.inner_tasks(config)}
+        for each in called_graph(namespace, scope.namespace):
+            if each.isdecimal():
+                parts.append(f"graph~{int(each) + 1}")
+            else:
+                parts.append(self._called_in(scope, tasks[each.rpartition(":")[2]], each.partition(":")[0], parts))
+        return "/".join(parts)
+
+    def _called_in(self, scope: Scope, task: InnerTask, node: str, above: Sequence[str]) -> str:
+        if task.id not in scope.called:
+            taken = scope.consumed(but_for=[task])
+            number = 1
+            while (part := f"{node}~{number}") in scope.called.values() or any(
+                each.startswith("/".join((scope.operation, *above, part, ""))) for each in taken
+            ):
+                number += 1
+            scope.called[task.id] = part
+        return scope.called[task.id]
 
     # -- operations ----------------------------------------------------------------------------------------------------
 
@@ -165,6 +210,19 @@ class GraphRun:
         known = self.saga.operations.get(name)
         return known if known is not None and known.succeeded else None
 
+    async def task_ends(self, task: str, writes: Sequence[tuple[str, Any]]) -> None:
+        """Journals what an inner task asked for; LangGraph is about to keep its `writes`, and will not run it again."""
+        ending = self.inner.ending(task, writes)
+        if ending is not None and self.saga.stage is Stage.RUNNING:
+            recording = asyncio.ensure_future(self.record(*ending, what=CONSUMED))
+            self._ending.add(recording)
+            recording.add_done_callback(self._ending.discard)
+            with suppress(SagaClosedError):
+                await recording
+
+    async def ended_tasks_are_journalled(self) -> None:
+        await asyncio.gather(*self._ending, return_exceptions=True)
+
     # -- the end ---------------------------------------------------------------------------------------------------------
 
     @property
@@ -182,6 +240,11 @@ class GraphRun:
         if saga.stage is Stage.RUNNING:
             return bool(saga.cancel_by) or saga.body_fault is not None
         return saga.stage is not Stage.COMMITTED
+
+    def is_mistake(self, error: BaseException) -> bool:
+        """Whether the caller of an open saga asked for something impossible: no node has run in this invocation."""
+        has_begun_here = len(self.saga.operations) == 0
+        return not (self.asked or has_begun_here or isinstance(error, InvalidUpdateError | GraphRecursionError))
 
     async def turn_back(self, error: BaseException) -> None:
         """Turns the saga back: no further intent is accepted, and what committed will be compensated."""
@@ -228,9 +291,8 @@ class GraphRun:
             return self.failure
         if self.failure is None or isinstance(self.failure, SagaClosedError):
             return open_end_of(saga)
-        failed = OperationFailedError(f"{ended}: {type(self.failure).__name__}: {self.failure}", saga_id=saga.id)
-        failed.__cause__ = self.failure
-        return failed
+        self.failure.add_note(ended)
+        return self.failure
 
     async def settle(self) -> None:
         """Lets running effects end, within their policies, before the lease is given back."""

@@ -48,6 +48,8 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
     def __init__(self, state_schema: type[StateT], context_schema: type[ContextT] | None = None, **options: Any) -> None:
         super().__init__(state_schema, context_schema, **options)
         self.declarations: dict[str, NodeDeclaration] = {}
+        self.known_as = ""
+        """The name that `compile` was given: it tells the graphs apart that one function calls."""
 
     def set_node_defaults(self, **defaults: Any) -> Self:
         """Accepts `cache_policy` only, and only for graphs without effects: the nodes' policies decide the rest."""
@@ -132,6 +134,10 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         """
         self._check(on_failure)
         known = name or "LangGraph"
+        self.known_as = name or ""
+        for declaration in self.declarations.values():
+            spec = self.nodes[declaration.name]
+            self.nodes[declaration.name] = replace(spec, runnable=journalled_node(declaration, self.known_as))
         saver = FencedSaver(InMemorySaver() if checkpointer in (None, True) else checkpointer) if engine else checkpointer
         if engine is not None:
             self._add_compensation(on_failure)

@@ -17,7 +17,8 @@ from pydantic import PrivateAttr
 
 from sagagraph.context.slice import content_hash
 from sagagraph.errors import InvalidInputError, NotAllowedError, SagaGraphError
-from sagagraph.graph.current import perform_below
+from sagagraph.graph.current import numbered, perform_below
+from sagagraph.graph.declaration import adapted, encoded_result
 from sagagraph.graph.run import LeftOpen, Scope, active_scope
 from sagagraph.graph.state.values import decode, encode
 from sagagraph.saga.core.call import Call
@@ -43,7 +44,8 @@ def saga_tool(
 ) -> BaseTool:
     """Makes `tool` usable by models and `ToolNode`, with each call an operation below the node that makes it.
 
-    `compensate(arguments, output, call)` and `probe(arguments, call)` get the arguments that the model chose. The same arguments
+    `compensate(arguments, output, call)` and `probe(arguments, call)` get the arguments that the model chose and what the tool
+    returned, in the tool's own types: `output` is a pair where `response_format` is "content_and_artifact". The same arguments
     in another pass of the node are the same operation, whatever id the model gave to its call; the second of two equal calls in
     one pass is another one. Make it where it is imported before a saga is resumed or cancelled: it is registered by its name.
     """
@@ -52,13 +54,13 @@ def saga_tool(
         version=1,
         kind=kind_of(tool.name, kind, compensate, probe),
         execute=_outside(tool),
-        compensate=compensate,
-        probe=probe,
+        compensate=adapted(compensate, _of_call) if compensate else None,
+        probe=adapted(probe, _of_call, encoded_result) if probe else None,
         reverse=None,
         undo_cost=None,
         policy=policy,
         validators=tuple(validators),
-        guarantees=guarantees or Guarantees(),
+        guarantees=_of_types(guarantees or Guarantees()),
         request_type=Any,
         result_type=Any,
         home=f"tool:{tool.name}",
@@ -78,9 +80,22 @@ def _outside(tool: BaseTool) -> Function:
     """Executes a claim: the effect is made again under its key, only to be undone."""
 
     async def execute(arguments: Json, _call: Call) -> Any:
-        return encode(await tool.ainvoke(arguments))
+        return encode(await _call_tool(tool, decode(arguments), {}))
 
     return execute
+
+
+def _of_call(*journalled: Any) -> tuple[object, ...]:
+    """The arguments and the output of a call in the tool's own types, and the call."""
+    return (*(decode(each) for each in journalled[:-1]), journalled[-1])
+
+
+def _of_types(guarantees: Guarantees) -> Guarantees:
+    """A void gets the tool's own types, as a probe does."""
+    void = guarantees.void
+    if void is None:
+        return guarantees
+    return replace(guarantees, void=adapted(void, _of_call, encoded_result))
 
 
 class _SagaTool(BaseTool):
@@ -108,7 +123,7 @@ class _SagaTool(BaseTool):
         scope = scope or self._scope()
         chosen = encode(self._chosen(named))
         raised: list[BaseException] = []
-        name = _numbered(scope, f"{self.name}-{content_hash(chosen)[:8]}")
+        name = numbered(scope, f"{self.name}-{content_hash(chosen)[:8]}")
         try:
             operation = await perform_below(scope, name, self._made_with(named, config, raised), chosen, None)
         except SagaGraphError as exc:
@@ -150,11 +165,3 @@ async def _call_tool(tool: BaseTool, named: dict[str, Any], config: RunnableConf
     function = tool._run if type(tool)._arun is BaseTool._arun else tool._arun
     wants_config = "config" in inspect.signature(function).parameters
     return await tool._arun(**named, **({"config": config} if wants_config else {}))
-
-
-def _numbered(scope: Scope, local: str) -> str:
-    """Numbers equal calls: the second of two in one pass is another operation."""
-    count = 1
-    while f"{scope.operation}/{local}-{count}" in scope.asked:
-        count += 1
-    return f"{local}-{count}"

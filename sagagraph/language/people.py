@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.language.numbers import Number
@@ -51,6 +52,17 @@ _FORMS: Final = (
         r"|(?:just )?(?:us|we) {n:_})"
     ),
 )
+_COMES: Final = (
+    r"(?: [A-Z][a-z]+)? (?:(?:also|now|all) )*(?:comes?|joins?|(?:is|are|'s|will be) (?:also )?(?:coming"
+    r"|joining)|(?:will|would like to|wants? to) (?:come|join)|tags? along)"
+)
+_ALSO_COMES: Final = form(
+    rf"(?:{_KINS}(?:{_AND}{_OUR}{{people:_}})?|(?P<parents>\bmy (?:grand)?parents\b)|\b(?:my|our) {{people:_}}){_COMES}"
+    r"(?: (?:too|along|as well|with (?:me|us)|us|me|also))*\b"
+)
+_AGED: Final = form(
+    r"(?:(?:{n:many}|an?|one|our|my|the) )?{span} ?-?olds?\b(?: (?:son|daughter|child|kid|boy|girl|toddler|baby)\b)?"
+)
 _UNCOUNTED: Final = form(
     rf"\b(?:with|and|plus|take|taking|bring(?:ing)?) (?:(?:all|some|a few|several|{_MY[2:]}|the|small|young|whole|entire) )*"
     r"(?:family|friends|group|team|colleagues|mates|(?:grand)?parents|(?:grand)?children|kids|in-laws|others)\b"
@@ -65,13 +77,33 @@ class Company:
     """A party. `count` None: nobody counted them (`with my family`)."""
 
     count: int | None
+    is_more: bool = False
+    """They come beside those that were counted before: `my mum comes too`."""
 
 
 def tag_people(passage: Passage) -> None:
     """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
+    passage.tag("people", _AGED, _aged)
+    passage.tag("company", _ALSO_COMES, _also_comes)
     for words in _FORMS:
         passage.tag("company", words, _company)
     passage.tag("company", _UNCOUNTED, lambda _: Company(None))
+
+
+def _aged(found: Found) -> Quantity | None:
+    """`A 4 year old`, `two 4 year olds`."""
+    years, many = found.get("span", Quantity), found.get("many", Number)
+    if years is None or years.unit != "year" or years.change:
+        return None
+    return Quantity((Decimal(many.count or 1) if many is not None else Decimal(1),), "child")
+
+
+def _also_comes(found: Found) -> Company | None:
+    people = found.values(Quantity)
+    if any(each.count is None or each.change for each in people):
+        return None
+    kin = len(re.findall(_KIN, found["kin"])) + (2 if found["parents"] else 0)
+    return Company(kin + sum(each.count or 0 for each in people), is_more=True)
 
 
 def _company(found: Found) -> Company | None:

@@ -22,8 +22,8 @@ from sagagraph.workflow.wellformed import workflow_faults
 
 TIME_LIMIT_S: Final = 60.0
 """Seconds for the validators of one plan."""
-VERSION: Final = 2
-"""The version of these checks: since 2 a plan is judged in scopes. A domain's own rules change with the release."""
+VERSION: Final = 1
+"""The version of the judgement of a domain whose validator is shown everything at once."""
 MOST_CERTIFICATES: Final = 100
 """How many certificates a journal holds of one plan; of more it holds the root hash, and `log` makes them again."""
 
@@ -60,13 +60,21 @@ async def expanded_verdict(domain: Judged, request: Any, plan: Any, shown: Any) 
             verdict = await domain.validate(request, plan, shown)
     except TimeoutError as exc:
         raise ProviderError(f"the validators of {domain.name} did not answer within {TIME_LIMIT_S:g} s; try again later") from exc
-    certificates = certified(verdict, plan).certificates
+    certificates = verdict.certificates
     if verdict.verdict is VerdictStatus.VALID:
         structure = list(structural_faults(domain.workflow(plan), domain.actions))
         verdict = Verdict.of(structure) if structure else verdict
-    artifact_hash = content_hash(plan)
-    whole = _of_all(domain.name, artifact_hash, certificates) or _of_context(domain.name, artifact_hash, request, shown)
-    return verdict.model_copy(update={"certificate": whole, "certificates": certificates})
+    if certificates:
+        return certified(verdict.model_copy(update={"certificates": certificates}), plan, domain.name)
+    context = {"request": request, "shown": shown}
+    certificate = Certificate(
+        validator=domain.name,
+        version=VERSION,
+        artifact_hash=content_hash(plan),
+        slice_hash=content_hash(context),
+        slice_tokens=tokens_of(context),
+    )
+    return verdict.model_copy(update={"certificate": certificate})
 
 
 def is_abridged(event: object) -> bool:
@@ -83,33 +91,6 @@ async def unabridged(domain: Judged, saga: Saga, event: Any) -> Any:
     again = await expanded_verdict(domain, saga.request, saga.plan.content, event.shown)
     is_same = recorded.certificate == again.certificate
     return recorded.model_copy(update={"certificates": again.certificates}).model_dump(mode="json") if is_same else event.verdict
-
-
-def _of_all(name: str, artifact_hash: str, certificates: Sequence[Certificate]) -> Certificate | None:
-    """One certificate for all slices, by their root hash."""
-    if not certificates:
-        return None
-    leaves = [[each.validator, each.version, each.scope, each.slice_hash] for each in certificates]
-    return Certificate(
-        validator=name,
-        version=VERSION,
-        artifact_hash=artifact_hash,
-        slice_hash=content_hash(leaves),
-        slice_tokens=max(each.slice_tokens for each in certificates),
-        slices=len(certificates),
-    )
-
-
-def _of_context(name: str, artifact_hash: str, request: Any, shown: Any) -> Certificate:
-    """The certificate of a domain whose validator is shown everything at once."""
-    context = {"request": request, "shown": shown}
-    return Certificate(
-        validator=name,
-        version=VERSION,
-        artifact_hash=artifact_hash,
-        slice_hash=content_hash(context),
-        slice_tokens=tokens_of(context),
-    )
 
 
 def judge_plan_of(domain: Judged) -> Callable[[Any, Any, Any], Any]:

@@ -35,6 +35,10 @@ class Proposal:
     cost: Cost
     reasons: tuple[str, ...] = ()
     considered: tuple[str, ...] = ()
+    proposed_by: str = "solver"
+    """Or the model's name."""
+    reasoning: str = ""
+    """The model's own, in its words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ class Case:
     events: tuple[Path, ...] = ()
     executed_until: str | None = None
     against: Path | None = None
+    without_time_constraints: bool = False
 
     def read_events(self) -> list[Any]:
         """Reads the events of all files; each file holds one event or a list of them."""
@@ -80,6 +81,8 @@ class Entry(Generic[D]):
     """The domain's name in the journals of its sagas."""
     runs_sagas: ClassVar[bool] = True
     """Whether its plans are carried out; `open`, `title` and `account` are for those whose plans are."""
+    has_time_constraints: ClassVar[bool] = False
+    """Whether `sagagraph validate` may leave out limits on the time between two steps."""
     is_first: ClassVar[bool] = False
     """Whether lists begin with it, and the app with its page."""
     commands: ClassVar[Mapping[str, str]] = {}

@@ -17,6 +17,12 @@ FAULTS: Final = {
     "hang": "hangs",
     "late": "times out, and lands later",
     "price_up": "is dearer by now",
+    "other_night": "books another day",
+    "other_class": "books another class",
+    "other_name": "books something else",
+    "double_charge": "charges twice",
+    "other_fee": "charges a fee that nobody agreed to",
+    "partial_refund": "refunds a part",
     "429": "asks to come back later",
     "500": "breaks",
 }

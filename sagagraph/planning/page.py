@@ -121,6 +121,24 @@ class PlanView:
 
 
 @dataclass(frozen=True, slots=True)
+class Detail:
+    """What can be told of one line of a plan beyond the line itself, in sentences without a full stop; empty: nothing."""
+
+    key: str
+    """The line's."""
+    operation: str = ""
+    why: str = ""
+    others: tuple[str, ...] = ()
+    """What could be had instead, the next best first, with what it costs."""
+    terms: str = ""
+    """Until when it can be undone, and at what fee."""
+    state: str = ""
+    """How it stands with the provider."""
+    reference: str = ""
+    """The confirmation number."""
+
+
+@dataclass(frozen=True, slots=True)
 class Disruption:
     """Something that can go wrong with a plan at the press of a button; `words` say it as a person would."""
 
@@ -129,7 +147,7 @@ class Disruption:
     request: Json = None
     """The request once it has happened; None: the same as before."""
     lost: tuple[str, ...] = ()
-    """Operations that have fallen through."""
+    """Operations that have fallen through; they are given up, so somebody who only reports it is asked back first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +163,8 @@ class Preference:
 
     plan_hash: str | None = None
     said: str = ""
+    draft: Draft | None = None
+    """A change of the request that is meant instead, where no plan on offer is."""
 
 
 ALONE: Final = "There is no other plan to compare this one with. Change one of your wishes, and I shall plan again."
@@ -224,6 +244,10 @@ class Page(Reader):
 
     def view(self, plan: Json) -> PlanView:
         return PlanView(tuple(Line(part, part) for part in self.domain.title(plan).split("; ")))
+
+    def details(self, saga: Saga) -> tuple[Detail, ...]:  # noqa: ARG002
+        """What can be told about the lines of the saga's plan when somebody asks."""
+        return ()
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:  # noqa: ARG002
         """Handles `make it cheaper`: the plan meant among those on offer; None where something else is meant."""

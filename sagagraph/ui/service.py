@@ -15,8 +15,9 @@ from typing import Any
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError, UnknownOperationError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
+from sagagraph.planning.domain import Infeasible, Proposal
 from sagagraph.planning.page import Disruption, Download, Page
-from sagagraph.registry import model_of, open_engine, open_pages
+from sagagraph.registry import limits_of, model_of, open_engine, open_pages
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Driver, Entry, Resolution
@@ -106,6 +107,11 @@ class Service:
         purpose = ("change", json.dumps([request, lost], sort_keys=True))
         changing = self._graphs[saga.domain].change(saga_id, request, by=visitor.name, lost=lost)
         await self._jobs.take_on(saga_id, purpose, changing, self._journalling(saga, e.RequestChanged, e.AmendmentBegun))
+
+    async def what_if(self, domain: str, request: Any) -> Proposal | Infeasible:
+        """The plan that another request would lead to. Nothing is journalled, and nothing changes."""
+        proposed = await self.page(domain).domain.propose(request)
+        return proposed if isinstance(proposed, Infeasible) else proposed[0]
 
     async def disrupt(self, visitor: Visitor, saga_id: str, disruption: Disruption) -> None:
         """Lets the disruption happen, and has the plan changed as little as it requires."""
@@ -283,11 +289,13 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
     It uses no checkpoints: the journal has all that they hold, and planning that is abandoned in the middle of writing one would
     leave the store's file locked.
     """
-    bell, model = Bell(), model_of(settings)
+    bell, model, limits = Bell(), model_of(settings), limits_of(settings)
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(settings, [bell], create=True))
         pages = await stack.enter_async_context(open_pages(settings, engine.store))
-        graphs = {name: planning_graph(domain=page.domain, engine=engine, model=model) for name, page in pages.items()}
+        graphs = {
+            name: planning_graph(domain=page.domain, engine=engine, model=model, limits=limits) for name, page in pages.items()
+        }
         service = Service(engine, pages, graphs, bell)
         stack.push_async_callback(service.close)
         yield service

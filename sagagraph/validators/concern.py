@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS, ContextSlice, Fact, content_hash, select
+from sagagraph.context.slice import BYTES_PER_TOKEN, DEFAULT_BUDGET_TOKENS, ContextSlice, Fact, content_hash, hash_of, select
 from sagagraph.errors import ContextBudgetError
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.registry import Judgement
@@ -28,6 +29,8 @@ Row = TypeVar("Row")
 
 ROOM_BYTES = 3000
 """For the rows of a window: the rest of a slice is for what all its rows are judged by."""
+SCOPED: Final = 2
+"""The version of a domain's judgement: since 2 in scopes, before that by one validator that was shown everything."""
 _REMEMBERED: Final = 50_000
 
 
@@ -46,21 +49,26 @@ class Concern(Generic[Case, View]):
     version: int = 1
 
     def validate(self, artifact: Json, context: ContextSlice) -> Verdict:  # noqa: ARG002 - the slice has the artifact's part
-        return Verdict.of(self.check(msgspec.convert(context.facts, self.view)))
+        return Verdict.of(self.judged(written(context.facts)))
 
-    def slices(self, case: Case) -> Iterator[tuple[str, ContextSlice | ContextBudgetError]]:
-        """Every scope with its slice, or with the error that names what does not fit in one."""
-        for scope, view in self.scopes(case):
-            try:
-                yield scope, slice_of(view)
-            except ContextBudgetError as exc:
-                yield scope, exc
+    def judged(self, slice_: bytes) -> tuple[Violation, ...]:
+        return tuple(self.check(_reader(self.view).decode(slice_)))
 
 
-def slice_of(view: msgspec.Struct, *, budget_tokens: int = DEFAULT_BUDGET_TOKENS) -> ContextSlice:
+@cache
+def _reader(view: type[View]) -> msgspec.json.Decoder[View]:
+    return msgspec.json.Decoder(view)
+
+
+def written(view: msgspec.Struct | dict[str, Json]) -> bytes:
+    """A slice as it is shown and hashed: JSON in one form, with sorted names."""
+    return msgspec.json.encode(view, order="sorted")
+
+
+def slice_of(view: msgspec.Struct) -> ContextSlice:
     """All of a view: it is critical. Raises `ContextBudgetError` that names the field that does not fit."""
     facts: dict[str, Json] = msgspec.to_builtins(view)
-    return select((Fact(name, value, critical=True) for name, value in facts.items()), budget_tokens=budget_tokens)
+    return select(Fact(name, value, critical=True) for name, value in facts.items())
 
 
 def windows(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -88,15 +96,15 @@ class Remembered:
     judged: int = 0
     _known: OrderedDict[tuple[str, int, str], tuple[Violation, ...]] = field(default_factory=OrderedDict)
 
-    def verdict(self, validator: Concern[Any, Any], context: ContextSlice) -> Verdict:
-        key = validator.name, validator.version, context.hash
+    def judge(self, concern: Concern[Any, Any], slice_: bytes, slice_hash: str) -> tuple[Violation, ...]:
+        key = concern.name, concern.version, slice_hash
         found = self._known.get(key)
         if found is None:
             self.judged += 1
-            found = self._known[key] = validator.validate(None, context).violations
+            found = self._known[key] = concern.judged(slice_)
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
-        return Verdict.of(found)
+        return found
 
 
 def judge_scopes(concerns: Iterable[Concern[Case, Any]], case: Case, remembered: Remembered | None = None) -> Verdict:
@@ -111,30 +119,36 @@ def judge_scopes(concerns: Iterable[Concern[Case, Any]], case: Case, remembered:
 
 def _by(concern: Concern[Case, Any], case: Case, known: Remembered) -> Iterator[Verdict]:
     try:
-        for scope, context in concern.slices(case):
-            yield _judged(concern, scope, context, known)
+        for scope, view in concern.scopes(case):
+            yield _judged(concern, scope, view, known)
     except Exception as exc:  # noqa: BLE001 - what cannot be selected is not judged
         yield Verdict.unknown(f"{concern.name} could not be shown its part: {type(exc).__name__}: {exc}")
 
 
-def _judged(concern: Concern[Any, Any], scope: str, context: ContextSlice | ContextBudgetError, known: Remembered) -> Verdict:
-    if isinstance(context, ContextBudgetError):
-        return Verdict.unknown(f"{concern.name} could not judge {scope}: {context}")
+def _judged(concern: Concern[Any, Any], scope: str, view: msgspec.Struct, known: Remembered) -> Verdict:
+    shown = written(view)
+    tokens = -(-len(shown) // BYTES_PER_TOKEN)
+    slice_hash = hash_of(shown)
     try:
-        verdict = known.verdict(concern, context)
+        if tokens > DEFAULT_BUDGET_TOKENS:
+            slice_of(view)  # says what does not fit
+            raise ContextBudgetError(f"the slice needs {tokens} tokens")
+        verdict = Verdict.of(known.judge(concern, shown, slice_hash))
+    except ContextBudgetError as exc:
+        return Verdict.unknown(f"{concern.name} could not judge {scope}: {exc}")
     except Exception as exc:  # noqa: BLE001 - whatever breaks inside a validator says nothing about the plan
         verdict = Verdict.unknown(f"{concern.name} could not judge {scope}: {type(exc).__name__}: {exc}")
     certificate = Certificate(
         validator=concern.name,
         version=concern.version,
         artifact_hash="",
-        slice_hash=context.hash,
-        slice_tokens=context.tokens,
+        slice_hash=slice_hash,
+        slice_tokens=tokens,
         kind=concern.kind.value,
         scope=scope,
         found=tuple(dict.fromkeys(each.code for each in verdict.violations)),
     )
-    return verdict.model_copy(update={"certificate": certificate})
+    return replace(verdict, certificate=certificate)
 
 
 def together(verdicts: Iterable[Verdict]) -> Verdict:
@@ -144,8 +158,22 @@ def together(verdicts: Iterable[Verdict]) -> Verdict:
     return Judgement(each_verdict).verdict.model_copy(update={"certificates": certificates})
 
 
-def certified(verdict: Verdict, artifact: Json) -> Verdict:
-    """The verdict of several validators on `artifact`, which all its certificates name from now on."""
+def certified(verdict: Verdict, artifact: Json, by: str) -> Verdict:
+    """The verdict of several validators on `artifact`: its certificates name it, and one stands for all, by their root hash."""
     hashed = content_hash(artifact)
-    named = tuple(each.model_copy(update={"artifact_hash": hashed}) for each in verdict.certificates)
-    return verdict.model_copy(update={"certificates": named})
+    each_named = tuple(replace(each, artifact_hash=hashed) for each in verdict.certificates)
+    whole = Certificate(
+        validator=by,
+        version=SCOPED,
+        artifact_hash=hashed,
+        slice_hash=content_hash([[each.validator, each.version, each.scope, each.slice_hash] for each in each_named]),
+        slice_tokens=max((each.slice_tokens for each in each_named), default=0),
+        slices=len(each_named),
+    )
+    return replace(verdict, certificate=whole, certificates=each_named)
+
+
+def in_order_of(verdict: Verdict, row: str) -> Verdict:
+    """The verdict with its violations in the order of the plan's rows, which they name as `row` in their scope; others last."""
+    ordered = sorted(verdict.violations, key=lambda each: (row not in each.scope, each.scope.get(row, 0)))
+    return verdict.model_copy(update={"violations": ordered})

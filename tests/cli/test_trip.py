@@ -103,7 +103,8 @@ def test_settings_come_from_the_environment_and_options_go_before_them(
     assert (told.code, told.json["status"]) == (0, "committed")
     assert command.bare("status", "env").code == 0
     elsewhere = command.folder / "elsewhere.db"
-    assert command.bare("status", "env", "--store", f"sqlite:///{elsewhere}").complaint == "there is no saga 'env'"
+    told = command.bare("status", "env", "--store", f"sqlite:///{elsewhere}")
+    assert (told.code, told.complaint.startswith(f"there is no store sqlite:///{elsewhere}: ")) == (2, True)
     told = command.bare("cancel", "env", "--provider", "http://127.0.0.1:9")
     assert told.code == 3
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from sagagraph.context.model import Answer, Question
+from sagagraph.context.model import Answer, Prices, Question
 from sagagraph.context.quoting import Quoted
 from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
-from sagagraph.planning.models.llm import Prices, init_model
+from sagagraph.planning.models.llm import init_model
 from tests.support.models import Asked, Drop, Hang, ModelServer, Refuse, Say, Status, StopShort, Text
 from tests.support.models.script import Step
 

@@ -195,7 +195,7 @@ def main(release: str) -> None:
         stand = Stand(f"sqlite:///{folder}/saga.db", folder)
         write(stand)
         _keep(stand, HERE / release / "sqlite", _dump(folder / "saga.db"))
-    with _scratch() as folder, postgres_server(fsync=False) as server:
+    with _scratch() as folder, postgres_server() as server:
         stand = Stand(server.create_database("fixture"), folder)
         write(stand)
         _keep(stand, HERE / release / "postgres", _pg_dump(stand.url))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from sagagraph.errors import OperationHeldError
+from sagagraph.errors import BusyError, OperationHeldError
 from sagagraph.saga.core.events import OperationSucceeded, Via
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
@@ -165,3 +166,37 @@ async def _prolong_its_lease(journal: Path) -> None:
 
     with closing(sqlite3.connect(journal)) as connection, connection:
         assert connection.execute("UPDATE sagas SET lease_until = lease_until + 3600 WHERE owner IS NOT NULL").rowcount == 1
+
+
+# -- living workers ---------------------------------------------------------------------------------------------------------
+
+_CORRECTED_CLOCK = """
+import psutil, runpy, sys
+create_time = psutil.Process.create_time
+psutil.Process.create_time = lambda process: create_time(process) + 1.0
+sys.argv = sys.argv[1:]
+runpy.run_module("tests.saga.crash_worker", run_name="__main__")
+"""
+ELSEWHERE = {
+    "in another PID namespace": ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", sys.executable, "-m"],
+    "started before the clock was corrected": [sys.executable, "-c", _CORRECTED_CLOCK],
+}
+
+
+@pytest.mark.parametrize("place", ELSEWHERE)
+async def test_rule_6_a_living_worker_is_not_known_to_be_dead(place: str, journal: Path, watchdog: None) -> None:
+    ledger = Ledger(journal.parent / "ledger.db")
+    ledger.prepare()
+    command = [*ELSEWHERE[place], "tests.saga.crash_worker", "freeze", str(journal.parent), "remembers"]
+    process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_ENVIRONMENT)
+    while not ledger.calls("do flight") and process.returncode is None:  # noqa: ASYNC110 - another process sets no event here
+        await asyncio.sleep(0.01)
+    engine = Engine(await SqliteSagaStore.open(journal))
+    try:
+        with pytest.raises(BusyError):
+            await engine.resume(SAGA, wait=False)
+        told, problems = await process.communicate()
+        assert (process.returncode, told.strip()) == (0, b"committed"), problems
+    finally:
+        await engine.close()
+    assert (ledger.live(), ledger.faults(), ledger.calls("do flight")) == (BOOKED, (), 1)

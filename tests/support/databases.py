@@ -24,7 +24,7 @@ class ProxiedPostgres(PostgresDatabases):
 def databases(store: str) -> Iterator[Databases]:
     """`sqlite`, `postgresql` (a server of our own), or the URL of a PostgreSQL server where databases may be made."""
     if store == "postgresql":
-        with postgres_server(fsync=False) as server:
+        with postgres_server() as server:
             yield ProxiedPostgres(server.url())
     else:
         with databases_at(store) as made:

@@ -17,7 +17,7 @@ _TEMPLATE = "migrated"
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     """One for each worker of the test run, started when the first test asks."""
-    with postgres_server(fsync=False) as server:
+    with postgres_server() as server:
         upgrade(server.create_database(_TEMPLATE))
         yield server
 

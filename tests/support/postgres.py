@@ -16,7 +16,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -24,8 +24,6 @@ from typing import IO, Any
 from sagagraph.errors import StoreError
 
 _START_S = 30.0
-_WITHOUT_FSYNC = ("-c", "fsync=off", "-c", "full_page_writes=off")
-"""What is committed is with the operating system then: it outlives the server, but no power cut."""
 _UNTIL_WE_ARE_GONE = '"$@" & server=$!; read -r _ || gone=1; kill -INT $server; wait $server; [ -z "$gone" ] || rm -rf "$PWD"'
 """A shell beside the server: a line stops the server, and when its input just ends, as it does however we end, removes it."""
 
@@ -33,11 +31,12 @@ _UNTIL_WE_ARE_GONE = '"$@" & server=$!; read -r _ || gone=1; kill -INT $server; 
 class PostgresServer:
     """A running server. `url` is for programs; users other than its owner need the password in it."""
 
-    def __init__(self, folder: Path, *, fsync: bool) -> None:
+    def __init__(self, folder: Path, settings: Sequence[str] = ()) -> None:
         self._folder = folder
         self._user = _user_of_servers()
         self._bin = _programs(folder, self._user)
-        self._durability = () if fsync else _WITHOUT_FSYNC
+        self.settings = tuple(settings)
+        """As in `fsync=off`: those of the next start."""
         self._password = secrets.token_hex(8)
         self._guard: subprocess.Popen[bytes] | None = None
         self.port = _free_port()
@@ -60,7 +59,8 @@ class PostgresServer:
         """Start it, again or for the first time, and wait until it answers."""
         listens = ("-p", str(self.port), "-k", str(self._folder), "-c", "listen_addresses=127.0.0.1")
         sizes = ("-c", "max_connections=200", "-c", "shared_buffers=64MB")
-        server = [str(self._bin / "postgres"), "-D", str(self._data), *listens, *sizes, *self._durability]
+        others = [word for each in self.settings for word in ("-c", each)]
+        server = [str(self._bin / "postgres"), "-D", str(self._data), *listens, *sizes, *others]
         with (self._folder / "log").open("ab") as log:
             self._guard = self._popen(["sh", "-c", _UNTIL_WE_ARE_GONE, "sh", *server], stdin=subprocess.PIPE, output=log)
         give_up_at = time.monotonic() + _START_S
@@ -144,12 +144,12 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_server(*, fsync: bool) -> Iterator[PostgresServer]:
-    """A server in a fresh folder. Without `fsync` it is quick, in memory where that can be, and not for benchmarks."""
+def postgres_server(*settings: str, on_disk: bool = False) -> Iterator[PostgresServer]:
+    """A server in a fresh folder: for benchmarks `on_disk`, otherwise in memory where that can be, so that it syncs at once."""
     memory = Path("/dev/shm")
-    where = memory if not fsync and os.access(memory, os.W_OK) else None
+    where = memory if not on_disk and os.access(memory, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="sagagraph-pg-", dir=where, ignore_cleanup_errors=True) as folder:
-        server = PostgresServer(Path(folder), fsync=fsync)
+        server = PostgresServer(Path(folder), settings)
         try:
             yield server
         finally:

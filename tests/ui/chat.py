@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 
 from sagagraph.saga.core.next_steps import status_of
-from sagagraph.ui.chat.conversation import Conversations, Talk, shown_messages
+from sagagraph.ui.chat.conversation import Conversations, shown_messages
 from sagagraph.ui.chat.page_model import PageModel, page_model
+from sagagraph.ui.chat.talk import Deed, Talk
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor, guest
 
@@ -20,6 +21,7 @@ class Chat:
         self.service = service
         self.visitor: Visitor = guest(f"a token that nobody guesses {next(_numbers)}")
         self.conversations = Conversations(page)
+        self.deeds: tuple[Deed, ...] = ()
 
     async def say(self, text: str) -> PageModel:
         return await self._turn(lambda talk: talk.say(text))
@@ -34,6 +36,7 @@ class Chat:
         shown = (await self.look()).shown
         talk = Talk(self.service, self.visitor, self.conversations.of(self.visitor), shown and shown.plan.hash)
         self.conversations.keep(self.visitor, await turn(talk))
+        self.deeds = tuple(talk.deeds)
         return await self.quiet()
 
     async def quiet(self) -> PageModel:

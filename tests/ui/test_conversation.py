@@ -12,8 +12,9 @@ from msgspec import structs
 
 from sagagraph.saga.core.state import Saga
 from sagagraph.settings import Settings
-from sagagraph.ui.chat.conversation import Conversation, Conversations, Talk, shown_messages
+from sagagraph.ui.chat.conversation import Conversation, Conversations, shown_messages
 from sagagraph.ui.chat.page_model import PageModel
+from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import guest
 from tests.support.models.script import Say, Status, Step, Text
@@ -70,7 +71,9 @@ async def test_a_booking_that_fell_through_is_replaced_after_approval(service: S
     chat = Chat(service)
     await chat.say(TRIP)
     before = await chat.say("yes")
-    asked = await chat.say("the hotel in Lisbon cancelled on us")
+    asked_back = await chat.say("the hotel in Lisbon cancelled on us")
+    assert (status(asked_back), "did that happen" in last_said(asked_back)) == ("committed", True)
+    asked = await chat.say("yes")
     assert (status(asked), asked.plan_before) == ("awaiting_approval", before.saga and before.saga.plan.content)
     after = await chat.say("yes")
     assert status(after) == "committed"
@@ -105,6 +108,7 @@ async def test_a_booking_that_fell_through_and_was_not_replaced_is_missed_until_
     await chat.say(TRIP)
     await chat.say("yes")
     await chat.say("the hotel in Lisbon cancelled on us")
+    await chat.say("yes")
     kept = await chat.say("no")
     assert kept.saga is not None
     assert (status(kept), kept.saga.missing) == ("committed", ("T2",))
@@ -258,7 +262,7 @@ PLAIN = Say({"sentences": ["James lands at BOS at 2 pm."]})
 
 @asynccontextmanager
 async def with_model(folder: Path, *script: Step) -> AsyncIterator[tuple[Service, ModelServer]]:
-    settings = Settings(store=f"sqlite:///{folder / 'saga.db'}", model="openai:m", model_time_limit_s=20)
+    settings = Settings(store=f"sqlite:///{folder / 'saga.db'}", model="openai:m", model_seconds=20)
     with ModelServer(script) as server, pytest.MonkeyPatch.context() as patched:
         for name, value in server.environment("a-secret-key").items():
             patched.setenv(name, value)

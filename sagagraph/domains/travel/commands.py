@@ -16,13 +16,16 @@ def trip_command(
     yes: o.Yes = False,
     only: o.PlanOnly = False,
     today: o.Today = None,
+    model_seconds: o.ModelSeconds = None,
+    max_cost: o.MaxCost = None,
+    max_tokens: o.MaxTokens = None,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
     as_json: o.AsJson = False,
 ) -> None:
     """Plan a trip and, after approval, book it."""
-    options = o.Options(store, provider, as_json, verbose, today.date() if today else None)
+    options = o.Options(store, provider, as_json, verbose, today and today.date(), model_seconds, max_cost, max_tokens)
     if only:
         o.end(plan_only(options, "travel", text, request))
     o.end(begin(options, "travel", text, request, saga_id, approved=yes, prefix="trip"))

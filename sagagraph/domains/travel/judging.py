@@ -36,4 +36,4 @@ async def judge(case: Case, travel: Travel) -> Verdict:
         return validate_raw(itinerary, wanted, None, now=now, cities=travel.cities)
     evidence = await gather_evidence(parsed, request, (), Decimal(0), travel.provider, travel.cities)
     verdict = await travel.validate(request.model_dump(mode="json"), itinerary, evidence.model_dump(mode="json"))
-    return certified(verdict, itinerary)
+    return certified(verdict, itinerary, travel.name)

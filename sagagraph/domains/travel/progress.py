@@ -57,8 +57,13 @@ def has_begun(leg: Leg, now: datetime, cities: Gazetteer) -> bool:
 
 def refused(saga: Saga) -> frozenset[tuple[str, Decimal]]:
     """Return offers that were unavailable at a price, whatever is quoted."""
-    failed = (each for each in bookings(saga) if each.failed or each.given_up)
+    failed = (each for each in bookings(saga) if each.failed or each.given_up or _was_rejected(each))
     return frozenset((each.spec.inputs["offer_id"], Decimal(str(each.spec.inputs["price"]))) for each in failed)
+
+
+def _was_rejected(operation: Operation) -> bool:
+    """Tell whether its answer was found wrong, also when a later plan does without it."""
+    return operation.fault is not None and operation.fault.code == "rejected"
 
 
 def fees_paid(saga: Saga) -> Decimal:

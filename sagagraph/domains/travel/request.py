@@ -126,6 +126,21 @@ class Stop(BaseModel):
 
     city: str = Field(min_length=1)
     nights: int = Field(strict=True, ge=1, le=LONGEST_STAY)
+    stars: tuple[StarCount, StarCount] | None = None
+    """Fewest and most stars of the hotels there; None: those of the whole trip."""
+
+    @field_validator("stars")
+    @classmethod
+    def _stars_in_order(cls, stars: tuple[int, int] | None) -> tuple[int, int] | None:
+        if stars is not None and stars[0] > stars[1]:
+            raise ValueError(f"the fewest stars come first, so {stars[0]} to {stars[1]} is the wrong way round")
+        return stars
+
+    @model_serializer(mode="wrap")
+    def _without_stars_of_its_own(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write a stop as it was written before it could have stars of its own."""
+        fields: dict[str, Any] = serialise(self)
+        return {name: value for name, value in fields.items() if name != "stars" or value is not None}
 
 
 class Hours(BaseModel):
@@ -198,6 +213,10 @@ class TripRequest(BaseModel):
         unset |= set() if self.not_on else {"not_on"}
         unset |= {"order"} if self.order is Order.GIVEN else set()
         return {name: value for name, value in fields.items() if name not in unset}
+
+    def stars_in(self, city: str) -> tuple[int, int]:
+        """Return the fewest and most stars of hotels in a city."""
+        return next((stop.stars for stop in self.stops if stop.city == city and stop.stars is not None), self.stars)
 
     @property
     def nights(self) -> int:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 
-from sagagraph.errors import SupersededError
+from sagagraph.errors import NotAllowedError, SupersededError
+from sagagraph.graph.run import RUN
+from sagagraph.graph.waiting import Waiting
 from sagagraph.saga.engine.coordinator import Coordinator
 
 
@@ -25,6 +28,7 @@ class FencedSaver(BaseCheckpointSaver[Any]):
         self.inner = inner
         self._holders: dict[str, Coordinator | None] = {}
         self._is_async = True
+        self._takes_path = "task_path" in signature(inner.put_writes).parameters
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
@@ -41,6 +45,10 @@ class FencedSaver(BaseCheckpointSaver[Any]):
 
     async def _check(self, config: RunnableConfig) -> None:
         thread = str(config["configurable"]["thread_id"])
+        run = config["configurable"].get(RUN)
+        if run is not None:  # also a graph that a node runs on a thread of its own
+            await run.coordinator.check_still_held()
+            return
         if thread not in self._holders:
             raise SupersededError(f"thread {thread!r} is not held by this worker: its checkpoint is not written", saga_id=thread)
         coordinator = self._holders[thread]
@@ -53,22 +61,35 @@ class FencedSaver(BaseCheckpointSaver[Any]):
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
     ) -> RunnableConfig:
         await self._check(config)
+        run = config["configurable"].get(RUN)
+        if run is not None:  # LangGraph writes a checkpoint beside the last writes of the tasks in it
+            await run.ended_tasks_are_journalled()
         written: RunnableConfig = await self._call("put", config, checkpoint, metadata, new_versions)
         return written
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
+        run = config["configurable"].get(RUN)
+        if run is not None:
+            await run.task_ends(task_id, writes)
         await self._check(config)
-        await self._call("put_writes", config, writes, task_id, task_path)
+        await self._call("put_writes", config, writes, task_id, *((task_path,) if self._takes_path else ()))
 
     def put(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
     ) -> RunnableConfig:
-        raise NotImplementedError("a SagaGraph writes its checkpoints asynchronously, in invoke and stream too")
+        """For a graph that a plain function calls with `invoke`, in a thread of its own."""
+        return self._waiting(config).wait(self.aput(config, checkpoint, metadata, new_versions))
 
     def put_writes(self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
-        raise NotImplementedError("a SagaGraph writes its checkpoints asynchronously, in invoke and stream too")
+        self._waiting(config).wait(self.aput_writes(config, writes, task_id, task_path))
+
+    def _waiting(self, config: RunnableConfig) -> Waiting:
+        run = config["configurable"].get(RUN)
+        if run is None:
+            raise NotAllowedError("only a graph that a node of a SagaGraph runs writes its checkpoints here")
+        return Waiting(run.loop)
 
     # -- reading ---------------------------------------------------------------------------------------------------------
 

@@ -38,11 +38,18 @@ def encode(value: object) -> Json:
     for kind, mark, written in _MARKED:
         if isinstance(value, kind):
             return {mark: written(value)}
+    if isinstance(value, BaseModel) and value.model_fields_set != set(type(value).model_fields):
+        kind_name, data = _dumped(value)
+        return {"$partial": [kind_name, data, sorted(value.model_fields_set)]}
+    return {"$value": [*_dumped(value)]}
+
+
+def _dumped(value: object) -> tuple[str, str]:
     try:
         kind_name, data = _SERDE.dumps_typed(value)
     except Exception as exc:
         raise InvalidInputError(f"a {type(value).__name__} cannot be journalled: {exc}", field="state") from exc
-    return {"$value": [kind_name, base64.b64encode(data).decode()]}
+    return kind_name, base64.b64encode(data).decode()
 
 
 def _encoded_dict(value: dict[object, object]) -> Json:
@@ -94,8 +101,17 @@ def _read_command(content: Json) -> Command[Any]:
     )
 
 
+def _read_partial(content: Json) -> Any:
+    """A model of which only some fields were set: LangGraph updates no others."""
+    value = _READ["$value"](content[:2])
+    if isinstance(value, BaseModel):
+        value.__pydantic_fields_set__ = set(content[2])
+    return value
+
+
 _READ: dict[str, Callable[[Json], Any]] = {
     "$value": lambda content: _SERDE.loads_typed((content[0], base64.b64decode(content[1]))),
+    "$partial": _read_partial,
     "$dict": lambda content: {decode(key): decode(each) for key, each in content},
     "$message": lambda content: messages_from_dict([decode(content)])[0],
     "$command": _read_command,
@@ -147,16 +163,19 @@ def with_message_ids(value: Any, origin: str) -> Any:
 
 
 def hash_of(encoded: Json) -> str:
-    """Hashes an encoded value without the ids that a reducer gave to its messages."""
-    return content_hash(without_message_ids(encoded))
+    """Hashes an encoded value as a checkpoint keeps it."""
+    return content_hash(as_kept(encoded))
 
 
-def without_message_ids(encoded: Json) -> Json:
+def as_kept(encoded: Json) -> Json:
+    """What of an encoded value is equal after a restart: ids that a reducer gave to messages are not, and tuples become lists."""
     if isinstance(encoded, list):
-        return [without_message_ids(each) for each in encoded]
+        return [as_kept(each) for each in encoded]
     if not isinstance(encoded, dict):
         return encoded
+    if len(encoded) == 1 and "$tuple" in encoded:
+        return as_kept(encoded["$tuple"])
     if "$message" in encoded:
         message = encoded["$message"]
         return {"$message": {**message, "data": {key: each for key, each in message["data"].items() if key != "id"}}}
-    return {key: without_message_ids(each) for key, each in encoded.items()}
+    return {key: as_kept(each) for key, each in encoded.items()}

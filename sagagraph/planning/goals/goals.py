@@ -10,6 +10,7 @@ from sagagraph.context.slice import content_hash
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.planning.goals.decomposition import Decomposer
 from sagagraph.planning.goals.templates import TemplateLibrary
+from sagagraph.planning.models.rounds import Round
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.views.view import Account, Cost
@@ -36,7 +37,7 @@ class Goals:
     async def propose(self, request: Any) -> tuple[Proposal, ...] | Infeasible:
         wanted = {name: value for name, value in request.items() if name != "budget"}
         found = await self._decomposer.decompose(wanted, budget=request.get("budget"))
-        rounds = tuple(each.line for each in found.rounds)
+        rounds = tuple(_told(each) for each in found.rounds)
         if not found.verdict.is_valid:
             objections = tuple(each.message for each in found.verdict.violations) or (found.verdict.reason,)
             return Infeasible((f"no plan by {found.made_by} holds", *objections, *rounds))
@@ -72,3 +73,9 @@ class Goals:
     def account(self, saga: Saga) -> Account:
         del saga
         return Account()
+
+
+def _told(spent: Round) -> str:
+    usage = spent.usage
+    outcome = " ".join(spent.outcome.split())
+    return f"round {spent.number} of {usage.model}: {usage.tokens_in} tokens in, {usage.tokens_out} out: {outcome}"

@@ -15,28 +15,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from sagagraph.context.model import Answer, Model, Question, Usage
+from sagagraph.context.model import Answer, Model, Prices, Question, Usage
 from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
 
-TIME_LIMIT_S: Final = 60.0
+TIME_LIMIT_S: Final = 10.0
 """Seconds for one answer, from the question to its last byte."""
 _STOPPED_SHORT: Final = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 _REFUSED: Final = frozenset({"content_filter", "refusal"})
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """US dollars for a million tokens."""
-
-    tokens_in: float
-    tokens_out: float
-
-    def of(self, tokens_in: int, tokens_out: int) -> float:
-        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

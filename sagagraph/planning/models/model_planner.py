@@ -1,16 +1,18 @@
 """Model planner: a model proposes, validators judge, and their objections join the next question, for a few rounds.
 
 Every question has a fresh context: the request, what there is to choose from, the last choice and the objections to it. If no
-round brings a plan that holds, the domain's solver plans.
+round brings a plan that holds, or the model is down, too slow or too dear, the domain's solver plans.
 """
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from sagagraph.context.model import Answer, Model, Question, Usage
 from sagagraph.context.quoting import Quoted, new_nonce
@@ -18,18 +20,23 @@ from sagagraph.context.slice import Fact, select
 from sagagraph.errors import ModelError, UnusableAnswerError
 from sagagraph.planning.domain import Infeasible, Proposal
 from sagagraph.planning.models.assignment import Assigning, Assignment
-from sagagraph.planning.models.rounds import Round, reasoning_line, rounds_in
+from sagagraph.planning.models.limits import Limits
+from sagagraph.saga.core.events import ModelAsked
 from sagagraph.saga.core.state import Saga
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 
 ROUNDS: Final = 3
-"""Questions for one plan, counted across restarts as far as they led to a proposal."""
+"""Questions for one plan, counted across restarts."""
 BUDGET_TOKENS: Final = 2000
 """For the facts in one question: there is more to choose from than to judge by."""
+LONGEST_REASONING: Final = 1000
+"""How many characters of it are kept."""
 _MOST_OBJECTIONS: Final = 10
 
 Lessons = Callable[[], Awaitable[Sequence[str]]]
 """What validators objected to in earlier sagas, in our own words."""
+Record = Callable[[ModelAsked], Awaitable[Saga]]
+"""Journals what a question cost, and returns the saga with it."""
 
 
 async def no_lessons() -> Sequence[str]:
@@ -60,84 +67,104 @@ class ModelPlanner:
         model: Model,
         domain: Assigning,
         *,
+        limits: Limits | None = None,
         lessons: Lessons = no_lessons,
         mint: Callable[[], str] = new_nonce,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model = model
         self._domain = domain
+        self._limits = limits or Limits()
         self._lessons = lessons
         self._mint = mint
+        self._clock = clock
 
-    async def propose(self, saga: Saga) -> tuple[Proposal, ...] | Infeasible:
-        """Returns the model's plan with the solver's as well; the solver's alone once the rounds are over.
+    async def propose(self, saga: Saga, record: Record) -> tuple[Proposal, ...] | Infeasible:
+        """Return the model's plan with the solver's as well; the solver's alone, with the reason, where the model has none.
 
-        Raises:
-            ModelError: the model cannot be asked. The saga stays in planning, and continues when it is resumed.
-            ProviderError: the domain's provider cannot be asked.
+        Raises `ProviderError` if the domain's provider cannot be asked.
         """
         assignment = await self._domain.assignment(saga.request)
         if isinstance(assignment, Infeasible):
             return assignment
-        objection, rounds = _standing_objection(saga), list[Round]()
-        for number in range(self._rounds_spent(saga) + 1, ROUNDS + 1):
-            found = await self._round(number, saga, assignment, objection, rounds)
+        objection, deadline = _standing_objection(saga), self._clock() + self._limits.seconds
+        while saga.plan.model_rounds < ROUNDS:
+            try:
+                found, asked = await self._round(saga, assignment, objection, deadline)
+            except ModelError as exc:
+                return self._without_model(saga, assignment.solved, f"{exc}: planned without it")
+            saga = await record(asked)
             if isinstance(found, Proposal):
                 others = [each for each in assignment.solved if each.plan_hash != found.plan_hash]
                 return (found, *others)
+            if isinstance(found, ModelError):
+                return self._without_model(saga, assignment.solved, f"{found}: planned without it")
             objection = found
-        return self._without_model(saga, assignment.solved, rounds)
+        why = f"{self._model.name} proposed nothing that holds in {ROUNDS} rounds: planned without it"
+        return self._without_model(saga, assignment.solved, why)
 
     async def _round(
-        self, number: int, saga: Saga, assignment: Assignment, objection: _Objection, rounds: list[Round]
-    ) -> Proposal | _Objection:
+        self, saga: Saga, assignment: Assignment, objection: _Objection, deadline: float
+    ) -> tuple[Proposal | _Objection | ModelError, ModelAsked]:
+        """Ask once. Raises `ModelError` where the limits allow no further question."""
+        question = await self._question(assignment, objection)
+        if why := self._limits.why_not(question, saga.models):
+            raise ModelError(f"{self._model.name}: {why}")
+        begun = self._clock()
+        if begun >= deadline:
+            raise self._too_slow()
         try:
-            answer = await self._answer(saga, assignment, objection)
+            answer = await self._answer(question, deadline - begun)
         except UnusableAnswerError as exc:
-            usage = exc.usage if isinstance(exc.usage, Usage) else Usage(self._model.name, 0, 0, 0.0)
-            rounds.append(Round(number, usage, str(exc)))
-            return _Objection(None, (str(exc),))
+            usage = exc.usage if isinstance(exc.usage, Usage) else self._unknown_usage(self._clock() - begun)
+            return _Objection(None, (str(exc),)), _asked(usage, str(exc))
+        except ModelError as exc:
+            return exc, _asked(self._unknown_usage(self._clock() - begun), str(exc))
+        found, outcome = await self._read(saga, assignment, answer)
+        return found, _asked(answer.usage, outcome)
+
+    async def _read(self, saga: Saga, assignment: Assignment, answer: Answer) -> tuple[Proposal | _Objection, str]:
         try:
             read = assignment.answer.model_validate(answer.content)
         except ValidationError as exc:
             violations = tuple(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in exc.errors()[:_MOST_OBJECTIONS])
-            rounds.append(Round(number, answer.usage, f"not in the form asked for: {'; '.join(violations)}"))
-            return _Objection(None, violations)
+            return _Objection(None, violations), f"not in the form asked for: {'; '.join(violations)}"
         chosen = await self._domain.chosen(saga.request, read, assignment)
         refused = _refused(chosen, saga)
         if isinstance(chosen, Verdict) or refused:
-            rounds.append(Round(number, answer.usage, f"not taken: {'; '.join(refused)}"))
-            return _Objection(read.model_dump(mode="json"), refused)
-        rounds.append(Round(number, answer.usage, "proposed"))
-        return replace(chosen, reasons=(*chosen.reasons, *_told(read), *(each.line for each in rounds)))
+            return _Objection(read.model_dump(mode="json"), refused), f"not taken: {'; '.join(refused)}"
+        reasoning = " ".join(str(getattr(read, "reasoning", "")).split())[:LONGEST_REASONING]
+        return replace(chosen, proposed_by=self._model.name, reasoning=reasoning), "proposed"
 
-    async def _answer(self, saga: Saga, assignment: Assignment, objection: _Objection) -> Answer:
+    async def _question(self, assignment: Assignment, objection: _Objection) -> Question:
         lessons = list(await self._lessons())
         facts = (*assignment.facts, *objection.facts, *([Fact("earlier objections", lessons, priority=9)] if lessons else ()))
         quoted = Quoted(select(facts, budget_tokens=BUDGET_TOKENS).facts, self._mint())
-        question = Question(f"{assignment.instructions}\n{quoted.rule}", quoted, assignment.answer.model_json_schema())
+        return Question(f"{assignment.instructions}\n{quoted.rule}", quoted, assignment.answer.model_json_schema())
+
+    async def _answer(self, question: Question, seconds: float) -> Answer:
         try:
-            return await self._model.answer(question)
-        except UnusableAnswerError:
-            raise
-        except ModelError as exc:
-            message = f"{exc}; saga {saga.id!r} waits in planning: resume it"
-            raise ModelError(message, saga_id=saga.id) from None  # its cause is not repeated either
+            async with asyncio.timeout(seconds):
+                return await self._model.answer(question)
+        except TimeoutError:
+            raise self._too_slow() from None
 
-    @property
-    def _given_up(self) -> str:
-        return f"{self._model.name} proposed nothing that holds in {ROUNDS} rounds: planned without it"
+    def _too_slow(self) -> ModelError:
+        return ModelError(f"{self._model.name}: no answer that holds within {self._limits.seconds:g} s")
 
-    def _rounds_spent(self, saga: Saga) -> int:
-        """Counts the rounds that the latest proposal reports: several may have led to it."""
-        if self._given_up in saga.plan.reasons:
-            return ROUNDS
-        return max((each.number for each in rounds_in(saga.plan.reasons)), default=saga.plan.proposals)
+    def _unknown_usage(self, seconds: float) -> Usage:
+        """Return what is known of a question without an answer: it took time, and may have cost something."""
+        return Usage(self._model.name, 0, 0, seconds)
 
-    def _without_model(self, saga: Saga, solved: tuple[Proposal, ...], rounds: Sequence[Round]) -> tuple[Proposal, ...]:
-        told = self._given_up
-        lines = tuple(each.line for each in rounds)
+    @staticmethod
+    def _without_model(saga: Saga, solved: tuple[Proposal, ...], why: str) -> tuple[Proposal, ...]:
         left = [each for each in solved if each.plan_hash != saga.plan.hash]
-        return tuple(replace(each, reasons=(*each.reasons, told, *lines)) for each in left or solved)
+        return tuple(replace(each, reasons=(*each.reasons, why)) for each in left or solved)
+
+
+def _asked(usage: Usage, outcome: str) -> ModelAsked:
+    said = " ".join(outcome.split())
+    return ModelAsked("planner", usage.model, usage.tokens_in, usage.tokens_out, usage.seconds, usage.cost_usd, said)
 
 
 def _standing_objection(saga: Saga) -> _Objection:
@@ -153,8 +180,3 @@ def _refused(chosen: Proposal | Verdict, saga: Saga) -> tuple[str, ...]:
         return tuple(each.message for each in chosen.violations) or (chosen.reason,)
     is_repeated = saga.plan.verdict is not None and chosen.plan_hash == saga.plan.hash
     return ("it is the choice that was judged before",) if is_repeated else ()
-
-
-def _told(answer: BaseModel) -> tuple[str, ...]:
-    reasoning = getattr(answer, "reasoning", "")
-    return (reasoning_line(reasoning),) if reasoning else ()

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from sagagraph.saga.core.events import BroughtIn, Fault, ProbeAnswer, Resolution
+from sagagraph.saga.core.events import BroughtIn, Fault, ModelAsked, ProbeAnswer, Resolution
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 from sagagraph.workflow.values import Json
@@ -167,6 +167,15 @@ class ProposePlan:
     cost: Json
     alternatives: tuple[Json, ...] = ()
     reasons: tuple[str, ...] = ()
+    proposed_by: str = ""
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordModel:
+    """Record that a model was asked on behalf of the saga."""
+
+    asked: ModelAsked
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +309,14 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class RefuseRequest:
+    """Nobody can do what request number `request` asks, because it cannot be read."""
+
+    request: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resolve:
     operation: str
     resolution: Resolution
@@ -327,6 +344,7 @@ Command = (
     | RaiseBody
     | ProposePlan
     | ChoosePlan
+    | RecordModel
     | JudgePlan
     | DeclareInfeasible
     | AskApproval
@@ -342,5 +360,6 @@ Command = (
     | EndAmendment
     | AmendSaga
     | Cancel
+    | RefuseRequest
     | Resolve
 )

@@ -106,6 +106,24 @@ class PlanProposed(Struct, frozen=True, omit_defaults=True):
     cost: Json
     alternatives: tuple[Json, ...] = ()
     reasons: tuple[str, ...] = ()
+    proposed_by: str = ""
+    """`solver`, or the model's name; empty in journals of releases before 0.3.0."""
+    reasoning: str = ""
+    """The model's own, in its words."""
+
+
+class ModelAsked(Struct, frozen=True, omit_defaults=True):
+    """A model was asked, on behalf of the saga: what that cost, and what came of it."""
+
+    role: str
+    """Who asked: `planner`, or a validator's name."""
+    model: str
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+    cost_usd: float | None = None
+    """None where the model's prices are unknown."""
+    outcome: str = ""
 
 
 class PlanJudged(Struct, frozen=True, omit_defaults=True):
@@ -460,6 +478,7 @@ Event = (
     | SameProviderStated
     | LeaseTaken
     | PlanProposed
+    | ModelAsked
     | PlanJudged
     | PlanFoundInfeasible
     | ApprovalAsked

@@ -151,6 +151,10 @@ class PlanState(Struct, frozen=True):
     """How many plans were proposed so far."""
     alternatives: tuple[Json, ...] = ()
     reasons: tuple[str, ...] = ()
+    proposed_by: str = ""
+    reasoning: str = ""
+    model_rounds: int = 0
+    """How often a model was asked to plan, since the request last changed."""
     approved_by: str | None = None
     approved_in_advance_by: str = ""
     infeasible: tuple[str, ...] = ()
@@ -161,6 +165,19 @@ class PlanState(Struct, frozen=True):
     """It, or what stands of it, may be repaired."""
     disruption: str = ""
     """Why nothing further of it is started until it is repaired, or its repair is given up."""
+
+
+class ModelUse(Struct, frozen=True):
+    """All that one model was asked by one role."""
+
+    role: str
+    model: str
+    questions: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    cost_usd: float | None = 0.0
+    """None once the price of any answer is unknown."""
 
 
 class Amending(Struct, frozen=True):
@@ -258,6 +275,7 @@ class Saga(Struct, frozen=True):
     """Why the last amendment changed nothing."""
     missing: tuple[str, ...] = ()
     """Operations reported lost outside, which no amendment has replaced since."""
+    models: tuple[ModelUse, ...] = ()
     unverified: tuple[str, ...] = ()
     residue: tuple[str, ...] = ()
     redacted: tuple[str, ...] = ()

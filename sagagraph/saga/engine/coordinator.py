@@ -459,12 +459,22 @@ def _operation_of(event: e.Event) -> str | None:
 
 
 def _command_of(request: Request) -> c.Command:
-    if request.kind is RequestKind.CANCEL:
-        return c.Cancel(request.by, request.number)
-    data = request.data
-    if not isinstance(data, dict):
-        raise StoreError(f"request {request.number} is damaged")
-    return c.Resolve(str(data["operation"]), e.Resolution(data["resolution"]), request.by, data.get("output"), request.number)
+    """Return what a request asks for. One that cannot be read is refused in the journal, by name, and holds up nobody."""
+    if request.damage:
+        return c.RefuseRequest(request.number, f"request {request.number} cannot be read: {request.damage}")
+    match request.kind, request.data:
+        case RequestKind.CANCEL, _:
+            return c.Cancel(request.by, request.number)
+        case RequestKind.RESOLVE, {"operation": str(operation), "resolution": str(said), **rest} if said in _RESOLUTIONS:
+            return c.Resolve(operation, e.Resolution(said), request.by, rest.get("output"), request.number)
+        case RequestKind.RESOLVE, _:
+            why = "it names no operation, or no resolution that this release knows"
+        case _:
+            why = f"its kind is {request.kind!r}, which this release does not know"
+    return c.RefuseRequest(request.number, f"request {request.number} cannot be read: {why}")
+
+
+_RESOLUTIONS = frozenset(e.Resolution)
 
 
 def _note_of(saga: Saga, command: c.Command) -> Note | None:

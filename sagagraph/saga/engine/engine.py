@@ -35,6 +35,7 @@ from sagagraph.saga.engine.reversal import plan_reversal
 from sagagraph.saga.engine.synchronous import LoopThread, SyncSaga
 from sagagraph.saga.engine.views.preview import CancelPreview, preview_cancel
 from sagagraph.saga.engine.views.view import SagaView, view_of
+from sagagraph.saga.stores.guards.durability import Durability
 from sagagraph.saga.stores.port import Headline, RequestKind, SagaStore
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.workflow.values import Json
@@ -47,14 +48,18 @@ class Engine(SagaHolder):
     """One process's access to a store. Make it with `Engine.open`; several engines may share a store."""
 
     @staticmethod
-    def open(store_url: str, *, create: bool = True, **options: Any) -> EngineOpening:
+    def open(store_url: str, *, create: bool = True, unsafe_durability: bool = False, **options: Any) -> EngineOpening:
         """Open `sqlite:///FILE`, `postgresql://…` or `memory:`; use it with `async with`, or with `with` for the synchronous
         form. With `create`, a store that is not there is made.
+
+        A database whose settings let it lose what it has acknowledged is refused. `unsafe_durability`, for tests only, leaves
+        the settings as they are: a crash may then make effects happen twice.
 
         Raises `InvalidInputError` for an unknown kind of URL, `MissingStoreError` without `create`, `StoreError` for a store
         that cannot be opened.
         """
-        return EngineOpening(partial(open_store, store_url, create=create), options)
+        durability = Durability.UNSAFE if unsafe_durability else Durability.CHECKED
+        return EngineOpening(partial(open_store, store_url, create=create, durability=durability), options)
 
     def saga(self, saga_id: str) -> BodySaga:
         """Begin a saga, or run it again; the body of an `async with` runs its operations."""

@@ -94,7 +94,8 @@ class SagaHolder:
         self._entered: set[str] = set()
         self._held: dict[str, Coordinator] = {}
         self._is_draining = False
-        self._keeper = LeaseKeeper(store, self._held, clock=clock, lease_ttl_s=lease_ttl_s)
+        report = self.telemetry.stumbled
+        self._keeper = LeaseKeeper(store, self._held, clock=clock, lease_ttl_s=lease_ttl_s, report=report)
 
     async def drain(self, within_s: float = DRAIN_S) -> None:
         """Prepare for a shutdown: begin nothing, let calls under way end (for at most this long), journal them, release all

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sagagraph.errors import JournalError
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.state import FINAL, Saga, Stage
 from sagagraph.saga.stores.port import Headline, SagaStore
@@ -13,9 +14,19 @@ async def has_unseen_requests(store: SagaStore, saga: Saga) -> bool:
 
 
 async def open_sagas(store: SagaStore) -> tuple[Headline, ...]:
-    """Return the sagas that can be resumed, including committed ones with requests that nobody has seen."""
+    """Return the sagas that can be resumed, including committed ones with requests that nobody has seen.
+
+    A journal that cannot be read counts as open: whoever resumes it is told why.
+    """
     everything = await store.headlines()
     ended = [each.saga_id for each in everything if each.stage is Stage.COMMITTED and each.retired_at is None]
     asked = {each.saga_id for each in await store.requests(dict.fromkeys(ended, 0))}
-    unseen = {name for name in asked if await has_unseen_requests(store, fold(name, await store.read(name)))}
+    unseen = {name for name in asked if await _may_have_unseen_requests(store, name)}
     return tuple(each for each in everything if each.stage not in FINAL or each.saga_id in unseen)
+
+
+async def _may_have_unseen_requests(store: SagaStore, saga_id: str) -> bool:
+    try:
+        return await has_unseen_requests(store, fold(saga_id, await store.read(saga_id)))
+    except JournalError:
+        return True

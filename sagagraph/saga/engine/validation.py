@@ -75,13 +75,21 @@ def shown_with(saga: Saga, operation: Operation, action: Action, validator: Vali
     if reads is not None:
         return context_of(SagaSource(saga), operation.id, Need(wishes=reads))
     outputs = saga.outputs
-    inputs = resolve(operation.spec.inputs, outputs)
+    inputs = _read_by(validator, resolve(operation.spec.inputs, outputs))
     if action.needs_body and isinstance(inputs, Mapping):
         facts = [Fact(f"state: {name}", value) for name, value in inputs.items()]
     else:
         facts = [Fact("inputs", inputs, critical=True)]
     facts += [Fact(f"output of {name}", outputs.get(name), priority=1) for name in operation.spec.depends_on]
     return select(facts)
+
+
+def _read_by(validator: Validator, inputs: Json) -> Json:
+    """Return the fields that it declares to read of the operation's inputs (`inputs`); all of them if it declares none."""
+    names: tuple[str, ...] | None = getattr(validator, "inputs", None)
+    if names is None or not isinstance(inputs, Mapping):
+        return inputs
+    return {name: inputs[name] for name in names if name in inputs}
 
 
 Ask = Callable[[Validator, Json, ContextSlice], Awaitable[Verdict]]

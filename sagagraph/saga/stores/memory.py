@@ -27,6 +27,8 @@ class _Saga:
 class MemorySagaStore:
     """A store that keeps events encoded, so that what it returns went through the same codec as on disk."""
 
+    shortfalls: tuple[str, ...] = ()
+
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._sagas: dict[str, _Saga] = {}
@@ -115,14 +117,14 @@ class MemorySagaStore:
 
     async def dump(self, saga_id: str) -> dict[str, Any]:
         saga = self._saga(saga_id)
-        head = {**asdict(saga.headline), "stage": saga.headline.stage.value, "epoch": saga.epoch}
+        head = {**asdict(saga.headline), "stage": str(saga.headline.stage), "epoch": saga.epoch}
         del head["retired_at"]
         return {
             "saga": head,
             "events": [row_json(each) for each in saga.rows],
             "evidence": [{**asdict(each), "call": each.call.value} for each in saga.notes],
             "requests": [
-                {"number": each.number, "kind": each.kind.value, "by": each.by, "data": each.data} for each in saga.requests
+                {"number": each.number, "kind": str(each.kind), "by": each.by, "data": each.data} for each in saga.requests
             ],
             "documents": [{"kind": each.kind, "key": each.key, "data": each.data} for each in await self.documents(saga_id)],
         }

@@ -23,11 +23,13 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """One saga in a list. `stage` is the last one journalled; only folding tells held and stuck apart."""
+    """One saga in a list. `stage` is the last one journalled, a text if only a newer release knows it; only folding tells held
+    and stuck apart.
+    """
 
     saga_id: str
     domain: str
-    stage: Stage
+    stage: Stage | str
     version: int
     owner: str | None
     lease_until: float
@@ -54,13 +56,17 @@ class RequestKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A person's request, outside the fence; `number` grows and is journalled when the request is consumed."""
+    """A person's request, outside the fence; `number` grows and is journalled when the request is consumed.
+
+    A row may be damaged, or a newer release's: then `kind` is none of `RequestKind`, or `damage` says why `data` is None.
+    """
 
     saga_id: str
     number: int
-    kind: RequestKind
+    kind: RequestKind | str
     by: str
     data: Any
+    damage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +99,9 @@ class SagaStore(Documents, Protocol):
     All methods raise `StoreError` when the database fails, and those that need a journal raise `RetiredError` if it was archived
     or dropped. Instants are read from the store's clock, in seconds since the epoch.
     """
+
+    shortfalls: tuple[str, ...]
+    """Settings of the database under which it can lose what it has acknowledged, as `name=value`; permitted, or not yet used."""
 
     async def create(self, saga_id: str, begun: SagaBegun, *, stage: Stage, owner: str, ttl_s: float) -> Lease:
         """Begin a journal with `begun` as version 1 of epoch 1. Raises `ConflictError` if there is one."""

@@ -18,6 +18,7 @@ import psycopg
 from sagagraph.errors import InvalidInputError, SagaGraphError, StoreError
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import Alone, EventParameters, Fenced, Job
+from sagagraph.saga.stores.guards.durability import Durability, check, postgres_shortfalls
 from sagagraph.saga.stores.postgres_connection import PostgresConnection, name_of, why
 from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore, missing
 
@@ -37,13 +38,27 @@ _EVENTS = f"unnest({', '.join(f'?::{kind}[]' for kind in sql.EVENT.values())})"
 
 
 class PostgresSagaStore(SqlSagaStore):
-    def __init__(self, connection: PostgresConnection, thread: ThreadPoolExecutor, clock: Callable[[], float] | None) -> None:
+    def __init__(
+        self,
+        connection: PostgresConnection,
+        thread: ThreadPoolExecutor,
+        clock: Callable[[], float] | None,
+        shortfalls: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(thread)
         self._connection = connection
         self._clock = clock
+        self.shortfalls = shortfalls
 
     @classmethod
-    async def open(cls, url: str, clock: Callable[[], float] | None = None, *, create: bool = True) -> PostgresSagaStore:
+    async def open(
+        cls,
+        url: str,
+        clock: Callable[[], float] | None = None,
+        *,
+        create: bool = True,
+        durability: Durability = Durability.CHECKED,
+    ) -> PostgresSagaStore:
         """Connect, and bring the tables to this release, or with `create` make them. Leases follow the database's clock, unless
         a test supplies one.
 
@@ -52,11 +67,12 @@ class PostgresSagaStore(SqlSagaStore):
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sagagraph-journal")
         loop = asyncio.get_running_loop()
         try:
-            connection = await loop.run_in_executor(thread, _open, url, create)
+            guard = _Guard(url, durability)
+            connection = await loop.run_in_executor(thread, _open, url, create, guard)
         except BaseException:
             thread.shutdown(wait=False)
             raise
-        return cls(connection, thread, clock)
+        return cls(connection, thread, clock, guard.shortfalls)
 
     @property
     def database_url(self) -> str:
@@ -179,8 +195,29 @@ def _rounds(writes: Sequence[tuple[Job, Fenced]]) -> Iterator[list[tuple[Job, Fe
         waiting = [each for each in waiting if first[each[1].saga_id] is not each]
 
 
-def _open(url: str, create: bool) -> PostgresConnection:
-    connection = PostgresConnection(url)
+class _Guard:
+    """What every new connection of a store is checked for."""
+
+    def __init__(self, url: str, durability: Durability) -> None:
+        self._name = name_of(url)
+        self._durability = durability
+        self.shortfalls: tuple[str, ...] = ()
+
+    def __call__(self, connection: psycopg.Connection) -> None:
+        def ask(statement: str) -> Sequence[Any] | None:
+            return connection.execute(statement.encode()).fetchone()
+
+        if ask("SELECT pg_is_in_recovery()") == (True,):
+            raise StoreError(
+                f"the store {self._name} is a replica, and may lag behind: use the primary server; if this one is to take its"
+                " place, promote it and say sagagraph db restored"
+            )
+        self.shortfalls = postgres_shortfalls(ask, self._durability)
+        check(self._name, self.shortfalls, self._durability)
+
+
+def _open(url: str, create: bool, guard: _Guard) -> PostgresConnection:
+    connection = _connected(url, guard)
     try:
         _migrate(url, connection, create=create)
     except psycopg.Error as exc:
@@ -190,6 +227,13 @@ def _open(url: str, create: bool) -> PostgresConnection:
         connection.close()
         raise
     return connection
+
+
+def _connected(url: str, guard: _Guard) -> PostgresConnection:
+    try:
+        return PostgresConnection(url, guard)
+    except psycopg.Error as exc:
+        raise StoreError(f"the store {name_of(url)} cannot be opened: {why(exc)}") from exc
 
 
 def _migrate(url: str, connection: PostgresConnection, *, create: bool) -> None:

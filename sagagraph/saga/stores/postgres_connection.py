@@ -81,12 +81,17 @@ def why(exc: psycopg.Error) -> str:
 
 
 class PostgresConnection:
-    """Connection used by one thread at a time. Errors of psycopg are not translated here."""
+    """Connection used by one thread at a time. Errors of psycopg are not translated here.
 
-    def __init__(self, url: str) -> None:
+    `check` is called with every new connection, before anything else uses it: whoever answers now may be another server, or
+    the same one with other settings. What it raises is raised by whatever needed the connection.
+    """
+
+    def __init__(self, url: str, check: Callable[[psycopg.Connection], None] = lambda _connection: None) -> None:
         self.url = url
         self._parameters = parameters_of(url)
-        self._connection: psycopg.Connection | None = connect(url)
+        self._check = check
+        self._connection: psycopg.Connection | None = self._checked(connect(url))
 
     @property
     def is_up(self) -> bool:
@@ -105,8 +110,16 @@ class PostgresConnection:
     def execute(self, statement: str, parameters: Sequence[Any] = (), *, prepare: bool | None = None) -> psycopg.Cursor[Any]:
         """Execute a statement. Placeholders are question marks."""
         if self._connection is None:
-            self._connection = _connected(self._parameters)
+            self._connection = self._checked(_connected(self._parameters))
         return self._connection.execute(_with_percents(statement), parameters, prepare=prepare)
+
+    def _checked(self, connection: psycopg.Connection) -> psycopg.Connection:
+        try:
+            self._check(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -6,15 +6,19 @@ last one) it detects a flipped byte, a missing event and a foreign one.
 
 from __future__ import annotations
 
+import json
 import struct
 import zlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sagagraph.errors import JournalError, RetiredError, SupersededError
 from sagagraph.saga.core.codec import Record, decode, encode
+from sagagraph.saga.core.commands import CallKind
 from sagagraph.saga.core.events import Entry
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.stores.port import Headline, Note, Request, RequestKind
 
 
 class Row(NamedTuple):
@@ -68,6 +72,37 @@ def entries_of(saga_id: str, head: Head, rows: Iterable[Sequence[object]]) -> tu
         found = f"version {entries[-1].version} of epoch {entries[-1].epoch}" if entries else "nothing"
         raise _damaged(saga_id, f"it ends with {found}, but had come to version {head.version} of epoch {head.epoch}")
     return tuple(entries)
+
+
+def request_of(number: int, saga_id: str, kind: str, by: str, data: str) -> Request:
+    """Read a row of a request, whatever is in it: one that cannot be read must not hide the others."""
+    known = RequestKind(kind) if kind in _KNOWN_REQUESTS else str(kind)
+    try:
+        return Request(saga_id, number, known, str(by), json.loads(data))
+    except (TypeError, ValueError, RecursionError) as exc:
+        return Request(saga_id, number, known, str(by), None, f"its data is no JSON ({exc})")
+
+
+_KNOWN_REQUESTS = frozenset(RequestKind)
+
+
+def notes_of(rows: Iterable[Sequence[Any]]) -> tuple[Note, ...]:
+    """Read rows of evidence. What cannot be read is no evidence: the saga does without it."""
+    return tuple(note for row in rows if (note := _note_of(*row)))
+
+
+def _note_of(operation: str, call: str, key: str, output: str) -> Note | None:
+    try:
+        return Note(operation, CallKind(call), key, json.loads(output))
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def headline_of(saga_id: str, domain: str, stage: str, *rest: Any) -> Headline:
+    return Headline(saga_id, domain, Stage(stage) if stage in _KNOWN_STAGES else stage, *rest)
+
+
+_KNOWN_STAGES = frozenset(Stage)
 
 
 def retired(saga_id: str, at: float) -> RetiredError:

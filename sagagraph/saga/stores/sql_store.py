@@ -10,14 +10,13 @@ from typing import Any
 
 from sagagraph.errors import BusyError, ConflictError, MissingStoreError, SupersededError, UnknownSagaError
 from sagagraph.saga.core.codec import encode
-from sagagraph.saga.core.commands import CallKind
 from sagagraph.saga.core.events import Entry, Event, LeaseTaken, SagaBegun
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import Alone, Commits, EventParameters, Execute, Fenced
 from sagagraph.saga.stores.owner import is_known_dead
 from sagagraph.saga.stores.port import Document, Headline, Lease, Note, Request, RequestKind
-from sagagraph.saga.stores.rows import Head, Row, entries_of, moved_on, retired, row_of
+from sagagraph.saga.stores.rows import Head, Row, entries_of, headline_of, moved_on, notes_of, request_of, retired, row_of
 
 HEAD_REVISION = "0004"
 _MOST_PARAMETERS = 400
@@ -201,7 +200,7 @@ class SqlSagaStore(Commits):
 
     async def notes(self, saga_id: str) -> tuple[Note, ...]:
         rows = await self._read(lambda: self._execute(sql.NOTES, (saga_id,)).fetchall())
-        return tuple(Note(operation, CallKind(call), key, json.loads(output)) for operation, call, key, output in rows)
+        return notes_of(rows)
 
     async def ask(self, saga_id: str, kind: RequestKind, by: str, data: Any) -> Request:
         asking = _Asking(self, saga_id, (kind.value, by, json.dumps(data)))
@@ -214,11 +213,8 @@ class SqlSagaStore(Commits):
             parts = (ids[start : start + _MOST_PARAMETERS] for start in range(0, len(ids), _MOST_PARAMETERS))
             return sorted(tuple(row) for part in parts for row in self._execute(sql.requests_of(len(part)), part).fetchall())
 
-        return tuple(
-            Request(saga_id, number, RequestKind(kind), by, json.loads(data))
-            for number, saga_id, kind, by, data in await self._read(work)
-            if number > after[saga_id]
-        )
+        found = (request_of(*row) for row in await self._read(work))
+        return tuple(each for each in found if each.number > after[each.saga_id])
 
     async def put(self, document: Document) -> Document:
         named = (document.saga_id, document.kind, document.key)
@@ -392,4 +388,4 @@ def unknown(saga_id: str) -> UnknownSagaError:
 
 
 def _headlines(rows: Iterable[tuple[Any, ...]]) -> tuple[Headline, ...]:
-    return tuple(Headline(saga_id, domain, Stage(stage), *rest) for saga_id, domain, stage, *rest in rows)
+    return tuple(headline_of(*row) for row in rows)

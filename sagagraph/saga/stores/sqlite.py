@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from sagagraph.errors import InvalidInputError, LostStoreError, SagaGraphError, StoreError
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import EventParameters, Fenced, Job, Work
+from sagagraph.saga.stores.guards.durability import Durability, check, sqlite_shortfalls
 from sagagraph.saga.stores.guards.file_watch import FileWatch
 from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore, missing
 from sagagraph.saga.stores.sqlite_file import BUSY_TIMEOUT_S
@@ -35,9 +36,15 @@ _LEFT_OPEN: list[sqlite3.Connection] = []
 
 class SqliteSagaStore(SqlSagaStore):
     def __init__(
-        self, path: Path, connection: sqlite3.Connection, thread: ThreadPoolExecutor, clock: Callable[[], float]
+        self,
+        path: Path,
+        connection: sqlite3.Connection,
+        thread: ThreadPoolExecutor,
+        clock: Callable[[], float],
+        shortfalls: tuple[str, ...] = (),
     ) -> None:
         super().__init__(thread)
+        self.shortfalls = shortfalls
         self.path = path
         self._connection = connection
         self._watch = FileWatch(path)
@@ -48,7 +55,14 @@ class SqliteSagaStore(SqlSagaStore):
         """Whether the connection waits for other writers."""
 
     @classmethod
-    async def open(cls, path: Path, clock: Callable[[], float] = time.time, *, create: bool = True) -> SqliteSagaStore:
+    async def open(
+        cls,
+        path: Path,
+        clock: Callable[[], float] = time.time,
+        *,
+        create: bool = True,
+        durability: Durability = Durability.CHECKED,
+    ) -> SqliteSagaStore:
         """Open the file, or with `create` make it, and bring its tables to this release.
 
         Raises `MissingStoreError`, having created nothing, and `StoreError`.
@@ -56,11 +70,11 @@ class SqliteSagaStore(SqlSagaStore):
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sagagraph-journal")
         loop = asyncio.get_running_loop()
         try:
-            connection = await loop.run_in_executor(thread, _connect, path, create)
+            connection, shortfalls = await loop.run_in_executor(thread, _connect, path, create, durability)
         except BaseException:
             thread.shutdown(wait=False)
             raise
-        return cls(path, connection, thread, clock)
+        return cls(path, connection, thread, clock, shortfalls)
 
     @property
     def database_url(self) -> str:
@@ -208,22 +222,27 @@ def _without_locks(statement: str) -> str:
     return statement.replace(" FOR UPDATE", "")
 
 
-def _connect(path: Path, create: bool) -> sqlite3.Connection:
+def _connect(path: Path, create: bool, durability: Durability) -> tuple[sqlite3.Connection, tuple[str, ...]]:
     try:
         if create:
             path.parent.mkdir(parents=True, exist_ok=True)
-        elif not path.exists() or (path.is_file() and path.stat().st_size == 0):
+        elif path.stat().st_size == 0:
             raise missing(f"sqlite:///{path}")
         address = path if create else f"{path.absolute().as_uri()}?mode=rw"  # a file that goes meanwhile is not made again
         connection = sqlite3.connect(
             address, uri=not create, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
         )
     except (OSError, sqlite3.Error) as exc:
+        if isinstance(exc, FileNotFoundError) and not create:
+            raise missing(f"sqlite:///{path}") from None
         raise StoreError(f"the store {path} cannot be opened: {exc}") from exc
     try:
         _migrate(path, connection, create=create)
         _turn_on_wal(connection)
-        connection.execute("PRAGMA synchronous = FULL")
+        for name in ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON"):  # the last two are macOS's
+            connection.execute(f"PRAGMA {name}")
+        shortfalls = sqlite_shortfalls(lambda statement: connection.execute(statement).fetchone())
+        check(f"sqlite:///{path}", shortfalls, durability)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("SELECT 1 FROM sagas").fetchone()  # from here on there is a log
@@ -233,7 +252,7 @@ def _connect(path: Path, create: bool) -> sqlite3.Connection:
     except BaseException:
         connection.close()
         raise
-    return connection
+    return connection, shortfalls
 
 
 def _turn_on_wal(connection: sqlite3.Connection) -> None:

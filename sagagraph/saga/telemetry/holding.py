@@ -39,6 +39,7 @@ class Telemetry:
         self._held: dict[str, Holding] = {}
         """Those that somebody listens to."""
         self._has_lost_database = False
+        self._stumbled_over = ""
 
     def begin(self, saga: Saga, owner: str) -> Holding:
         holding = Holding(self._ended, self._has_lost_database)
@@ -53,6 +54,15 @@ class Telemetry:
         self._held.pop(saga_id, None)
         if isinstance(failure, StoreError) and not isinstance(failure, JournalError):
             self._has_lost_database = True
+
+    def stumbled(self, exc: Exception) -> None:
+        """Note a failure of the engine itself, which goes on. The same one is not told twice in a row."""
+        if (what := repr(exc)) == self._stumbled_over:
+            return
+        self._stumbled_over = what
+        with suppress(Exception):
+            if (found := logger()) is not None:
+                found.error("engine stumbled", error=type(exc).__name__)
 
     def call(self, operation: Operation, call: Call) -> Around:
         """Enter the context around the call of an action, a probe, a void or a compensation."""

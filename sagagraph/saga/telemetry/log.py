@@ -27,6 +27,7 @@ LINES: Mapping[type[e.Event], _Line] = {
     e.ProviderNamed: _Line("info", "provider named"),
     e.SameProviderStated: _Line("warning", "stated to be the same provider"),
     e.LeaseTaken: _Line("info", "lease taken over"),
+    e.ModelAsked: _Line("info", "model asked"),
     e.PlanProposed: _Line("info", "plan proposed"),
     e.PlanJudged: _Line("info", "plan judged"),
     e.PlanFoundInfeasible: _Line("info", "plan found infeasible"),
@@ -145,6 +146,8 @@ class SagaLog:
                 fields["operations"] = len(event.operations)
             case e.PlanJudged() if isinstance(event.verdict, Mapping):
                 fields["verdict"] = str(event.verdict.get("verdict"))
+            case e.RequestRefused():
+                fields["request"] = event.request
             case e.ReversalBegun():
                 fields["reversal"] = event.saga
             case e.AmendmentBegun() | e.AmendmentEnded() | e.SagaAmended():

@@ -166,7 +166,7 @@ class Effects:
         _refuse_on_order(arrival)
         if arrival.fault == "price_up" and isinstance(call, BookCall) and (offer := find_offer(call.offer_id)):
             stock.raise_prices(tx, [offer])
-        answer = Answer(201, land(tx, call, now, market_moves=self._settings.market_moves))
+        answer = Answer(201, land(tx, call, now, market_moves=self._settings.market_moves, fault=arrival.fault))
         if key := self._deduplicated_key(call):
             keys.remember_answer(tx, key, fingerprint(call), answer.body, now)
         return answer

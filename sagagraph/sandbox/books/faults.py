@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.sandbox.books.calls import CallName, Kind
 
-Fault = Literal["refuse", "before", "after", "hang", "late", "price_up", 429, 500]
+Mistake = Literal["other_night", "other_class", "other_name", "double_charge", "other_fee", "partial_refund"]
+"""The call is carried out otherwise than it says, and the answer tells what was done."""
+Fault = Literal["refuse", "before", "after", "hang", "late", "price_up", 429, 500] | Mistake
+MISTAKES: Final = frozenset(get_args(Mistake))
 _DEFAULT_SECONDS: dict[Fault, float] = {"hang": 30.0, "late": 3.0}
 _A_DAY_S = 86400
 

@@ -14,7 +14,9 @@ from typing import Any
 from sagagraph.sandbox.books import ledger, stock
 from sagagraph.sandbox.books.answers import refusal, unknown
 from sagagraph.sandbox.books.calls import BookCall, CancelCall, CaptureCall, KeyedCall, RefundCall, VoidCall
+from sagagraph.sandbox.books.faults import Fault
 from sagagraph.sandbox.books.ledger import Entry
+from sagagraph.sandbox.books.mistakes import ANOTHER_FEE, mistaken
 from sagagraph.sandbox.clock import as_text
 from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
 from sagagraph.sandbox.world.offers import Offer
@@ -23,19 +25,19 @@ from sagagraph.sandbox.world.questions import find_offer
 Json = dict[str, Any]
 
 
-def land(tx: sqlite3.Connection, call: KeyedCall, now: datetime, *, market_moves: bool) -> Json:
+def land(tx: sqlite3.Connection, call: KeyedCall, now: datetime, *, market_moves: bool, fault: Fault | None = None) -> Json:
     match call:
         case BookCall():
-            return _book(tx, call, now, market_moves=market_moves)
+            return _book(tx, call, now, fault, market_moves=market_moves)
         case CancelCall():
-            return _cancel(tx, call, now)
+            return _cancel(tx, call, now, fault)
         case CaptureCall():
-            return _capture(tx, call, now)
+            return _capture(tx, call, now, fault)
         case RefundCall():
-            return _refund(tx, call, now)
+            return _refund(tx, call, now, fault)
 
 
-def _book(tx: sqlite3.Connection, call: BookCall, now: datetime, *, market_moves: bool) -> Json:
+def _book(tx: sqlite3.Connection, call: BookCall, now: datetime, fault: Fault | None, *, market_moves: bool) -> Json:
     offer = find_offer(call.offer_id)
     if offer is None or offer.kind != call.kind:
         raise unknown("offer", call.offer_id)
@@ -49,7 +51,7 @@ def _book(tx: sqlite3.Connection, call: BookCall, now: datetime, *, market_moves
         price = as_amount(offer.price)
         raise refusal("price_changed", f"{call.offer_id} costs {price} {CURRENCY} now", price=price)
     stock.take(tx, offer)
-    return _enter_reservation(tx, call, offer, left - call.quantity, now)
+    return _enter_reservation(tx, call, mistaken(offer, fault), left - call.quantity, now)
 
 
 def _enter_reservation(tx: sqlite3.Connection, call: BookCall, offer: Offer, left: int, now: datetime) -> Json:
@@ -70,9 +72,9 @@ def _enter_reservation(tx: sqlite3.Connection, call: BookCall, offer: Offer, lef
     return ledger.reservation_as_json(row)
 
 
-def _cancel(tx: sqlite3.Connection, call: CancelCall, now: datetime) -> Json:
+def _cancel(tx: sqlite3.Connection, call: CancelCall, now: datetime, fault: Fault | None) -> Json:
     row = ledger.existing(tx, "reservation", call.reservation_id)
-    fee = _cancellation_fee(row, now)
+    fee = _cancellation_fee(row, now) + (ANOTHER_FEE if fault == "other_fee" else 0)
     cancellation = _undo_reservation(tx, row, fee, Entry.of(call.labels, now))
     is_first = row["state"] == "confirmed"
     return {
@@ -98,18 +100,20 @@ def _undo_reservation(tx: sqlite3.Connection, row: sqlite3.Row, fee: Cents, entr
     return ledger.enter_cancellation(tx, row["id"], fee, entry)
 
 
-def _capture(tx: sqlite3.Connection, call: CaptureCall, now: datetime) -> Json:
+def _capture(tx: sqlite3.Connection, call: CaptureCall, now: datetime, fault: Fault | None) -> Json:
     for reservation_id in call.reservation_ids:
         ledger.existing(tx, "reservation", reservation_id)
     entry, named = Entry.of(call.labels, now), json.dumps(call.reservation_ids)
-    return ledger.payment_as_json(ledger.enter(tx, "payments", entry, state="captured", amount=call.amount, reservations=named))
+    amount = 2 * call.amount if fault == "double_charge" else call.amount
+    return ledger.payment_as_json(ledger.enter(tx, "payments", entry, state="captured", amount=amount, reservations=named))
 
 
-def _refund(tx: sqlite3.Connection, call: RefundCall, now: datetime) -> Json:
+def _refund(tx: sqlite3.Connection, call: RefundCall, now: datetime, fault: Fault | None) -> Json:
     row = ledger.existing(tx, "payment", call.payment_id)
     amount = row["amount"] if call.amount is None else call.amount
     if amount > row["amount"]:
         raise refusal("invalid", f"amount: {as_amount(amount)} is more than {call.payment_id} captured")
+    amount = amount // 2 if fault == "partial_refund" else amount
     refund = ledger.enter_refund(tx, row["id"], amount, Entry.of(call.labels, now))
     return {
         "id": refund["id"],

@@ -11,10 +11,11 @@ import gradio as gr
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.ui.chat.conversation import Conversation, Conversations, Talk, as_chat, shown_messages
+from sagagraph.ui.chat.conversation import Conversation, Conversations, as_chat, shown_messages
 from sagagraph.ui.chat.fault_panel import FaultPanel
 from sagagraph.ui.chat.gallery import Drawn, Gallery
 from sagagraph.ui.chat.page_model import PageModel, page_model
+from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.handlers import Handlers, Stream, Updates
 from sagagraph.ui.html import cards
 from sagagraph.ui.page_state import Shown, kept

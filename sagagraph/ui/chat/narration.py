@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 from sagagraph.money import cost_text
 from sagagraph.planning.page import Page
@@ -11,6 +13,7 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.waits import waits_of
+from sagagraph.ui.differences import price_change, told
 from sagagraph.ui.progress import progress_of, waits_for_the_world
 
 
@@ -65,6 +68,14 @@ def _asking(saga: Saga, page: Page) -> str:
     more = f"\n{others} more {'are' if others > 1 else 'is'} listed alongside it." if others else ""
     costs = f", for {price}" if price else ""
     return f"{opening}{costs}:\n{_lines(saga, page)}{more}\nShall I go ahead?"
+
+
+def compared(page: Page, plan: Any, cost: Any, saga: Saga) -> Iterator[str]:
+    """What the saga's plan changes of another one, in lines; none where it is the same."""
+    if plan != saga.plan.content:
+        yield "What that changes:"
+        yield from (f"– {each}" for each in told(page.view(plan).lines, page.view(saga.plan.content).lines))
+        yield from (f"– in all: {each}" for each in [price_change(cost, saga.plan.cost)] if each)
 
 
 def _lines(saga: Saga, page: Page) -> str:

@@ -37,7 +37,7 @@ class PageModel:
     def is_asking(self) -> bool:
         """Whether a question is open. Until it is answered the plan does not cover all that was said, and cannot be approved."""
         waits = self.shown is not None and status_of(self.shown) is SagaStatus.AWAITING_APPROVAL
-        return waits and not self.is_busy and not self.conversation.draft.questions
+        return waits and not self.is_busy and not self.conversation.is_open
 
 
 async def page_model(service: Service, conversations: Conversations, visitor: Visitor) -> PageModel:

@@ -14,6 +14,8 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
+from sagagraph.saga.engine.views.view import reasons_of
+from sagagraph.ui.differences import changes, in_short
 from sagagraph.ui.html.templates import render, table
 from sagagraph.ui.progress import Progress, progress_of, waits_for_the_world
 
@@ -57,7 +59,7 @@ def plan_card(saga: Saga, page: Page) -> Markup:
     verdict = str((plan.verdict or {}).get("verdict", "not judged yet"))
     lines = page.view(plan.content).lines
     return render(
-        "plan", price=cost_text(plan.cost), lines=lines, reasons=plan.reasons, verdict=verdict, plan_hash=str(plan.hash)
+        "plan", price=cost_text(plan.cost), lines=lines, reasons=reasons_of(plan), verdict=verdict, plan_hash=str(plan.hash)
     )
 
 
@@ -81,22 +83,9 @@ def _fee(fee: float, currency: str | None) -> str:
     return cost_text({"total": fee, "currency": currency}) if fee and currency else "none"
 
 
-def changes(before: Sequence[Line], after: Sequence[Line]) -> list[tuple[str, Line | None, Line | None]]:
-    """The differences between two plans, in the order of the new one; what was removed comes last."""
-    old, new = {each.key: each for each in before}, {each.key: each for each in after}
-    keys = dict.fromkeys([*new, *old])
-    return [(key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
-
-
 def changes_card(before: Sequence[Line], after: Sequence[Line]) -> Markup:
-    rows = [(key, _in_short(old), _in_short(new)) for key, old, new in changes(before, after)]
+    rows = [(key, in_short(old), in_short(new)) for key, old, new in changes(before, after)]
     return table(("what", "before", "after"), rows) if rows else note("Nothing in the plan changed.")
-
-
-def _in_short(line: Line | None) -> str:
-    if line is None:
-        return "—"
-    return " · ".join(each for each in (line.what, line.when, line.price) if each and each != line.key)
 
 
 def moment_text(at: float) -> str:

@@ -24,6 +24,7 @@ from sagagraph.errors import (
     UnknownOperationError,
     UnknownSagaError,
 )
+from sagagraph.language.utterances import news_in, wishes_in
 from sagagraph.planning.page import Page
 from sagagraph.saga.core.events import Entry, Resolution
 from sagagraph.saga.core.next_steps import status_of
@@ -223,7 +224,7 @@ async def disrupt(body: WhatHappened, own: OwnSaga) -> Json:
     saga = await own.saga()
     page = own.service.page(saga.domain)
     offered = {each.key: each for each in page.disruptions(saga)}
-    happened = offered.get(body.key) if body.key is not None else page.disruption_in(body.text or "", saga)
+    happened = offered.get(body.key) if body.key is not None else page.disruption_in(news_in(body.text or ""), saga)
     if happened is None:
         raise InvalidInputError(f"this saga has no such disruption; it offers {', '.join(offered) or 'none'}", field="key")
     await own.service.disrupt(own.visitor, own.saga_id, happened)
@@ -306,7 +307,7 @@ async def _request_of(page: Page, text: str | None, request: Json | None, saga: 
         raise InvalidInputError("give a sentence or a request, one of them", field="text")
     if request is not None:
         return await page.checked(request), ()
-    draft = await page.read(text or "", page.draft_of(saga.request).known if saga else None)
+    draft = await page.read(wishes_in(text or ""), page.draft_of(saga.request).known if saga else None)
     if draft.questions:
         unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
         raise InvalidInputError(" ".join([*draft.questions, *unread]), field="text")

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.jobshop.generator import generate
+from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
+from sagagraph.domains.job_shop.events import Event
+from sagagraph.domains.job_shop.instances import parse_problem
 from sagagraph.domains.job_shop.parsing import parse_events, parse_schedule
-from sagagraph.domains.job_shop.rules.validator import CHECKS, JobShopValidator, shown, validate_schedule
+from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.rules.case import Case, History
+from sagagraph.domains.job_shop.rules.validator import CONCERNS, validate_schedule
 from sagagraph.errors import InvalidInputError
-from sagagraph.validators.protocol import judge
-from sagagraph.validators.verdict import VerdictStatus
+from sagagraph.validators import concern
+from sagagraph.validators.concern import Remembered, slice_of
+from sagagraph.validators.verdict import Verdict
 from tests.domains.job_shop.corruption import OPERATORS, Operator
+from tests.domains.job_shop.oracle.validator import CHECKS
+from tests.domains.job_shop.oracle.validator import validate_schedule as oracle
 from tests.domains.job_shop.shops import THREE, quick, rows, shop
 
 pytestmark = pytest.mark.quick
@@ -40,6 +49,69 @@ def test_a_fault_is_found_by_its_code_alone(code: str, operator: Operator, seed:
 
 def test_there_is_a_fault_for_every_check() -> None:
     assert len(OPERATORS) == len(CHECKS) + 1  # names are checked for strangers and for the wrong machine
+
+
+def same(problem: JobShop, said: Any, events: tuple[Event, ...] = (), **told: Any) -> Verdict:
+    """What the validators say, as one judge that is shown everything says it."""
+    scoped = validate_schedule(problem, said, events, **told)
+    assert scoped.violations == oracle(problem, said, events, **told).violations
+    assert max((each.slice_tokens for each in scoped.certificates), default=0) <= DEFAULT_BUDGET_TOKENS
+    return scoped
+
+
+@pytest.mark.parametrize("room_bytes", [1, 120, 3000])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 10**6))
+def test_windows_together_imply_every_rule(room_bytes: int, seed: int) -> None:
+    """Schedules with several faults each, by windows of one row, of a few, and as long as a slice allows."""
+    rng = Random(seed)
+    problem = generate(rng.randint(2, 5), rng.randint(2, 5), seed, is_reentrant=rng.random() < 0.3)
+    said, events = rows(quick(problem, [rng.randint(0, 9) for _ in problem.numbered()])), []
+    old = [dict(row) for row in said]
+    for _ in range(rng.randrange(6)):
+        n, by = rng.randrange(len(said)), rng.randint(-9, 9)
+        match rng.randrange(6):
+            case 0:
+                said.pop(n)
+            case 1:
+                said.insert(n, dict(said[rng.randrange(len(said))]))
+            case 2:
+                said[n]["machine"] = rng.randint(-1, 6)
+            case 3:
+                said[n]["step"] = rng.choice([0, 1, 9, "two"])
+            case 4:
+                said[n]["start"], said[n]["end"] = (max(0, said[n][name] + by) for name in ("start", "end"))
+            case _:
+                events.append({"at": rng.randrange(40), "event": "machine_down", "machine": rng.choice(problem.machines)})
+                if rng.random() < 0.9:
+                    events[-1]["until"] = events[-1]["at"] + rng.randrange(9)
+        if not said:
+            break
+    events.append({"at": rng.randrange(40), "event": "duration", "job": 1, "step": 1, "minutes": rng.randrange(20)})
+    parsed = parse_events(problem, events)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(concern, "ROOM_BYTES", room_bytes)
+        same(problem, said, parsed)
+        same(problem, said, parsed, against=old, executed_until=rng.randrange(40))
+
+
+@pytest.mark.parametrize(("jobs", "machines"), [(2, 3), (20, 5), (50, 20), (500, 2)])
+def test_slices_stay_small_however_large_the_shop_is(jobs: int, machines: int) -> None:
+    problem = generate(jobs, machines, 1)
+    said = rows(quick(problem))
+    stops = [{"at": n, "event": "machine_down", "machine": 0, "until": n + 1} for n in range(0, 900, 3)]
+    verdict = same(problem, said, parse_events(problem, stops))
+    assert {each.validator for each in verdict.certificates} == {"rows", "job", "machine", "downtime", "missing steps"}
+
+
+def test_a_repair_has_only_those_scopes_judged_that_it_touched() -> None:
+    problem, remembered = generate(50, 20, 1), Remembered()
+    said = rows(quick(problem))
+    assert validate_schedule(problem, said, remembered=remembered).is_valid
+    every = remembered.judged
+    said[-1]["end"] += 1
+    assert [each.code for each in validate_schedule(problem, said, remembered=remembered).violations] == ["DURATION"]
+    assert remembered.judged - every <= 4 < every / 20
 
 
 @pytest.mark.parametrize(
@@ -109,16 +181,24 @@ def test_an_old_schedule_needs_a_moment() -> None:
         validate_schedule(THREE, rows(quick(THREE)), against=[{}], executed_until=3)
 
 
-async def test_what_it_was_shown_is_enough_to_judge_again() -> None:
-    stated = "1 1\n0 5\n"
+def test_each_slice_is_enough_to_judge_again() -> None:
     row = {"job": 1, "step": 1, "machine": 0, "start": 1, "end": 9}
-    down = {"at": 3, "event": "machine_down", "machine": 0, "until": 6}
-    context = shown(stated, [down], against=[{**row, "end": 6}], executed_until=3)
-    verdict = await judge(JobShopValidator(), [row], context)
-    assert verdict.verdict is VerdictStatus.VALID
-    assert verdict.certificate is not None
-    assert verdict.certificate.covers([row], context)
-    assert (await judge(JobShopValidator(), [{**row, "start": 2, "end": 10}], context)).violations[0].code == "PAST_REWRITTEN"
+    problem = parse_problem("1 1\n0 5\n")
+    events = parse_events(problem, [{"at": 3, "event": "machine_down", "machine": 0, "until": 6}])
+    case = Case(problem, parse_schedule([{**row, "start": 2}]), events, History(parse_schedule([row]), 3))
+    found = {
+        each.name: [each.validate(None, slice_of(view)).violations for _scope, view in each.scopes(case)] for each in CONCERNS
+    }
+    codes = {name: [violation.code for violations in each for violation in violations] for name, each in found.items()}
+    assert codes == {
+        "readable rows": [],
+        "rows": [],
+        "job": [],
+        "machine": [],
+        "downtime": ["DURATION"],
+        "missing steps": [],
+        "past": ["PAST_REWRITTEN"],
+    }
 
 
 def test_a_row_that_cannot_be_read_is_told_by_its_fields() -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypedDict
 import pytest
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.errors import GraphRecursionError
+from langgraph.errors import GraphRecursionError, InvalidUpdateError
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import CachePolicy, Command, RetryPolicy
 
@@ -268,7 +268,7 @@ async def test_the_policy_retries_and_a_node_without_effects_fails_after_it(engi
 
     policy = Policy(retry=Retry(max_attempts=2), backoff=Backoff(base_s=0.001))
     app = fan(ledger, "flight", then=breaks, policy=policy).compile(engine=engine)
-    with pytest.raises(OperationFailedError, match="out of range"):
+    with pytest.raises(ValueError, match="out of range"):
         await app.ainvoke({"log": []}, thread("t"))
     assert (tries, ledger.live()) == ([1, 2], {})
 
@@ -307,7 +307,7 @@ async def test_what_langgraph_itself_refuses_compensates(engine: Engine, ledger:
         await loop.compile(engine=engine).ainvoke({"log": []}, thread("t") | {"recursion_limit": 5})
     assert ledger.live() == {}
     wrong = fan(ledger, "flight", then=lambda _state: "no update")
-    with pytest.raises(OperationFailedError, match="Expected dict"):
+    with pytest.raises(InvalidUpdateError, match="Expected dict"):
         await wrong.compile(engine=engine).ainvoke({"log": []}, thread("u"))
     assert ledger.live() == {}
 
@@ -493,3 +493,26 @@ def test_names_that_do_not_exist_are_refused(ledger: Ledger) -> None:
 async def test_current_saga_is_only_there_inside_a_node() -> None:
     with pytest.raises(Exception, match="only inside a node"):
         current_saga()
+
+
+class NoRoomError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("is_plain", [False, True], ids=["async", "sync"])
+async def test_the_exception_of_a_node_reaches_its_caller_with_its_cause(engine: Engine, ledger: Ledger, is_plain: bool) -> None:
+    def fails(state: State) -> State:
+        try:
+            raise KeyError("room")
+        except KeyError as exc:
+            raise NoRoomError("nothing free") from exc
+
+    async def fails_too(state: State) -> State:
+        return fails(state)
+
+    graph = fan(ledger, "flight", then=fails if is_plain else fails_too, policy=QUICK)
+    with pytest.raises(NoRoomError, match="nothing free") as raised:
+        await graph.compile(engine=engine).ainvoke({"log": []}, thread("t"))
+    assert isinstance(raised.value.__cause__, KeyError)
+    assert any("compensated" in each for each in raised.value.__notes__)
+    assert ledger.live() == {}

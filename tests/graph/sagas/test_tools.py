@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from datetime import datetime, timedelta
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -221,3 +222,28 @@ async def test_a_saga_tool_outside_of_a_saga_does_nothing(ledger: Ledger) -> Non
     with pytest.raises(NotAllowedError, match="only in a node of a SagaGraph"):
         await booking(ledger).ainvoke({"city": "Rome"})
     assert ledger.live() == {}
+
+
+async def test_a_compensation_gets_the_types_of_its_tool(engine: Engine) -> None:
+    undone: list[Any] = []
+
+    @tool(response_format="content_and_artifact")
+    async def rent(day: datetime, sizes: tuple[int, int]) -> tuple[str, Any]:
+        """Rent a car."""
+        return "rented", {"car": 7, "until": day + timedelta(days=1), "sizes": sizes}
+
+    async def give_back(arguments: Any, output: Any, call: Any) -> None:
+        undone.append((arguments, output))
+
+    def refuse(state: State) -> State:
+        raise Refused("too expensive")
+
+    rented = saga_tool(rent, compensate=give_back, policy=QUICK)
+    model = calling("rent", {"day": "2025-06-01T10:00:00", "sizes": [1, 2]})
+    app = agent(lambda _state: {"messages": [model]}, [rented], last=refuse).compile(engine=engine)
+    with pytest.raises(OperationFailedError):
+        await app.ainvoke({"messages": []}, thread("t"))
+    day = datetime(2025, 6, 1, 10)  # noqa: DTZ001 - as the model said it
+    (arguments, (said, artifact)) = undone[0]
+    assert (arguments, said) == ({"day": day, "sizes": (1, 2)}, "rented")
+    assert artifact == {"car": 7, "until": day + timedelta(days=1), "sizes": (1, 2)}

@@ -103,7 +103,7 @@ def test_who_decided(ask: Any, projected: Projected) -> None:
     rows = ask("Who decided what, and why?")
     told = [(row["subject_type"], row["decision"], row["decided_by"]) for row in rows]
     assert told == [
-        ("plan", "proposed", "planner"),
+        ("plan", "proposed", "solver"),
         ("plan", "approved", "Ada"),
         ("plan", "accepted", "engine"),
         ("saga", "committed", "engine"),

@@ -246,11 +246,14 @@ async def test_rule_6_a_saga_whose_owner_is_known_to_be_dead_can_be_taken_at_onc
     assert (await store.take("trip", owner=OTHER, ttl_s=4)).epoch == 2
 
 
-def test_death_is_only_seen_on_this_machine_and_since_its_boot() -> None:
-    machine, pid, _created, nonce = ME.split("|")
+def test_death_is_only_seen_in_this_pid_namespace_since_the_boot_of_this_machine() -> None:
+    machine, namespace, pid, started, nonce = ME.split("|")
     assert not is_known_dead(ME)
-    assert is_known_dead("|".join((machine, pid, "1.00", nonce)))  # the number was given to another process
-    assert not is_known_dead("|".join(("elsewhere/boot", pid, "1.00", nonce)))
+    assert is_known_dead("|".join((machine, namespace, pid, "1", nonce)))  # the number was given to another process
+    assert not is_known_dead("|".join(("elsewhere/boot", namespace, pid, "1", nonce)))
+    assert not is_known_dead("|".join((machine, "1.1", pid, "1", nonce)))
+    assert not is_known_dead("|".join((machine, namespace, "no number", started, nonce)))
+    assert not is_known_dead("|".join((machine, pid, "1.00", nonce)))  # an earlier release's
     assert pid == str(os.getpid())
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from sagagraph.planning.page import Bar, Connection, Line, Place, PlanView, Route
 from sagagraph.saga.core.status import OperationStatus
-from sagagraph.ui.html.cards import changes
+from sagagraph.ui.differences import changes
 from sagagraph.ui.pictures.dependencies import dependency_graph, layout
 from sagagraph.ui.pictures.palette import STATUSES
 from sagagraph.ui.pictures.route import great_circle, mercator, route_map

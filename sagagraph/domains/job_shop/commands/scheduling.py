@@ -21,6 +21,7 @@ from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file, text_file, write_json
 from sagagraph.planning.budget import Budget
+from sagagraph.validators.concern import Remembered
 from sagagraph.validators.verdict import Verdict
 
 
@@ -56,11 +57,15 @@ def mend(file: Path, schedule: Path, event: list[Path], seconds: float, out: Pat
 def _known(problem: JobShop, said: Any, events: tuple[Event, ...]) -> int:
     """Return how many of the events the schedule already takes into account. It must have been right at that point."""
     check_legible(parse_schedule(said), "SCHEDULE")
+    remembered = Remembered()
     for known in range(len(events), -1, -1):
-        verdict = validate_schedule(problem, said, events[:known])
+        verdict = validate_schedule(problem, said, events[:known], remembered=remembered)
         if verdict.is_valid:
             return known
-    raise InvalidInputError(f"is not right before any of these events: {verdict.violations[0].message}", field="SCHEDULE")
+    raise InvalidInputError(
+        f"is not right before any of these events: {verdict.violations[0].message if verdict.violations else verdict.reason}",
+        field="SCHEDULE",
+    )
 
 
 # -- telling ---------------------------------------------------------------------------------------------------------

@@ -1,38 +1,52 @@
-"""Case: what the checks look at: a schedule, its problem, what became known, and what had been done by then."""
+"""Case: what slices are selected from: a schedule, its problem, what became known, and what had been done by then."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from math import inf
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from sagagraph.domains.job_shop.events import DurationChanged, Event, MachineDown
-from sagagraph.domains.job_shop.parsing import ParsedSchedule
-from sagagraph.domains.job_shop.plan import Slot
-from sagagraph.domains.job_shop.request import JobShop, Step
 from sagagraph.validators.verdict import Violation
 
-Check = Callable[["Case"], Iterator[Violation]]
+if TYPE_CHECKING:
+    from sagagraph.domains.job_shop.parsing import ParsedSchedule
+    from sagagraph.domains.job_shop.request import JobShop
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A slot of an existing step."""
+class Row(Struct, frozen=True, array_like=True):
+    """A slot of an existing step. `machine`: the step's in the problem, whatever the slot says."""
 
     index: int
-    slot: Slot
-    step: Step
-    """The step as in the problem: its machine counts, whatever the slot says."""
+    job: int
+    step: int
+    machine: int
+    start: int
+    end: int
 
     @property
     def scope(self) -> dict[str, int]:
-        return {"job": self.slot.job, "step": self.slot.step, "machine": self.step.machine, "row": self.index}
+        return {"job": self.job, "step": self.step, "machine": self.machine, "row": self.index}
 
     def __str__(self) -> str:
-        return f"job {self.slot.job}, step {self.slot.step} ({self.slot.start} to {self.slot.end})"
+        return f"job {self.job}, step {self.step} ({self.start} to {self.end})"
+
+    def breaks(self, code: str, message: str, **evidence: Any) -> Violation:
+        """Return a violation at this row."""
+        times = {"start": self.start, "end": self.end}
+        return Violation(code=code, message=f"{self} {message}", scope=self.scope, evidence={**times, **evidence})
+
+
+class Stop(Struct, frozen=True, array_like=True):
+    """A machine is down in [down, back). `back` None: for ever."""
+
+    down: int
+    back: int | None
 
 
 @dataclass(frozen=True)
@@ -68,39 +82,22 @@ class Case:
     def machines(self) -> Mapping[int, tuple[Row, ...]]:
         """In the order of time."""
         machines: dict[int, list[Row]] = defaultdict(list)
-        for row in sorted(self.rows.values(), key=lambda row: (row.slot.start, row.slot.end, row.index)):
-            machines[row.step.machine].append(row)
+        for row in sorted(self.rows.values(), key=lambda row: (row.start, row.end, row.index)):
+            machines[row.machine].append(row)
         return {machine: tuple(rows) for machine, rows in machines.items()}
 
-    def stop(self, machine: int, moment: int) -> tuple[int, float] | None:
-        """Return when the machine went down and comes back, if it is down at that moment."""
-        return next(((down, back) for down, back in self._stops.get(machine, ()) if down <= moment < back), None)
-
-    def worked(self, row: Row, until: int) -> int:
-        """Return how long its machine has worked on it. Waiting before the start is neither work nor a pause."""
-        start = row.slot.start
-        stops = (stop for stop in self._stops.get(row.step.machine, ()) if start < stop[0] < until)
-        return until - start - int(sum(min(until, back) - down for down, back in stops))
-
-    def duration(self, row: Row) -> int:
-        """Return its duration by everything that became known before it was over."""
-        duration = row.step.duration
-        for event in self._changes.get((row.slot.job, row.slot.step), ()):
-            if row.slot.start < event.at and self.worked(row, event.at) >= duration:
-                break
-            duration = event.minutes
-        return duration
-
     @cached_property
-    def _stops(self) -> Mapping[int, tuple[tuple[int, float], ...]]:
-        found: dict[int, list[tuple[int, float]]] = defaultdict(list)
+    def stops(self) -> Mapping[int, tuple[Stop, ...]]:
+        """By machine, without overlaps and in order of time."""
+        found: dict[int, list[MachineDown]] = defaultdict(list)
         for event in self.events:
             if isinstance(event, MachineDown):
-                found[event.machine].append((event.at, inf if event.until is None else event.until))
+                found[event.machine].append(event)
         return {machine: _apart(stops) for machine, stops in found.items()}
 
     @cached_property
-    def _changes(self) -> Mapping[tuple[int, int], list[DurationChanged]]:
+    def changes(self) -> Mapping[tuple[int, int], list[DurationChanged]]:
+        """By step, in the order in which they became known."""
         found: dict[tuple[int, int], list[DurationChanged]] = defaultdict(list)
         for event in self.events:
             if isinstance(event, DurationChanged):
@@ -113,18 +110,25 @@ def rows_of(problem: JobShop, plan: ParsedSchedule) -> dict[tuple[int, int], Row
     for index, slot in plan.slots.items():
         step = problem.step(slot.job, slot.step)
         if step is not None:
-            rows.setdefault((slot.job, slot.step), Row(index, slot, step))
+            rows.setdefault((slot.job, slot.step), Row(index, slot.job, slot.step, step.machine, slot.start, slot.end))
     return rows
 
 
-def _apart(stops: list[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
+def named(what: str, rows: list[Row]) -> str:
+    """The name of a window of rows."""
+    return f"{what}, from {rows[0].start} to {max(row.end for row in rows)}"
+
+
+def _apart(events: list[MachineDown]) -> tuple[Stop, ...]:
     """Merge the same moments into spans without overlaps, in order of time; empty spans vanish."""
-    edges = sorted({edge for stop in stops for edge in stop})
-    down = [(a, b) for a, b in pairwise(edges) if any(s <= a and b <= e for s, e in stops)]
-    joined: list[tuple[int, float]] = []
+    for_ever = float("inf")
+    spans = [(each.at, for_ever if each.until is None else each.until) for each in events]
+    edges = sorted({edge for span in spans for edge in span})
+    down = [(a, b) for a, b in pairwise(edges) if any(s <= a and b <= e for s, e in spans)]
+    joined: list[tuple[float, float]] = []
     for begin, end in down:
         if joined and joined[-1][1] == begin:
             joined[-1] = joined[-1][0], end
         else:
-            joined.append((int(begin), end))
-    return tuple(joined)
+            joined.append((begin, end))
+    return tuple(Stop(int(begin), None if end == for_ever else int(end)) for begin, end in joined)

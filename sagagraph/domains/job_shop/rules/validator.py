@@ -1,39 +1,23 @@
-"""Validator: judges a schedule without knowing how it was made (docs/jobshop.md, "How a schedule is judged")."""
+"""Validator: judges a schedule by concerns, each with slices of its own (docs/jobshop.md, "How a schedule is judged")."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from sagagraph.context.slice import ContextSlice
 from sagagraph.domains.job_shop.events import Event
-from sagagraph.domains.job_shop.instances import parse_problem
-from sagagraph.domains.job_shop.parsing import check_legible, parse_events, parse_moment, parse_schedule
+from sagagraph.domains.job_shop.parsing import check_legible, parse_schedule
 from sagagraph.domains.job_shop.request import JobShop
-from sagagraph.domains.job_shop.rules.case import Case, Check, History
-from sagagraph.domains.job_shop.rules.completeness import check_missing, check_names, check_once, check_readable
-from sagagraph.domains.job_shop.rules.times import (
-    check_durations,
-    check_machines,
-    check_machines_there,
-    check_order,
-    check_past,
-)
-from sagagraph.validators.rulebook import history_end, judged, shown
+from sagagraph.domains.job_shop.rules.case import Case, History
+from sagagraph.domains.job_shop.rules.downtime import DOWNTIME
+from sagagraph.domains.job_shop.rules.entries import ENTRIES, UNREAD
+from sagagraph.domains.job_shop.rules.jobs import JOBS, MISSING
+from sagagraph.domains.job_shop.rules.machines import MACHINES
+from sagagraph.domains.job_shop.rules.past import PAST
+from sagagraph.validators.concern import Concern, Remembered, certified, in_order_of, judge_scopes
+from sagagraph.validators.rulebook import history_end
 from sagagraph.validators.verdict import Verdict
 
-__all__ = ["CHECKS", "JobShopValidator", "shown", "validate_schedule"]
-
-CHECKS: Final[tuple[Check, ...]] = (
-    check_readable,
-    check_names,
-    check_once,
-    check_order,
-    check_machines,
-    check_machines_there,
-    check_durations,
-    check_missing,
-    check_past,
-)
+CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (UNREAD, ENTRIES, JOBS, MACHINES, DOWNTIME, MISSING, PAST)
 
 
 def validate_schedule(
@@ -43,10 +27,12 @@ def validate_schedule(
     *,
     against: object = None,
     executed_until: int | None = None,
+    remembered: Remembered | None = None,
 ) -> Verdict:
     """`schedule` and `against`, the schedule as it was before, are JSON, whatever they hold; None: nothing has been done yet.
 
-    `events` in the order of `at`. What began before `executed_until` is history; None: before the first event.
+    `events` in the order of `at`. What began before `executed_until` is history; None: before the first event. `remembered`:
+    scopes that have been judged already.
 
     Raises:
         InvalidInputError: there is an old schedule, and nothing says until when it was carried out, or it cannot be read.
@@ -58,25 +44,5 @@ def validate_schedule(
         check_legible(old, "against")
         history = History(old, until)
     case = Case(problem, parse_schedule(schedule), events, history)
-    if case.plan.fault:
-        return Verdict.of(list(check_readable(case)))
-    return judged(case, CHECKS, row="row", rows=len(case.plan.slots) + len(case.plan.illegible))
-
-
-class JobShopValidator:
-    """Judges JSON schedules by the facts of `shown`: anybody who has them can judge again."""
-
-    name = "jobshop"
-    version = 1
-
-    def validate(self, artifact: Any, context: ContextSlice) -> Verdict:
-        facts = context.facts
-        problem = parse_problem(facts["problem"])
-        until = facts.get("executed_until")
-        return validate_schedule(
-            problem,
-            artifact,
-            parse_events(problem, facts.get("events", [])),
-            against=facts.get("against"),
-            executed_until=None if until is None else parse_moment(until, "executed_until"),
-        )
+    verdict = judge_scopes((UNREAD,) if case.plan.fault else CONCERNS, case, remembered)
+    return certified(in_order_of(verdict, "row"), schedule, "jobshop")

@@ -6,7 +6,9 @@ All of them use one provider. Every effect carries the operation's key; every pr
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -23,16 +25,18 @@ from sagagraph.domains.travel.actions.bookings import (
     PriceCheckResult,
     RefundedPayment,
 )
-from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
+from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text, told_in
 from sagagraph.domains.travel.actions.patience import PATIENCE_S, for_questions, patient
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.provider.provider import ReservationProvider
 from sagagraph.domains.travel.provider.receipts import EffectKind, Landed, Payment, ProviderGuarantees, Reservation
+from sagagraph.domains.travel.rules.answers import BOOKING, PAYMENT, SENT, check_cancelled, check_refunded
 from sagagraph.errors import Refused
 from sagagraph.files import file_name, write_whole
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, Function, Guarantees, UndoCost, action
 from sagagraph.saga.engine.call import Probe
+from sagagraph.validators.verdict import Violation
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy, Retry
 
@@ -157,6 +161,8 @@ def _booking_action(service: _Service, kind: str) -> Action:
             operation_id=call.operation_id,
             deadline=deadline,
         )
+        most = _fee_at(booking, receipt.created_at)
+        _hold_to_plan(check_cancelled(receipt.fee, receipt.currency, most, booking.currency))
         return CancelledBooking(reservation_id=booking.reservation_id, fee=receipt.fee, currency=receipt.currency)
 
     async def find(request: BookingRequest, call: Call) -> Probe:
@@ -177,6 +183,7 @@ def _booking_action(service: _Service, kind: str) -> Action:
         guarantees=service.guarantees(void),
         undo_cost=partial(_cancellation_cost, service),
         provider=service.identity,
+        validators=[BOOKING],
         name=f"book_{kind}",
     )
 
@@ -205,6 +212,7 @@ def _payment_action(service: _Service) -> Action:
             operation_id=call.operation_id,
             deadline=deadline,
         )
+        _hold_to_plan(check_refunded(receipt.amount, receipt.currency, payment.amount, payment.currency))
         return RefundedPayment(payment_id=payment.payment_id, amount=receipt.amount, currency=receipt.currency)
 
     async def find(_request: PaymentRequest, call: Call) -> Probe:
@@ -223,6 +231,7 @@ def _payment_action(service: _Service) -> Action:
         probe=find,
         reverse=refund,
         policy=service.policy,
+        validators=[PAYMENT],
         guarantees=service.guarantees(void),
         provider=service.identity,
     )
@@ -238,20 +247,42 @@ def _dispatch_action(outbox: Path) -> Action:
         text = itinerary_text(request.itinerary, request.reservations)
         write_whole(folder / "itinerary.ics", ics)
         write_whole(folder / "itinerary.txt", text.encode())
-        return Dispatch(calendar=str(folder / "itinerary.ics"), text=str(folder / "itinerary.txt"))
+        plan, reservations = told_in((folder / "itinerary.ics").read_bytes())
+        files = {"calendar": str(folder / "itinerary.ics"), "text": str(folder / "itinerary.txt")}
+        return Dispatch(**files, plan=plan, reservations=reservations)
 
-    guarantees = Guarantees(dedup=FOREVER)
-    policy = Policy(retry=Retry(max_attempts=4), timeout_s=10.0)
-    return action(send_itinerary, kind=ActionKind.RETRIABLE, policy=policy, guarantees=guarantees, provider=OUTBOX)
+    return action(
+        send_itinerary,
+        kind=ActionKind.RETRIABLE,
+        policy=Policy(retry=Retry(max_attempts=4), timeout_s=10.0),
+        validators=[SENT],
+        guarantees=Guarantees(dedup=FOREVER),
+        provider=OUTBOX,
+    )
 
 
 async def _cancellation_cost(service: _Service, _request: BookingRequest, booking: Booking) -> UndoCost:
+    fee = _fee_at(booking, await service.provider.now())
+    residue = f"a cancellation fee of {money_text(fee)}" if fee else ""
+    return UndoCost(float(fee), booking.currency, residue)
+
+
+def _fee_at(booking: Booking, now: datetime) -> Decimal:
+    """Return what cancelling it costs at `now`, as was agreed."""
     policy = booking.cancellation
-    now = await service.provider.now()
     is_free = policy.free_until is not None and now <= policy.free_until
-    fee = 0.0 if is_free else float(policy.fee)
-    residue = f"a cancellation fee of {money_text(policy.fee)}" if fee else ""
-    return UndoCost(fee, booking.currency, residue)
+    return Decimal(0) if is_free else policy.fee
+
+
+def _hold_to_plan(violations: Iterable[Violation]) -> None:
+    """An undoing that was carried out otherwise than agreed cannot be undone: a person must be told.
+
+    Raises:
+        Refused: the service's answer is not what was agreed.
+    """
+    found = "; ".join(each.message for each in violations)
+    if found:
+        raise Refused(f"it was carried out, but not as agreed: {found}", code="answer_rejected")
 
 
 def _booked(reservation: Reservation) -> Booking:
@@ -260,6 +291,7 @@ def _booked(reservation: Reservation) -> Booking:
         price=reservation.price,
         currency=reservation.currency,
         cancellation=reservation.offer.cancellation,
+        offer=reservation.offer,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from sagagraph.domains.travel.money import Price
-from sagagraph.domains.travel.offers import Cancellation
+from sagagraph.domains.travel.offers import Cancellation, Offer
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.provider.receipts import ReservationKind
 
@@ -37,6 +37,8 @@ class BookingRequest(_Record):
     title: str
     quantity: int
     price: Price
+    offer: Offer | None = None
+    """As planned: the answer is held to it."""
 
 
 class Booking(_Record):
@@ -44,6 +46,8 @@ class Booking(_Record):
     price: Price
     currency: str
     cancellation: Cancellation
+    offer: Offer | None = None
+    """As the service has booked it."""
 
 
 class CancelledBooking(_Record):
@@ -83,15 +87,18 @@ class RefundedPayment(_Record):
 
 
 class DispatchRequest(_Record):
-    """`reservations`: reservation id by leg label."""
+    """`reservations`: reservation id by leg label. `plan`: the hash of the itinerary."""
 
+    plan: str = ""
     itinerary: Itinerary
     reservations: dict[str, str]
     captured_at: AwareDatetime
 
 
 class Dispatch(_Record):
-    """Files in the outbox, by name."""
+    """Files in the outbox, by name, and what was found in them: whose plan, and which reservations by leg label."""
 
     calendar: str
     text: str
+    plan: str = ""
+    reservations: dict[str, str] = {}

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.offers import TransportOffer
     from sagagraph.domains.travel.plan import Itinerary, Leg
 
+_PLAN: Final = "X-SAGAGRAPH-PLAN"
+_LEG: Final = "X-SAGAGRAPH-LEG"
+_AT_US: Final = "@sagagraph"
+_UNBOOKED: Final = "@unbooked.sagagraph"
 PRODUCT: Final = "-//SagaGraph//Trip//EN"
 
 
@@ -32,9 +36,17 @@ def itinerary_ics(itinerary: Itinerary, reservations: Mapping[str, str], *, crea
     calendar.add("prodid", PRODUCT)
     calendar.add("version", "2.0")
     plan = plan_hash(itinerary)
+    calendar.add(_PLAN, plan)
     for leg in itinerary.legs:
         calendar.add_component(_event(leg, plan, reservations.get(leg.label), created))
     return bytes(calendar.to_ical())
+
+
+def told_in(calendar: bytes) -> tuple[str, dict[str, str]]:
+    """Return whose plan a calendar tells, by its hash, and the reservation of each leg: read from what was written."""
+    read = Calendar.from_ical(calendar)
+    events = (each for each in read.walk("VEVENT") if _LEG in each and not str(each["uid"]).endswith(_UNBOOKED))
+    return str(read.get(_PLAN, "")), {str(each[_LEG]): str(each["uid"]).removesuffix(_AT_US) for each in events}
 
 
 def itinerary_text(itinerary: Itinerary, reservations: Mapping[str, str]) -> str:
@@ -51,7 +63,8 @@ def _converted(itinerary: Itinerary) -> str:
 
 def _event(leg: Leg, plan: str, reservation: str | None, created: datetime) -> Event:
     event = Event()
-    event.add("uid", f"{reservation or f'{plan}-{leg.label}'}@sagagraph")
+    event.add("uid", f"{reservation}{_AT_US}" if reservation else f"{plan}-{leg.label}{_UNBOOKED}")
+    event.add(_LEG, leg.label)
     event.add("dtstamp", created.astimezone(UTC))
     begins, ends = _times(leg)
     event.add("dtstart", begins)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from sagagraph.domains.travel.actions.bookings import BookingRequest, PriceCheck, Quoted
 from sagagraph.domains.travel.offers import HotelOffer, Offer
-from sagagraph.domains.travel.plan import Choice, Itinerary, Leg
+from sagagraph.domains.travel.plan import Choice, Itinerary, Leg, plan_hash
 from sagagraph.domains.travel.wording import headline
 from sagagraph.planning.domain import Revision
 from sagagraph.saga.core.state import Saga
@@ -51,7 +51,7 @@ def revised_workflow(
     """
     elsewhere = standing_elsewhere or {}
     suffix = f".{version or saga.plan.version + 1}"
-    known = {each.id for each in saga.in_order() if not each.removed}
+    known = {each.id for each in saga.in_order() if not each.removed or each.rejected}
     kept = known & {leg.label for leg in itinerary.legs}
     fresh = tuple(leg for leg in itinerary.legs if leg.label not in kept)
     unbooked = tuple(
@@ -110,6 +110,7 @@ def _workflow(
         "reservations": [reference(label, "reservation_id") for label in labels],
     }
     sending = {
+        "plan": plan_hash(itinerary),
         "itinerary": itinerary.model_dump(mode="json", exclude={"legs": {"__all__": {"choice"}}}),
         "reservations": {label: reference(label, "reservation_id") for label in labels},
         "captured_at": reference(pay, "captured_at"),
@@ -134,6 +135,7 @@ def _booking_specs(
             title=headline(leg.offer),
             quantity=_quantity(leg, itinerary),
             price=leg.offer.price,
+            offer=leg.offer,
         )
         choice = leg.choice or Choice()
         yield actions[f"book_{leg.offer.kind}"].spec(

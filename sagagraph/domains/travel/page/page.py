@@ -12,9 +12,10 @@ from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
+from sagagraph.domains.travel.page.details import details, line_key
 from sagagraph.domains.travel.page.disruptions import disruption_in, disruptions
-from sagagraph.domains.travel.page.preferences import aim_of, chosen, unread_and_preferred
-from sagagraph.domains.travel.page.wishes import STOP, has, wishes_of, without
+from sagagraph.domains.travel.page.preferences import aim_of, chosen, stay_meant, unread_and_preferred
+from sagagraph.domains.travel.page.wishes import STOP, has, wishes_of, with_stars, without
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.progress import bookings
@@ -23,6 +24,7 @@ from sagagraph.domains.travel.request import parse_request
 from sagagraph.domains.travel.text import PartialRequest, read_request
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.domains.travel.text.rewording import reworded
+from sagagraph.domains.travel.text.slots import MOST_STARS
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.money import money_text
@@ -30,6 +32,7 @@ from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.planning.page import (
     Bar,
     Connection,
+    Detail,
     Disruption,
     Download,
     Draft,
@@ -137,6 +140,10 @@ class TravelPage(Page):
         if aim is None:
             return None
         known = self.draft_of(saga.request).known
+        stay = stay_meant(aim, text, saga)
+        if stay is not None and stay.stars < MOST_STARS:
+            draft = self._draft(with_stars(known, stay.city, (stay.stars + 1, MOST_STARS)))
+            return Preference(draft=draft)
         said = await self._read(text, known)
         if said.model_copy(update={"unread": known.unread}) != known:
             return None
@@ -152,6 +159,9 @@ class TravelPage(Page):
         journeys = [leg.offer for leg in legs if not isinstance(leg.offer, HotelOffer)]
         connections = tuple(_connection(self.domain.cities, each) for each in journeys)
         return Route(connections, is_map=True, lights=self._lights)
+
+    def details(self, saga: Saga) -> tuple[Detail, ...]:
+        return () if saga.plan.content is None else tuple(details(saga))
 
     def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
         return disruptions(saga)
@@ -202,12 +212,12 @@ def _line(leg: Leg) -> Line:
     price = money_text(offer.price, offer.currency)
     if isinstance(offer, HotelOffer):
         when = f"{_day(offer.check_in)} – {_day(offer.check_out)}, {count_text(offer.nights, 'night')}"
-        return Line(f"stay {offer.city}", f"{offer.name}, {offer.city}, {count_text(offer.stars, 'star')}", when, price)
+        return Line(line_key(leg), f"{offer.name}, {offer.city}, {count_text(offer.stars, 'star')}", when, price)
     stops = "direct" if not offer.stops else f"{count_text(offer.stops, 'stop')} in {', '.join(offer.via)}"
     how = "" if offer.kind == "train" else f", {stops}"
     when = f"{_moment(offer.departs)} – {_moment(offer.arrives)}, {duration_text(offer.duration_minutes)}{how}"
     what = f"{offer.carrier} {offer.number}, {offer.origin_city} → {offer.destination_city}"
-    return Line(f"{offer.origin_city} → {offer.destination_city}", what, when, price)
+    return Line(line_key(leg), what, when, price)
 
 
 def _day(day: date) -> str:

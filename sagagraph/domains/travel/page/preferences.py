@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.text.reader import left_unread
 from sagagraph.planning.page import ALONE, Preference, better_offer
@@ -26,13 +27,15 @@ def _words(text: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{text})\b", re.IGNORECASE)
 
 
+_COMFORTABLE: Final = "the most comfortable"
+_HOTEL: Final = _words(r"hotels?|place to stay|rooms?|stay")
 _AIMS: Final = (
     Aim(_words(r"cheap(?:er|est)?|less expensive|costs? less|save money"), lambda trip: int(trip.total * 100), "the cheapest"),
     Aim(_words(r"fast(?:er|est)|quick(?:er|est)|short(?:er|est) journeys?"), lambda trip: trip.minutes_under_way, "the fastest"),
     Aim(
-        _words(r"(?:more|most) comfortable|nice(?:r|st)|more luxur\w+"),
+        _words(r"(?:more|most) comfortable|nice(?:r|st)|fancier|better|more luxur\w+"),
         lambda trip: -sum(stay.stars * stay.nights for stay in trip.stays),
-        "the most comfortable",
+        _COMFORTABLE,
     ),
 )
 _DENIED: Final = re.compile(r"(?:\b(?:not|no|never|nothing|without)|n't)\s+(?:[\w']+\s+){0,3}$", re.IGNORECASE)
@@ -45,6 +48,14 @@ def aim_of(text: str) -> Aim | None:
         if found is not None and not _DENIED.search(text[: found.start()]):
             return aim
     return None
+
+
+def stay_meant(aim: Aim, text: str, saga: Saga) -> HotelOffer | None:
+    """Return the stay of which a better hotel is wished: `a nicer hotel in Cologne`."""
+    if aim.best != _COMFORTABLE or not _HOTEL.search(text):
+        return None
+    stays = [stay for stay in Itinerary.model_validate(saga.plan.content).stays if stay.city.casefold() in text.casefold()]
+    return stays[0] if len(stays) == 1 else None
 
 
 def what_else(text: str) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ from sagagraph.domains.travel.wording import count_text, day_text, listed
 from sagagraph.planning.page import Wish
 
 STOP: Final = re.compile(r"stops\[(\d+)\]")
+_STARS: Final = re.compile(r"stars\[(\d+)\]")
+"""Of one stop alone."""
 
 
 def wishes_of(said: PartialRequest) -> Iterator[Wish]:
@@ -59,14 +61,20 @@ def _party(said: PartialRequest) -> Iterator[Wish]:
 
 def _comfort(said: PartialRequest) -> Iterator[Wish]:
     if said.stars and said.stars != (1, 5):
-        fewest, most = said.stars
-        yield Wish("stars", "Hotels", f"{fewest} star hotels" if fewest == most else f"{fewest}-{most} star hotels")
+        yield Wish("stars", "Hotels", _star_hotels(*said.stars))
+    for number, stop in enumerate(said.stops):
+        if stop.stars is not None:
+            yield Wish(f"stars[{number}]", "Hotel", f"{_star_hotels(*stop.stars)} in {stop.city} only")
     if said.direct is Direct.REQUIRED:
         yield Wish("direct", "Flights", "direct flights only")
     elif said.direct is Direct.PREFERRED:
         yield Wish("direct", "Flights", "direct flights when possible")
     if said.hours and (limits := [*_limits("leave", said.hours.depart), *_limits("arrive", said.hours.arrive)]):
         yield Wish("hours", "Hours", listed(limits))
+
+
+def _star_hotels(fewest: int, most: int) -> str:
+    return f"{fewest} star hotels" if fewest == most else f"{fewest}-{most} star hotels"
 
 
 def _limits(verb: str, hours: Hours) -> Iterator[str]:
@@ -85,7 +93,16 @@ _FIELDS: Final = {
 
 def has(said: PartialRequest, key: str) -> bool:
     """Tell whether anything is said about it."""
+    own = _STARS.fullmatch(key)
+    if own is not None:
+        return said.stops[int(own[1])].stars is not None
     return any(getattr(said, name) is not None for name in _FIELDS.get(key, (key,)))
+
+
+def with_stars(said: PartialRequest, city: str, stars: tuple[int, int] | None) -> PartialRequest:
+    """Return the request with other stars of the hotels in one city."""
+    stops = tuple(stop.model_copy(update={"stars": stars}) if stop.city == city else stop for stop in said.stops)
+    return said.model_copy(update={"stops": stops, "unread": ()})
 
 
 def without(said: PartialRequest, key: str) -> PartialRequest:
@@ -93,6 +110,9 @@ def without(said: PartialRequest, key: str) -> PartialRequest:
     if place is not None:
         stops = tuple(stop for n, stop in enumerate(said.stops) if n != int(place[1]))
         return said.model_copy(update={"stops": stops, "unread": ()})
+    own = _STARS.fullmatch(key)
+    if own is not None:
+        return with_stars(said, said.stops[int(own[1])].city or "", None)
     cleared = dict.fromkeys(_FIELDS.get(key, (key,)))
     doubts = tuple(doubt for doubt in said.doubts if doubt.field not in cleared)
     return said.model_copy(update={**cleared, "doubts": doubts, "unread": ()})

@@ -201,8 +201,8 @@ def _on_unwanted_times(request: TripRequest, market: Market) -> Iterator[str]:
 
 
 def _on_dropped_hotels(request: TripRequest, market: Market) -> Iterator[str]:
-    fewest, most = request.stars
     for each in request.stops:
+        fewest, most = request.stars_in(each.city)
         hotels = _hotels_of(market, each)
         dropped = {hotel.name for hotel in hotels if not fewest <= hotel.stars <= most}
         if dropped:

@@ -21,6 +21,7 @@ from sagagraph.domains.travel.planning.wishes import (
     limit_of,
     stars_text,
     with_limit,
+    without,
 )
 from sagagraph.domains.travel.request import ANY_STARS, Direct
 from sagagraph.domains.travel.wording import count_text, day_text, listed
@@ -99,6 +100,11 @@ def _fewest_changes(request: TripRequest, market: Market) -> Relaxation:
 
 
 def _nearest_stars(request: TripRequest, market: Market) -> Relaxation:
+    if any(stop.stars is not None for stop in request.stops):
+        other = without(request, [Wish.STARS])
+        sentence = f"no trip has hotels with {stars_text(request)}: it needs others"
+        change = {"stars": list(other.stars), "stops": [stop.model_dump(mode="json") for stop in other.stops]}
+        return _relaxed(request, Wish.STARS, other, sentence, change)
     fewest, most = request.stars
     wider = sorted(
         ((low, high) for low in range(ANY_STARS[0], fewest + 1) for high in range(most, ANY_STARS[1] + 1)),

@@ -246,7 +246,7 @@ class Usable:
         return tuple(offer for offer in offered if self._can_be_taken(offer))
 
     def hotels(self, stop: Stop, check_in: date) -> tuple[HotelOffer, ...]:
-        fewest, most = self._request.stars
+        fewest, most = self._request.stars_in(stop.city)
         offered = self._market.stays.get((stop.city, stop.nights, check_in), ())
         return tuple(offer for offer in offered if offer.left >= self._request.rooms and fewest <= offer.stars <= most)
 

@@ -67,7 +67,7 @@ def _has(request: TripRequest, wish: Wish) -> bool:
         case Wish.DIRECT:
             return request.direct is Direct.REQUIRED
         case Wish.STARS:
-            return request.stars != ANY_STARS
+            return request.stars != ANY_STARS or any(stop.stars is not None for stop in request.stops)
         case Wish.BUDGET:
             return request.budget is not None
     return wish.weekday in request.not_on if wish.weekday else limit_of(request, wish) is not None
@@ -89,7 +89,8 @@ def _without(request: TripRequest, wish: Wish) -> TripRequest:
         case Wish.DIRECT:
             return changed(request, direct=Direct.PREFERRED) if request.direct is Direct.REQUIRED else request
         case Wish.STARS:
-            return changed(request, stars=ANY_STARS)
+            stops = tuple(stop.model_copy(update={"stars": None}) for stop in request.stops)
+            return changed(request, stars=ANY_STARS, stops=stops)
         case Wish.BUDGET:
             return changed(request, budget=None)
     if wish.weekday:
@@ -150,5 +151,9 @@ def hour_text(request: TripRequest, wish: Wish) -> str:
 
 
 def stars_text(request: TripRequest) -> str:
-    fewest, most = request.stars
+    own = [f"{_star_count(*stop.stars)} in {stop.city}" for stop in request.stops if stop.stars is not None]
+    return ", ".join([_star_count(*request.stars), *own] if request.stars != ANY_STARS or not own else own)
+
+
+def _star_count(fewest: int, most: int) -> str:
     return count_text(most, "star") if fewest == most else f"{fewest} to {most} stars"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sagagraph.domains.travel.plan import Leg
+    from sagagraph.domains.travel.request import TripRequest
     from sagagraph.domains.travel.rules.case import Case
     from sagagraph.validators.verdict import Violation
 
@@ -27,7 +28,6 @@ class WishedHours(Struct, frozen=True):
 
 
 class Wishes(Struct, frozen=True):
-    stars: tuple[int, int]
     direct: Direct
     depart: WishedHours
     arrive: WishedHours
@@ -46,6 +46,8 @@ class Ride(Struct, frozen=True, array_like=True, tag="ride"):
 class Hotel(Struct, frozen=True, array_like=True, tag="hotel"):
     label: str
     stars: int
+    wished: tuple[int, int]
+    """The fewest and the most stars, in its city."""
 
 
 class WishesView(Struct, frozen=True):
@@ -56,25 +58,25 @@ class WishesView(Struct, frozen=True):
 def _scopes(case: Case) -> Iterator[tuple[str, WishesView]]:
     request = case.request
     depart, arrive = (convert(each, WishedHours, from_attributes=True) for each in (request.hours.depart, request.hours.arrive))
-    wishes = Wishes(request.stars, request.direct, depart, arrive, request.not_on)
-    for window in windows(map(_row, case.itinerary.legs)):
+    wishes = Wishes(request.direct, depart, arrive, request.not_on)
+    for window in windows(_row(leg, request) for leg in case.itinerary.legs):
         yield span([each.label for each in window]), WishesView(wishes, tuple(window))
 
 
-def _row(leg: Leg) -> Ride | Hotel:
+def _row(leg: Leg, request: TripRequest) -> Ride | Hotel:
     offer = leg.offer
     if isinstance(offer, HotelOffer):
-        return Hotel(leg.label, offer.stars)
+        return Hotel(leg.label, offer.stars, request.stars_in(offer.city))
     return Ride(leg.label, offer.kind, offer.stops, offer.via, offer.departs, offer.arrives)
 
 
 def _check(view: WishesView) -> Iterator[Violation]:
     for leg in view.legs:
-        yield from _stars(leg, view.wishes) if isinstance(leg, Hotel) else _journey(leg, view.wishes)
+        yield from _stars(leg) if isinstance(leg, Hotel) else _journey(leg, view.wishes)
 
 
-def _stars(hotel: Hotel, wishes: Wishes) -> Iterator[Violation]:
-    fewest, most = wishes.stars
+def _stars(hotel: Hotel) -> Iterator[Violation]:
+    fewest, most = hotel.wished
     if not fewest <= hotel.stars <= most:
         message = f"has {hotel.stars} stars, not {fewest} to {most}"
         yield at(hotel.label, "STARS", message, stars=hotel.stars, fewest=fewest, most=most)

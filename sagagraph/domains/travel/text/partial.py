@@ -42,6 +42,8 @@ class PartialStop(BaseModel):
     """What to tell whoever said it, where it names no city."""
     candidates: tuple[str, ...] = ()
     """Cities of that name, where it names several."""
+    stars: tuple[int, int] | None = None
+    """Of the hotels there alone."""
 
     def lasting(self, nights: int | None) -> Self:
         return self.model_copy(update={"nights": nights})
@@ -84,7 +86,9 @@ class PartialRequest(BaseModel):
         """Return everything known of a complete request, for wishes that are added later."""
         return cls(
             **{name: getattr(request, name) for name in (*_SAME, "budget")},
-            stops=tuple(PartialStop(said=stop.city, city=stop.city, nights=stop.nights) for stop in request.stops),
+            stops=tuple(
+                PartialStop(said=stop.city, city=stop.city, nights=stop.nights, stars=stop.stars) for stop in request.stops
+            ),
             return_to=request.return_to,
             one_way=request.return_to is None,
             first=request.window and request.window.first,
@@ -141,7 +145,7 @@ class PartialRequest(BaseModel):
         first = self.first or self.depart
         fields: dict[str, Any] = {
             **{name: getattr(self, name) for name in (*_SAME, "not_on", "order")},
-            "stops": tuple({"city": stop.city, "nights": stop.nights} for stop in self.stops),
+            "stops": tuple({"city": stop.city, "nights": stop.nights, "stars": stop.stars} for stop in self.stops),
             "return_to": None if self.one_way else self.return_to or self.origin,
             "window": {"first": first, "last": self.last} if first and self.last else None,
             "budget": self.budget if self.budget_each is None else self.budget_each * (self.travellers or 1),
@@ -247,6 +251,6 @@ def _is_answered(doubt: Question, said: set[str]) -> bool:
         return not said.isdisjoint({"first", "last", "depart"})
     if doubt.field in MONEY_FIELDS:
         return not said.isdisjoint(BUDGET_FIELDS if doubt.field == "budget" else (*BUDGET_FIELDS, "currency"))
-    if doubt.field.endswith(".nights"):
-        return not said.isdisjoint(("stops", "total_nights"))
+    if doubt.field.endswith(".nights") or doubt.field.startswith("stars["):
+        return not said.isdisjoint(("stops", "total_nights", "stars"))
     return doubt.field.split("[")[0] in said

@@ -106,6 +106,7 @@ def _sentence(
     read_words(passage, said, "one_way")
     not_understood = read_route(passage, said, known, asked=asked, whole=whole)
     stops = with_changed_nights(said.fields.get("stops", known.stops), changes, said)
+    stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:
         said.fields["stops"] = stops
     not_understood += [" ".join(found.said.split()) for found in passage.find(_NOT_PLANNED)]

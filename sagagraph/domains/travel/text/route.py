@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.text.partial import Question, unknown_city
@@ -37,6 +38,7 @@ _REPLACES: Final = form(
     r"|correction)\b|^\W*no\b"
 )
 _BACK: Final = form(r"\b(?:back|return\w*|home|way back)\b")
+_FOR: Final = form(r" for (?:the )?")
 _WHERE: Final = (Role.BARE, Role.PLACE, Role.NEXT, Role.LISTED, Role.COMMA, Role.VIA)
 
 # -- reading -------------------------------------------------------------------------------------------------------------
@@ -51,6 +53,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     loose = give_nights(visits, stays, passage.text)
+    _for_another(visits, known, passage)
     visits, unread = _without_legs(visits, known, whole)
     passage.take(PLACE)
     passage.take(STAY, lambda found: stays_of(found) != [])
@@ -81,6 +84,15 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         *(f"without {name}" for name in left_out),
         *(stay.said for stay in loose if now and stay.nights not in counts),
     ]
+
+
+def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -> None:
+    """`Brussels for Amsterdam`: one stop for another."""
+    stays = {stop.city for stop in known.stops}
+    for new, old in pairwise(visits):
+        is_swapped = new.city not in stays and old.city in stays and not (new.has_nights or old.has_nights)
+        if is_swapped and new.role is Role.BARE and _FOR.fullmatch(passage.text, new.end, old.start):
+            old.role = Role.REPLACED
 
 
 # -- a route that is known already ---------------------------------------------------------------------------------------
@@ -267,4 +279,9 @@ def _merged(
     gap = next((n for n, stop in enumerate(known) if stop.city is None), None)
     if gap is not None and len(said) == 1:
         return (*known[:gap], said[0].lasting(said[0].nights or known[gap].nights), *known[gap + 1 :])
-    return tuple(stop.lasting(before[stop.city].nights) if stop.nights is None and stop.city in before else stop for stop in said)
+    return tuple(_as_before(stop, before[stop.city]) if stop.city in before else stop for stop in said)
+
+
+def _as_before(stop: PartialStop, before: PartialStop) -> PartialStop:
+    """The nights and stars that were said before hold until others are said."""
+    return stop.model_copy(update={"nights": stop.nights or before.nights, "stars": stop.stars or before.stars})

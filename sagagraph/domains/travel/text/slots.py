@@ -13,13 +13,14 @@ from sagagraph.language.money import Cues, Money
 from sagagraph.language.negation import denial_before
 from sagagraph.language.passage import form
 from sagagraph.language.people import PEOPLE, Company
+from sagagraph.language.places import Place
 from sagagraph.language.quantities import UNITS, Quantity
 
 if TYPE_CHECKING:
     import re
 
     from sagagraph.domains.travel.text.partial import PartialRequest
-    from sagagraph.language.passage import Passage
+    from sagagraph.language.passage import Found, Passage
 
 
 @dataclass
@@ -28,6 +29,8 @@ class Said:
 
     fields: dict[str, Any] = field(default_factory=dict)
     doubts: list[Question] = field(default_factory=list)
+    stars_in: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Stars of the hotels in one city alone."""
 
     def ask(self, about: str, text: str, candidates: tuple[str, ...] = ()) -> None:
         """One question about each field."""
@@ -211,12 +214,18 @@ TRIP_UNITS: Final = {
 FEWEST_STARS: Final = 1
 MOST_STARS: Final = 5
 _STARS: Final = form(r"{stars}(?: hotels?)?")
+_STARS_THERE: Final = form(
+    r"(?:(?:an?|the|some) )?{stars}(?: (?:hotels?|places?|rooms?|ones?))?,? (?P<link>(?:but |just |only )*(?:in|at"
+    r"|for) (?:the )?(?:hotels? in )?)"
+    r"{place}(?P<only> (?:only|alone)\b)?(?!(?:,| and| or|,? then| to) {place:_})"
+)
 _DRAWN: Final = form(r"★{2,}|\*{2,}")
 _LUXURY: Final = form(r"\bluxur(?:y|ious)\b")
 _MODERATE: Final = form(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:range|priced?)\b")
 
 
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
+    passage.take(_STARS_THERE, lambda found: _stars_there(found, said, known))
     ranges = [(len(found.said), len(found.said)) for found in passage.take(_DRAWN)]
     for found in passage.take(_STARS):
         quantity = found.get("stars", Quantity)
@@ -236,6 +245,18 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
         said.ask("stars", "One range of stars holds for all hotels; which one is it?")
     elif ranges and not said.asks("stars") and "stars" not in said.fields:
         said.fields["stars"] = ranges[0]
+
+
+def _stars_there(found: Found, said: Said, known: PartialRequest) -> bool:
+    """Of one city among several; elsewhere, they are stars like any other."""
+    quantity, place = found.get("stars", Quantity), found.get("place", Place)
+    stars = _range_of(quantity) if quantity and not quantity.change else None
+    if stars is None or place is None or place.city is None or denial_before(found):
+        return False
+    if place.city not in [stop.city for stop in known.stops] or (len(known.stops) == 1 and not found["only"]):
+        return False
+    said.stars_in[place.city] = stars
+    return True
 
 
 def _change_stars(quantity: Quantity, words: str, said: Said, known: PartialRequest) -> None:
@@ -282,7 +303,10 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
             rooms.append((known.rooms or -(-before // 2)) + quantity.delta)
         elif quantity and not found["each"]:
             rooms += quantity.counts or [0]
-    companies = [company.count for found in passage.take(_COMPANY) if (company := found.get("company", Company))]
+    found_companies = [company for found in passage.take(_COMPANY) if (company := found.get("company", Company))]
+    companies = [
+        before + company.count if company.is_more and company.count is not None else company.count for company in found_companies
+    ]
     more = [found.get("people", Quantity) or _ONE_MORE for found in passage.take(_MORE_PEOPLE)]
     companies += [None if each.count is None else before + each.delta for each in more]
     counts = list(dict.fromkeys(count for count in companies if count is not None))

@@ -64,6 +64,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.CompleteBody: bodies.complete_body,
     c.RaiseBody: bodies.raise_body,
     c.ProposePlan: plans.propose_plan,
+    c.RecordModel: plans.record_model,
     c.ChoosePlan: plans.choose_plan,
     c.JudgePlan: plans.judge_plan,
     c.DeclareInfeasible: plans.declare_infeasible,
@@ -80,5 +81,6 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.EndAmendment: people.end_amendment,
     c.AmendSaga: people.amend_saga,
     c.Cancel: people.cancel,
+    c.RefuseRequest: people.refuse_request,
     c.Resolve: people.resolve,
 }

@@ -49,6 +49,10 @@ def cancel(saga: Saga, command: c.Cancel, _now: float) -> Events:
             return _refused(command.request, f"the saga is {status_of(saga).value}")
 
 
+def refuse_request(_saga: Saga, command: c.RefuseRequest, _now: float) -> Events:
+    return _refused(command.request, command.reason)
+
+
 def _refused(request: int | None, reason: str) -> Events:
     return () if request is None else (e.RequestRefused(request, reason),)
 

@@ -24,7 +24,15 @@ from sagagraph.workflow.wellformed import check_workflow
 def propose_plan(saga: Saga, command: c.ProposePlan, _now: float) -> Events:
     if not is_ready_for_repair(saga):
         _require(saga, Stage.PLANNING)
-    return (e.PlanProposed(command.plan_hash, command.plan, command.cost, command.alternatives, command.reasons),)
+    plan = command
+    return (
+        e.PlanProposed(plan.plan_hash, plan.plan, plan.cost, plan.alternatives, plan.reasons, plan.proposed_by, plan.reasoning),
+    )
+
+
+def record_model(_saga: Saga, command: c.RecordModel, _now: float) -> Events:
+    """Record what a model cost, whatever has become of the saga meanwhile: the money is spent."""
+    return (command.asked,)
 
 
 def choose_plan(saga: Saga, command: c.ChoosePlan, _now: float) -> Events:
@@ -43,13 +51,22 @@ def choose_plan(saga: Saga, command: c.ChoosePlan, _now: float) -> Events:
     others = tuple(each for each in saga.plan.alternatives if each["plan_hash"] != command.plan_hash)
     (taken,) = chosen[:1]
     alternatives = (_as_alternative(saga, command.shown_title), *others)
-    return (e.PlanProposed(taken["plan_hash"], taken["plan"], taken["cost"], alternatives, tuple(taken["reasons"])),)
+    reasons, by, reasoning = tuple(taken["reasons"]), taken.get("proposed_by", ""), taken.get("reasoning", "")
+    return (e.PlanProposed(taken["plan_hash"], taken["plan"], taken["cost"], alternatives, reasons, by, reasoning),)
 
 
 def _as_alternative(saga: Saga, title: str) -> dict[str, Json]:
     plan = saga.plan
-    reasons = list(plan.reasons)
-    return {"plan": plan.content, "plan_hash": plan.hash, "title": title, "cost": plan.cost, "reasons": reasons, "considered": []}
+    return {
+        "plan": plan.content,
+        "plan_hash": plan.hash,
+        "title": title,
+        "cost": plan.cost,
+        "reasons": list(plan.reasons),
+        "considered": [],
+        "proposed_by": plan.proposed_by,
+        "reasoning": plan.reasoning,
+    }
 
 
 def judge_plan(saga: Saga, command: c.JudgePlan, _now: float) -> Events:

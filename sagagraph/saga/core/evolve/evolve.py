@@ -105,6 +105,7 @@ _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.SameProviderStated: sagas.same_provider_stated,
     e.LeaseTaken: sagas.lease_taken,
     e.PlanProposed: sagas.plan_proposed,
+    e.ModelAsked: sagas.model_asked,
     e.PlanJudged: sagas.plan_judged,
     e.PlanFoundInfeasible: sagas.plan_found_infeasible,
     e.ApprovalAsked: sagas.approval_asked,

@@ -15,7 +15,7 @@ from sagagraph.saga.core.evolve.membership import (
     with_replaced,
 )
 from sagagraph.saga.core.evolve.operations import reconsidered, resolved, taken_over, undone
-from sagagraph.saga.core.state import AcceptedPlan, Amending, Operation, PlanState, Saga, Stage
+from sagagraph.saga.core.state import AcceptedPlan, Amending, ModelUse, Operation, PlanState, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
 
 # -- the saga and its plan -------------------------------------------------------------------------------------------
@@ -60,9 +60,30 @@ def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
         proposals=saga.plan.proposals + 1,
         alternatives=event.alternatives,
         reasons=event.reasons,
+        proposed_by=event.proposed_by,
+        reasoning=event.reasoning,
         approved_by=None,
     )
     return replace(saga, stage=Stage.PLANNING, plan=plan)
+
+
+def model_asked(saga: Saga, event: e.ModelAsked, _at: float) -> Saga:
+    rounds = saga.plan.model_rounds + (event.role == "planner")
+    return replace(saga, plan=replace(saga.plan, model_rounds=rounds), models=_with_use(saga.models, event))
+
+
+def _with_use(models: tuple[ModelUse, ...], asked: e.ModelAsked) -> tuple[ModelUse, ...]:
+    before = next((each for each in models if (each.role, each.model) == (asked.role, asked.model)), None)
+    use = before or ModelUse(asked.role, asked.model)
+    more = replace(
+        use,
+        questions=use.questions + 1,
+        tokens_in=use.tokens_in + asked.tokens_in,
+        tokens_out=use.tokens_out + asked.tokens_out,
+        seconds=use.seconds + asked.seconds,
+        cost_usd=None if use.cost_usd is None or asked.cost_usd is None else use.cost_usd + asked.cost_usd,
+    )
+    return (*models, more) if before is None else tuple(more if each is before else each for each in models)
 
 
 def plan_judged(saga: Saga, event: e.PlanJudged, _at: float) -> Saga:
@@ -240,6 +261,8 @@ def saga_amended(saga: Saga, event: e.SagaAmended, at: float) -> Saga:
         cost=event.cost,
         accepted=accepted,
         reasons=event.reasons,
+        proposed_by="",
+        reasoning="",
         alternatives=(),
         infeasible=(),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sagagraph.saga.core.decide.providers import ProviderHere
 from sagagraph.saga.core.next_steps import status_of
-from sagagraph.saga.core.state import Operation, Saga, Stage, operation_key
+from sagagraph.saga.core.state import ModelUse, Operation, PlanState, Saga, Stage, operation_key
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.workflow.operation import resolve
 from sagagraph.workflow.values import Json
@@ -65,6 +65,8 @@ class SagaView:
     """All sagas that were ever begun to change it."""
     redacted: tuple[str, ...] = ()
     """Names under which its payloads were made unreadable."""
+    models: tuple[ModelUse, ...] = ()
+    """What models were asked for it, and what that cost, by who asked."""
     provider: ProviderHere | None = None
     """The provider that it works with, and its last known address; None where its domain names none."""
     unverified: tuple[str, ...] = ()
@@ -87,9 +89,17 @@ def view_of(saga: Saga, account: Account | None = None) -> SagaView:
         amendment=saga.amending.saga if saga.amending else None,
         amendments=saga.amendments,
         redacted=saga.redacted,
+        models=saga.models,
         provider=ProviderHere(saga.provider, saga.provider_url) if saga.provider else None,
         unverified=saga.unverified,
     )
+
+
+def reasons_of(plan: PlanState) -> tuple[str, ...]:
+    """Return why the plan is as it is; a model that proposed it is named, with its own reasoning."""
+    if plan.proposed_by in ("", "solver"):
+        return plan.reasons
+    return (*plan.reasons, f"proposed by {plan.proposed_by}{plan.reasoning and f': {plan.reasoning}'}")
 
 
 def _reason(saga: Saga) -> str:

@@ -73,9 +73,12 @@ def _about_plan(event: e.Event, told: _Telling) -> Decision | None:
     match event:
         case e.PlanProposed():
             alternatives = event.alternatives
-            return told.decided(
-                "plan", event.plan_hash, "proposed", PLANNER, *event.reasons, alternatives=alternatives, cost=event.cost
-            )
+            reasons = (*event.reasons, *([f"the model's reasoning: {event.reasoning}"] if event.reasoning else ()))
+            by = event.proposed_by or PLANNER
+            return told.decided("plan", event.plan_hash, "proposed", by, *reasons, alternatives=alternatives, cost=event.cost)
+        case e.ModelAsked():
+            spent = f"{event.tokens_in} tokens in, {event.tokens_out} out, {event.seconds:.3f} s"
+            return told.decided("model", event.role, "asked", event.model, event.outcome, spent, cost=event.cost_usd)
         case e.PlanFoundInfeasible():
             return told.decided("plan", plan, "found infeasible", PLANNER, *event.reasons)
         case e.PlanApproved():

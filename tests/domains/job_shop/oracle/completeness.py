@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sagagraph.domains.job_shop.rules.case import Case
 from sagagraph.validators.verdict import Violation
+from tests.domains.job_shop.oracle.case import Case
 
 
 def check_readable(case: Case) -> Iterator[Violation]:

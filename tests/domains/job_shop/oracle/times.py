@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from sagagraph.domains.job_shop.rules.case import Case, Row, rows_of
 from sagagraph.validators.verdict import Violation
+from tests.domains.job_shop.oracle.case import Case, Row, rows_of
 
 
 def check_order(case: Case) -> Iterator[Violation]:

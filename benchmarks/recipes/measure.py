@@ -1,0 +1,82 @@
+"""Plans one pair in both settings and has it judged by Recipe2Plan's own evaluator, beside its reference and poorer planners."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+from benchmarks.recipes.heuristic import heuristic
+from benchmarks.recipes.official import judged, references
+from sagagraph.domains.recipes.parsing import parse_meal
+from sagagraph.domains.recipes.plan import Row
+from sagagraph.domains.recipes.planning.model import shortest
+from sagagraph.domains.recipes.planning.planner import plan_meal
+from sagagraph.domains.recipes.planning.situation import Situation
+from sagagraph.domains.recipes.request import Meal
+from sagagraph.domains.recipes.rules.validator import validate_plan
+from sagagraph.planning.budget import Budget
+
+Case = dict[str, Any]
+
+
+def measured(name: str, pair: Any, seconds: float, *, without: bool) -> Case:
+    meal = parse_meal(pair)
+    meal = meal.without_time_constraints() if without else meal
+    began, found = perf_counter(), [0.0]
+
+    def on_plan() -> None:
+        found.append(perf_counter() - began)
+
+    planned = plan_meal(Situation(meal), Budget.of(seconds), on_plan)
+    took = perf_counter() - began
+    reference = references()[name]["plan_wo_restriction" if without else "plan_w_restriction"]
+    rows = [list(row) for row in planned.plan or ()]
+    return {
+        "pair": name,
+        "without": without,
+        "makespan": planned.makespan,
+        "bound": planned.lower_bound,
+        "first_s": round(found[1], 4),
+        "seconds": round(took, 4),
+        "pieces": len(rows) - len(meal.steps),
+        **{arm: _judged(pair, meal, each, planned.makespan, without=without) for arm, each in _arms(meal, reference).items()},
+        "ours": _judged(pair, meal, rows, planned.makespan, without=without),
+    }
+
+
+def _arms(meal: Meal, reference: Sequence[Sequence[Any]] | None) -> dict[str, Sequence[Sequence[Any]] | None]:
+    situation = Situation(meal)
+    unsplit = shortest(situation, situation.grids[0], situation.latest, Budget.of(20), splits=False).plan
+    serial = _one_after_the_other(meal)
+    greedy = heuristic(meal, looks_back=False)
+    algorithm = heuristic(meal)
+    return {"reference": reference, "unsplit": unsplit, "one_by_one": serial, "greedy": greedy, "heuristic": algorithm}
+
+
+def _one_after_the_other(meal: Meal) -> list[Row] | None:
+    """Feasibility first: the best plan of one recipe, and then of the next."""
+    rows: list[Row] = []
+    for name, steps in meal.recipes.items():
+        begin = max((row.end for row in rows), default=0)
+        alone = plan_meal(Situation(Meal({name: steps})), Budget.of(20)).plan
+        if alone is None:
+            return None
+        rows += [row._replace(start=begin + row.start) for row in alone]
+    return rows
+
+
+def _judged(pair: Any, meal: Meal, rows: Sequence[Sequence[Any]] | None, least: int, *, without: bool) -> Case:
+    """Success, progress and R-efficiency as the official evaluator has them; and how far above the optimum."""
+    if not rows:
+        return {"success": False, "progress": 0.0, "speed": 0.0, "gap": None, "agrees": True}
+    theirs = judged(pair, rows, without=without)
+    ours = validate_plan(meal, [list(row) for row in rows]).is_valid
+    gap = max(start + takes for _step, _recipe, takes, start in rows) / least - 1 if theirs.is_accepted else None
+    return {
+        "success": theirs.is_accepted,
+        "progress": theirs.progress,
+        "speed": theirs.speed,
+        "gap": gap,
+        "agrees": ours is theirs.is_accepted,
+    }

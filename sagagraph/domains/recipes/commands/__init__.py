@@ -1,0 +1,1 @@
+"""Commands: what recipes add to the command line."""

@@ -1,0 +1,1 @@
+"""Planning: when each step is worked at, so that the meal is complete as early as possible."""

@@ -1,0 +1,83 @@
+"""Lower bound of every plan: the longest chain of steps, and the work of the cooks and of each object if all could be split.
+
+(Jackson's preemptive schedule: Carlier, "The one-machine sequencing problem", EJOR 1982.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from heapq import heappop, heappush
+from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sagagraph.domains.recipes.request import Meal, Step, StepKey
+
+
+def heads(meal: Meal) -> Mapping[StepKey, int]:
+    """When each step could start if cooks and objects were always free."""
+    found: dict[StepKey, int] = {}
+    for step in in_order(meal):
+        found[step.key] = max((found[before.key] + before.duration for before in meal.before(step)), default=0)
+    return found
+
+
+def tails(meal: Meal) -> Mapping[StepKey, int]:
+    """How long the meal goes on after each step, at least."""
+    found = dict.fromkeys(meal.steps, 0)
+    for step in reversed(in_order(meal)):
+        for before in meal.before(step):
+            found[before.key] = max(found[before.key], found[step.key] + step.duration)
+    return found
+
+
+def in_order(meal: Meal) -> list[Step]:
+    """All steps, each behind those that it comes after."""
+    done: dict[StepKey, Step] = {}
+    left = list(meal.steps.values())
+    while left:
+        ready = [step for step in left if all((step.recipe, number) in done for number in step.after)]
+        done |= {step.key: step for step in ready}
+        left = [step for step in left if step.key not in done]
+    return list(done.values())
+
+
+def makespan_bound(meal: Meal) -> int:
+    begin, go_on = heads(meal), tails(meal)
+    steps = meal.steps.values()
+    chain = max(begin[step.key] + step.duration + go_on[step.key] for step in steps)
+    works = [[step for step in steps if name in step.uses and not _may_coincide(step, name)] for name in _objects(meal)]
+    if meal.cooks == 1:
+        works.append([step for step in steps if not step.is_autonomous])
+    split = (_interrupted((begin[step.key], step.duration, go_on[step.key]) for step in work) for work in works)
+    shared = -(-sum(step.duration for step in steps if not step.is_autonomous) // meal.cooks)
+    return max(chain, shared, *split)
+
+
+def _objects(meal: Meal) -> set[str]:
+    return {name for step in meal.steps.values() for name in step.uses}
+
+
+def _may_coincide(step: Step, name: str) -> bool:
+    return bool(step.uses[name].update)
+
+
+def _interrupted(tasks: Iterable[tuple[int, int, int]]) -> int:
+    """Return the least makespan of (head, duration, tail) one at a time if all may be split: the longest tail goes first."""
+    coming = sorted(tasks, reverse=True)
+    waiting: list[tuple[int, int]] = []
+    now = latest = 0
+    while coming or waiting:
+        if not waiting:
+            now = max(now, coming[-1][0])
+        while coming and coming[-1][0] <= now:
+            _head, duration, tail = coming.pop()
+            heappush(waiting, (-tail, duration))
+        tail, left = heappop(waiting)
+        worked = int(min(left, (coming[-1][0] if coming else inf) - now))
+        now += worked
+        if worked < left:
+            heappush(waiting, (tail, left - worked))
+        else:
+            latest = max(latest, now - tail)
+    return latest

@@ -1,0 +1,159 @@
+"""Answers of the reservation service, held to the plan (SagaLLM section 3.2.3: execute, validate, then go on or undo).
+
+A booking confirms what was planned, at its price and terms; a payment is the amount asked for; what is sent is this plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, convert
+from msgspec.structs import asdict
+
+from sagagraph.domains.travel.rules.offered import Journey, Stay
+from sagagraph.validators.verdict import Verdict, Violation
+
+if TYPE_CHECKING:
+    from sagagraph.context.slice import ContextSlice
+
+_CODES: Final = {
+    "OTHER_DATES": (
+        "departs",
+        "arrives",
+        "duration_minutes",
+        "check_in",
+        "check_out",
+        "nights",
+        "check_in_from",
+        "check_out_until",
+    ),
+    "OTHER_PLACE": ("origin", "destination", "origin_city", "destination_city", "city"),
+    "OTHER_NAME": ("offer_id", "kind", "carrier", "number", "name"),
+    "OTHER_CLASS": ("stars", "stops", "via"),
+    "OTHER_PARTY": ("rooms",),
+}
+
+
+class Terms(Struct, frozen=True):
+    """What it costs to cancel."""
+
+    free_until: datetime | None
+    fee: Decimal
+
+
+class Planned(Struct, frozen=True):
+    """What a booking asks for. `offer` None: an earlier release did not say what it expects, beside the price."""
+
+    price: Decimal
+    offer: dict[str, Any] | None = None
+
+
+class Confirmed(Struct, frozen=True):
+    price: Decimal
+    currency: str
+    cancellation: Terms
+    offer: dict[str, Any] | None = None
+
+
+class Asked(Struct, frozen=True):
+    amount: Decimal
+    currency: str
+
+
+class Sent(Struct, frozen=True):
+    """A plan by its hash, and the reservations that its legs have."""
+
+    plan: str
+    reservations: dict[str, str]
+
+
+@dataclass(slots=True)
+class AnswerValidator:
+    """`inputs`: which of the operation's inputs it is shown."""
+
+    name: str
+    inputs: tuple[str, ...]
+    check: Callable[[Any, Mapping[str, Any]], Iterable[Violation]]
+    """From an answer, and what was asked for."""
+    version: int = 1
+
+    def validate(self, artifact: Any, context: ContextSlice) -> Verdict:
+        return Verdict.of(self.check(artifact, context.facts["inputs"]))
+
+
+def check_booking(answer: Any, inputs: Mapping[str, Any]) -> Iterator[Violation]:
+    said, planned = convert(answer, Confirmed, strict=False), convert(inputs, Planned, strict=False)
+    if said.price != planned.price:
+        yield _other("OTHER_PRICE", "price", planned.price, said.price)
+    if planned.offer is None or said.offer is None:
+        return
+    before, now = _described(planned.offer), _described(said.offer)
+    for code, names in _CODES.items():
+        for name in names:
+            if before.get(name) != now.get(name):
+                yield _other(code, name, before.get(name), now.get(name))
+    if said.currency != before["currency"]:
+        yield _other("OTHER_CURRENCY", "currency", before["currency"], said.currency)
+    yield from _dearer(convert(planned.offer["cancellation"], Terms, strict=False), said.cancellation)
+
+
+def _described(offer: dict[str, Any]) -> dict[str, object]:
+    return asdict(convert(offer, Stay if offer["kind"] == "hotel" else Journey, strict=False))
+
+
+def _dearer(planned: Terms, said: Terms) -> Iterator[Violation]:
+    """Check that cancelling has not become dearer, or free for a shorter time. Better terms are no fault."""
+    if said.fee > planned.fee:
+        yield _other("OTHER_TERMS", "fee for cancelling", planned.fee, said.fee)
+    if planned.free_until is not None and (said.free_until is None or said.free_until < planned.free_until):
+        yield _other("OTHER_TERMS", "free cancellation until", planned.free_until, said.free_until)
+
+
+def check_payment(answer: Any, inputs: Mapping[str, Any]) -> Iterator[Violation]:
+    said, asked = convert(answer, Asked, strict=False), convert(inputs, Asked, strict=False)
+    if said.amount != asked.amount:
+        yield _other("OTHER_AMOUNT", "amount", asked.amount, said.amount)
+    if said.currency != asked.currency:
+        yield _other("OTHER_CURRENCY", "currency", asked.currency, said.currency)
+
+
+def check_sent(answer: Any, inputs: Mapping[str, Any]) -> Iterator[Violation]:
+    """Check what was found in the documents after they were written. An earlier release did not look."""
+    if not answer.get("plan") or not inputs.get("plan"):
+        return
+    said, asked = convert(answer, Sent), convert(inputs, Sent)
+    if said.plan != asked.plan:
+        yield _other("OTHER_PLAN", "plan", asked.plan, said.plan)
+    if said.reservations != asked.reservations:
+        yield _other("OTHER_PLAN", "reservations", asked.reservations, said.reservations)
+
+
+def check_cancelled(fee: Decimal, currency: str, most: Decimal, planned_currency: str) -> Iterator[Violation]:
+    """Check that a cancellation has cost no more than was agreed."""
+    if fee > most:
+        yield _other("OTHER_FEE", "fee for cancelling", most, fee)
+    if currency != planned_currency:
+        yield _other("OTHER_CURRENCY", "currency", planned_currency, currency)
+
+
+def check_refunded(amount: Decimal, currency: str, captured: Decimal, captured_currency: str) -> Iterator[Violation]:
+    """Check that everything that was captured is refunded."""
+    if amount != captured:
+        yield _other("PARTIAL_REFUND", "refund", captured, amount)
+    if currency != captured_currency:
+        yield _other("OTHER_CURRENCY", "currency", captured_currency, currency)
+
+
+def _other(code: str, what: str, planned: object, confirmed: object) -> Violation:
+    evidence: dict[str, Any] = {"field": what, "planned": str(planned), "confirmed": str(confirmed)}
+    message = f"the {what.replace('_', ' ')} is {confirmed} in the answer, and {planned} in the plan"
+    return Violation(code=code, message=message, evidence=evidence)
+
+
+BOOKING = AnswerValidator("booking as planned", ("price", "offer"), check_booking)
+PAYMENT = AnswerValidator("payment as asked for", ("amount", "currency"), check_payment)
+SENT = AnswerValidator("documents of this plan", ("plan", "reservations"), check_sent)

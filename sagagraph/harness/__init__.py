@@ -1,0 +1,1 @@
+"""Harnesses: rules over numbers as an asset, judged exactly; proofs where no artifact can satisfy them (CAAF)."""

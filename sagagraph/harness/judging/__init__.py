@@ -1,0 +1,1 @@
+"""Judging: artifacts against rules, in exact numbers; it only detects."""

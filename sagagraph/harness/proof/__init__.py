@@ -1,0 +1,1 @@
+"""Proof: whether any artifact can satisfy the rules; certificates, conflicts, relaxations."""

@@ -1,0 +1,156 @@
+"""Conflicts: all minimal sets of rules that no artifact passes at once, domains taken as given (MARCO: Liffiton et al. 2016).
+
+A map of what is known, kept by Z3, names sets that are neither part of a satisfiable one nor hold a conflict. A satisfiable
+one is grown, a conflict is shrunk rule by rule. Points and certificates answer most questions without another search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sagagraph.harness.judging.check import RuleVerdict, check
+from sagagraph.harness.proof.search import Budget, Found, Search
+from sagagraph.harness.proof.system import Point, System
+
+MOST_CONFLICTS: Final = 100
+MOST_SEEDS: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """`rules` cannot hold together. `witnesses`: for each of them a point that satisfies all the others; `minimal`: all are
+    there.
+    """
+
+    rules: tuple[str, ...]
+    found: Found
+    witnesses: Mapping[str, Point]
+
+    @property
+    def minimal(self) -> bool:
+        return len(self.witnesses) == len(self.rules)
+
+
+@dataclass(slots=True)
+class Oracle:
+    """Decides sets of rules and remembers what it found out."""
+
+    system: System
+    boxes: int
+    expired: Callable[[], bool] = lambda: False
+    passed: list[tuple[frozenset[str], Point]] = field(default_factory=list)
+    refuted: list[tuple[frozenset[str], Found]] = field(default_factory=list)
+    unknown: set[frozenset[str]] = field(default_factory=set)
+
+    def decide(self, rules: frozenset[str]) -> Found:
+        for known, point in self.passed:
+            if rules <= known:
+                return Found(witness=point)
+        for core, found in self.refuted:
+            if core <= rules:
+                return found
+        if rules in self.unknown:
+            return Found()
+        found = Search(self.system.only(rules), Budget(self.boxes, self.expired)).run()
+        if found.witness is not None:
+            self.passed.append((self.passing(found.witness) | rules, found.witness))
+        elif found.tree is not None:
+            self.refuted.append((found.used_rules, found))
+        else:
+            self.unknown.add(rules)
+        return found
+
+    def passing(self, point: Point) -> frozenset[str]:
+        checked = check(self.system.harness, point)
+        return frozenset(each.rule for each in checked.rules if each.verdict is RuleVerdict.PASS) & self.system.rules.keys()
+
+
+def conflicts_of(oracle: Oracle) -> tuple[list[Conflict], bool]:
+    """Return all minimal conflicts, the smallest first, and whether these are all of them."""
+    rules = list(oracle.system.rules)
+    known = _Map(rules)
+    found: list[Conflict] = []
+    complete = True
+    for _ in range(MOST_SEEDS):
+        seed = known.unexplored()
+        if seed is None:
+            break
+        if oracle.expired() or len(found) >= MOST_CONFLICTS:
+            complete = False
+            break
+        answer = oracle.decide(seed)
+        if answer.tree is not None:
+            conflict = _shrink(oracle, answer.used_rules)
+            found.append(conflict)
+            known.block_above(frozenset(conflict.rules))
+        else:
+            complete &= answer.witness is not None
+            known.block_below(_grow(oracle, seed) if answer.witness is not None else seed)
+    else:
+        complete = False
+    order = {rule: number for number, rule in enumerate(rules)}
+    return sorted(found, key=lambda each: (len(each.rules), [order[rule] for rule in each.rules])), complete
+
+
+def _shrink(oracle: Oracle, core: frozenset[str]) -> Conflict:
+    """Leave out what is not needed. What is undecided without a rule keeps it, and the conflict is not called minimal."""
+    order = [each for each in oracle.system.rules if each in core]
+    needed: dict[str, Point | None] = {}
+    current = frozenset(order)
+    for rule in order:
+        if rule not in current:
+            continue
+        answer = oracle.decide(current - {rule})
+        if answer.tree is not None:
+            current = (answer.used_rules & current) or current - {rule}
+        else:
+            needed[rule] = answer.witness
+    rules = tuple(each for each in order if each in current)
+    witnesses = {
+        each: point for each in rules if (point := needed.get(each) or oracle.decide(current - {each}).witness) is not None
+    }
+    return Conflict(rules, oracle.decide(current), witnesses)
+
+
+def _grow(oracle: Oracle, seed: frozenset[str]) -> frozenset[str]:
+    """Add rules as long as a point satisfies all of them. What one point passes comes along."""
+    current = next((known for known, _ in oracle.passed if seed <= known), seed)
+    for rule in oracle.system.rules:
+        if rule not in current and not any(core <= current | {rule} for core, _ in oracle.refuted):
+            with_it = current | {rule}
+            if oracle.decide(with_it).witness is not None:
+                current = next(known for known, _ in oracle.passed if current | {rule} <= known)
+    return current
+
+
+class _Map:
+    """Sets of rules about which nothing is known yet."""
+
+    def __init__(self, rules: list[str]) -> None:
+        import z3
+
+        self._z3: Any = z3
+        self._rules = {rule: z3.Bool(f"r{number}") for number, rule in enumerate(rules)}
+        self._solver = z3.Solver()
+
+    def unexplored(self) -> frozenset[str] | None:
+        """Return a set that no other unexplored one contains, or None."""
+        if self._solver.check() != self._z3.sat:
+            return None
+        chosen = self._chosen()
+        for rule, name in self._rules.items():
+            if rule not in chosen and self._solver.check([*(self._rules[each] for each in chosen), name]) == self._z3.sat:
+                chosen = self._chosen() | {rule}
+        return frozenset(chosen)
+
+    def _chosen(self) -> set[str]:
+        model = self._solver.model()
+        return {rule for rule, name in self._rules.items() if self._z3.is_true(model.eval(name))}
+
+    def block_above(self, rules: frozenset[str]) -> None:
+        self._solver.add(self._z3.Or([self._z3.Not(self._rules[each]) for each in rules]))
+
+    def block_below(self, rules: frozenset[str]) -> None:
+        self._solver.add(self._z3.Or([name for rule, name in self._rules.items() if rule not in rules]))

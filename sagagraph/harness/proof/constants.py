@@ -1,0 +1,59 @@
+"""Constant rules: those that every artifact within the domains passes, or none. They are refused when a harness is loaded.
+
+A rule over negotiable parameters alone is none: a person may move it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from sagagraph.errors import InvalidInputError
+from sagagraph.harness.language.tree import Call, Node
+from sagagraph.harness.proof.search import Budget, Search, truth
+from sagagraph.harness.proof.system import System, UndefinedDomainError, UnsupportedRuleError, system_of
+from sagagraph.harness.registry.harness import Harness, Rule
+from sagagraph.harness.registry.loading import load_harness
+
+_BOXES: Final = 40
+
+
+def load_checked(path: Path) -> Harness:
+    """Read a file and refuse constant rules. Raises `InvalidInputError`."""
+    harness = load_harness(path)
+    for rule in harness.rules:
+        said = constancy(harness, rule)
+        if said:
+            raise InvalidInputError(
+                f"`{rule.assertion[:80]}` is {said} over the stated domains", field=f"rules.{rule.id}.assertion"
+            )
+    return harness
+
+
+def constancy(harness: Harness, rule: Rule) -> str:
+    """Return "always true" or "always false" where that is proven quickly; else nothing."""
+    fields = harness.fields_of(rule)
+    if any(harness.variables[name].is_negotiable for name in fields if name in harness.variables):
+        return ""
+    try:
+        system = system_of(harness.with_rules((rule,)))
+        opposite = system_of(harness.with_rules((_negated(rule),)))
+    except (UndefinedDomainError, UnsupportedRuleError):
+        return ""
+    if _is_empty(system):
+        return "always false"
+    return "always true" if _is_true(system) and _is_empty(opposite) else ""
+
+
+def _is_true(system: System) -> bool:
+    """A rule that has no value somewhere is not always true, though its opposite is never true either."""
+    return all(truth(formula, system.root.floats, system.root) is not False for formula in system.rules.values())
+
+
+def _is_empty(system: System) -> bool:
+    return Search(system, Budget(_BOXES)).run().tree is not None
+
+
+def _negated(rule: Rule) -> Rule:
+    tree: Node = Call("not", (rule.tree,))
+    return Rule(rule.id, rule.assertion, tree)

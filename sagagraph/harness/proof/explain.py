@@ -1,0 +1,146 @@
+"""Explanations: whether any artifact passes all rules; if none does, which rules clash, by how much, and the proof of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from flint import fmpq
+
+from sagagraph.harness.judging.check import shown
+from sagagraph.harness.proof.certificate import accepted, certificate_of
+from sagagraph.harness.proof.conflicts import Conflict, Oracle, conflicts_of
+from sagagraph.harness.proof.relaxations import Relaxation, limits, negotiable, relaxation
+from sagagraph.harness.proof.search import Budget, Search
+from sagagraph.harness.proof.system import Point, UndefinedDomainError, UnsupportedRuleError, system_of
+from sagagraph.harness.registry.harness import Harness
+
+BOXES: Final = 4000
+"""Of one search. What that leaves open is undecided."""
+
+
+class Status(StrEnum):
+    SATISFIABLE = "satisfiable"
+    PARADOX = "paradox"
+    """Proven: the certificate was replayed."""
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`complete`: these are all minimal conflicts. `gaps`: what each limit in a conflict would have to be alone, None where
+    none helps.
+    """
+
+    status: Status
+    witness: Point | None = None
+    conflicts: tuple[Conflict, ...] = ()
+    relaxations: tuple[Relaxation, ...] = ()
+    gaps: Mapping[tuple[str, str], Relaxation | None] | None = None
+    certificates: tuple[Mapping[str, Any], ...] = ()
+    complete: bool = True
+    reason: str = ""
+    missing: tuple[str, ...] = ()
+
+
+def explain(
+    harness: Harness, *, expired: Callable[[], bool] = lambda: False, boxes: int = BOXES, relax: bool = True
+) -> Explanation:
+    """Decide the rules of a harness over its domains. `expired`: asked before each box whether time is over."""
+    try:
+        system = system_of(harness)
+    except UndefinedDomainError as exc:
+        return Explanation(Status.UNDECIDED, reason=str(exc), missing=exc.names)
+    except UnsupportedRuleError as exc:
+        return Explanation(Status.UNDECIDED, reason=str(exc))
+    oracle = Oracle(system, boxes, expired)
+    found = Search(system, Budget(boxes, expired)).run()
+    if found.witness is not None:
+        return Explanation(Status.SATISFIABLE, witness=found.witness)
+    if found.tree is None:
+        return Explanation(Status.UNDECIDED, reason=f"{boxes} boxes, or the time, were not enough")
+    oracle.refuted.append((found.used_rules, found))
+    return _paradox(harness, oracle, relax=relax)
+
+
+def _paradox(harness: Harness, oracle: Oracle, *, relax: bool) -> Explanation:
+    conflicts, complete = conflicts_of(oracle)
+    certificates = tuple(certificate_of(harness, oracle.system.only(each.rules), each.found) for each in conflicts)
+    for certificate in certificates:
+        replayed = accepted(harness, certificate)
+        if not replayed.accepted:
+            return Explanation(Status.UNDECIDED, reason=f"the proof was not accepted by the checker: {replayed.reason}")
+    involved = frozenset(rule for each in conflicts for rule in each.rules)
+    known: dict[tuple[str, str], Relaxation | None] = {}
+    for kind, name in dict.fromkeys((*negotiable(harness, involved), *limits(harness, involved))) if relax else ():
+        if not oracle.expired():
+            known[kind, name] = relaxation(harness, kind, name, oracle.boxes // 2, oracle.expired)
+    rows = tuple(each for key in dict.fromkeys(negotiable(harness, involved)) if (each := known.get(key)) is not None)
+    return Explanation(
+        Status.PARADOX, conflicts=tuple(conflicts), relaxations=rows, gaps=known, certificates=certificates, complete=complete
+    )
+
+
+def explanation_json(harness: Harness, explanation: Explanation) -> dict[str, Any]:
+    """Return it for JSON, in the form of docs/formats.md."""
+    return {
+        "status": explanation.status.value,
+        "witness": None if explanation.witness is None else point_json(explanation.witness),
+        "conflicts": [list(each.rules) for each in explanation.conflicts],
+        "relaxations": [_row(each) for each in explanation.relaxations],
+        "reason": explanation.reason,
+        "missing_domains": list(explanation.missing),
+        "complete": explanation.complete,
+        "gaps": [_gap(kind, name, each) for (kind, name), each in (explanation.gaps or {}).items()],
+        "necessity": [
+            {
+                "rules": list(each.rules),
+                "minimal": each.minimal,
+                "witnesses": {rule: point_json(p) for rule, p in each.witnesses.items()},
+            }
+            for each in explanation.conflicts
+        ],
+        "certificates": [dict(each) for each in explanation.certificates],
+        "harness": harness.id,
+        "version": harness.version,
+        "harness_hash": harness.hash,
+    }
+
+
+def point_json(point: Point) -> dict[str, Any]:
+    return {name: number_json(value) if isinstance(value, fmpq) and not isinstance(value, bool) else shown(value)
+            for name, value in sorted(point.items())}  # fmt: skip
+
+
+def number_json(value: fmpq) -> Any:
+    """Return a number that JSON writes exactly; a fraction that no decimal is equal to, as text."""
+    if value.q == 1:
+        return int(value.p)
+    found = int(value.p) / int(value.q)
+    return found if _is_exact(found, value) else f"{value.p}/{value.q}"
+
+
+def _is_exact(found: float, value: fmpq) -> bool:
+    from sagagraph.harness.language.parser import rational
+
+    return rational(repr(found)) == value
+
+
+def _row(each: Relaxation) -> dict[str, Any]:
+    return {
+        each.kind: each.name,
+        "from": shown(each.before),
+        "to": shown(each.to),
+        "least": shown(each.least),
+        "strict": each.strict,
+        "proven": each.proven,
+        "witness": point_json(each.witness),
+    }
+
+
+def _gap(kind: str, name: str, each: Relaxation | None) -> dict[str, Any]:
+    if each is None:
+        return {kind: name, "to": None, "gap": None, "reason": "alone it does not help"}
+    return {kind: name, "from": shown(each.before), "to": shown(each.to), "gap": shown(each.to - each.before)}

@@ -1,0 +1,56 @@
+"""Rounding: points near a point, with few digits or on the variables' steps, to be tried before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from flint import fmpq
+
+from sagagraph.harness.proof.system import Box, Span, System
+
+_DIGITS = (2, 3, 4, 6, 9, 13)
+
+
+def rounded_points(numbers: Mapping[str, fmpq], box: Box, system: System) -> Iterator[Mapping[str, fmpq]]:
+    """Yield it on its steps first, then with more and more digits, then as it is."""
+    seen: set[tuple[fmpq, ...]] = set()
+    for digits in (0, *_DIGITS, 99):
+        point = {name: _rounded(name, value, digits, box, system) for name, value in numbers.items()}
+        key = tuple(point.values())
+        if key not in seen:
+            seen.add(key)
+            yield point
+
+
+def _rounded(name: str, value: fmpq, digits: int, box: Box, system: System) -> fmpq:
+    if name in box.choices:
+        listed = [each for each in box.choices[name] if isinstance(each, fmpq)]
+        return min(listed, key=lambda each: abs(each - value)) if listed else value
+    if name in system.integers:
+        return fmpq((value + fmpq(1, 2)).floor())
+    step = system.harness.variables[name].step
+    if digits == 0 and step is None:
+        digits = 2
+    if digits == 99:
+        return value
+    found = fmpq((value / step + fmpq(1, 2)).floor()) * step if digits == 0 and step is not None else significant(value, digits)
+    return _inside(found, system.root.spans[name])
+
+
+def _inside(value: fmpq, span: Span) -> fmpq:
+    low, high = span
+    if low is not None and value < low:
+        return low
+    return high if high is not None and value > high else value
+
+
+def significant(value: fmpq, digits: int, *, upwards: bool | None = None) -> fmpq:
+    """Return it with so many decimal digits; `upwards` or downwards, or to the nearest."""
+    if value == 0:
+        return value
+    size = abs(value)
+    power = len(str(int(size.p))) - len(str(int(size.q)))
+    scale = fmpq(10) ** (digits - power)
+    scaled = value * scale
+    nearest = (scaled + fmpq(1, 2)).floor()
+    return fmpq(nearest if upwards is None else scaled.ceil() if upwards else scaled.floor()) / scale

@@ -1,0 +1,154 @@
+"""Terms over boxes: bounds of a term from bounds of its variables, and back (hull consistency, HC4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Final
+
+from sagagraph.harness.language.core import Const, Function, Power, Product, Sum, Term, Var
+from sagagraph.harness.proof import intervals as i
+from sagagraph.harness.proof.intervals import Interval
+
+Bounds = dict[str, Interval]
+_MOST_CONSTANTS: Final = 50_000
+FORWARD: Final = {"exp": i.exp, "log": i.log, "sqrt": i.sqrt}
+
+
+def bounds_of(term: Term, box: Mapping[str, Interval]) -> Interval:
+    """Return bounds of all values that the term has in the box; EMPTY where it has none."""
+    match term:
+        case Const():
+            return _constant(term)
+        case Var(name):
+            return box[name]
+        case Sum(terms):
+            found = bounds_of(terms[0], box)
+            for each in terms[1:]:
+                found = i.add(found, bounds_of(each, box))
+            return found
+        case Product(factors):
+            found = bounds_of(factors[0], box)
+            for each in factors[1:]:
+                found = i.multiply(found, bounds_of(each, box))
+            return found
+        case Power(base, exponent):
+            return i.power(bounds_of(base, box), exponent)
+        case Function(name, argument):
+            return FORWARD[name](bounds_of(argument, box))
+
+
+_constants: dict[int, tuple[Const, Interval]] = {}
+
+
+def _constant(term: Const) -> Interval:
+    """Bounds of a constant, kept by its identity: rationals hash slowly."""
+    known = _constants.get(id(term))
+    if known is None or known[0] is not term:
+        if len(_constants) > _MOST_CONSTANTS:
+            _constants.clear()
+        known = _constants[id(term)] = (term, i.of_rational(term.value))
+    return known[1]
+
+
+class Hull:
+    """Narrows a box to what an inequality leaves of it. Its results are proposals: whoever cuts something off proves that
+    anew.
+    """
+
+    def __init__(self, box: Bounds) -> None:
+        self.box = box
+        self.is_empty = False
+
+    def require(self, term: Term, wanted: Interval) -> None:
+        """Narrow the box to where the term can be within `wanted`."""
+        match term:
+            case Const():
+                found = i.intersect(_constant(term), wanted)
+                self.is_empty |= found[0] > found[1]
+            case Var(name):
+                found = i.intersect(self.box[name], wanted)
+                self.is_empty |= found[0] > found[1]
+                if not self.is_empty:
+                    self.box[name] = found
+            case Sum(terms):
+                self._sum(terms, wanted)
+            case Product(factors):
+                self._product(factors, wanted)
+            case Power(base, exponent):
+                self._power(base, exponent, wanted)
+            case Function(name, argument):
+                self._function(name, argument, wanted)
+
+    def _sum(self, terms: tuple[Term, ...], wanted: Interval) -> None:
+        found = [bounds_of(each, self.box) for each in terms]
+        before = [(0.0, 0.0)]
+        for each in found:
+            before.append(i.add(before[-1], each))
+        after = (0.0, 0.0)
+        for index in range(len(terms) - 1, -1, -1):
+            others = i.add(before[index], after)
+            if not isinstance(terms[index], Const):
+                self._narrow(terms[index], found[index], i.add(wanted, i.negate(others)))
+            after = i.add(after, found[index])
+
+    def _product(self, factors: tuple[Term, ...], wanted: Interval) -> None:
+        found = [bounds_of(each, self.box) for each in factors]
+        before: list[Interval] = [(1.0, 1.0)]
+        for each in found:
+            before.append(i.multiply(before[-1], each))
+        after: Interval = (1.0, 1.0)
+        for index in range(len(factors) - 1, -1, -1):
+            others = i.multiply(before[index], after)
+            if not isinstance(factors[index], Const) and not others[0] <= 0 <= others[1]:
+                self._narrow(factors[index], found[index], i.multiply(wanted, i.inverse(others)))
+            after = i.multiply(after, found[index])
+
+    def _power(self, base: Term, exponent: int, wanted: Interval) -> None:
+        found = bounds_of(base, self.box)
+        if exponent < 0:
+            if wanted[0] <= 0 <= wanted[1]:
+                return
+            wanted, exponent = i.inverse(wanted), -exponent
+        if exponent % 2 == 0:
+            if wanted[1] < 0:
+                self.is_empty = True
+                return
+            root = _root_up(wanted[1], exponent)
+            least = _root_down(max(wanted[0], 0.0), exponent)
+            if found[0] >= 0:
+                self._narrow(base, found, (least, root))
+            elif found[1] <= 0:
+                self._narrow(base, found, (-root, -least))
+            else:
+                self._narrow(base, found, (-root, root))
+            return
+        low = _root_down(wanted[0], exponent) if wanted[0] >= 0 else -_root_up(-wanted[0], exponent)
+        high = _root_up(wanted[1], exponent) if wanted[1] >= 0 else -_root_down(-wanted[1], exponent)
+        self._narrow(base, found, (low, high))
+
+    def _function(self, name: str, argument: Term, wanted: Interval) -> None:
+        found = bounds_of(argument, self.box)
+        if name == "exp":
+            self._narrow(argument, found, i.log(wanted))
+        elif name == "log":
+            self._narrow(argument, found, i.exp(wanted))
+        elif wanted[1] < 0:
+            self.is_empty = True
+        else:
+            self._narrow(argument, found, i.power((max(wanted[0], 0.0), wanted[1]), 2))
+
+    def _narrow(self, term: Term, found: Interval, wanted: Interval) -> None:
+        both = i.intersect(found, wanted)
+        if both[0] > both[1]:
+            self.is_empty = True
+        elif both != found and not self.is_empty:
+            self.require(term, both)
+
+
+def _root_up(value: float, exponent: int) -> float:
+    return inf if value == inf else (value ** (1 / exponent)) * (1 + 1e-15) + 1e-300
+
+
+def _root_down(value: float, exponent: int) -> float:
+    return inf if value == inf else max(0.0, (value ** (1 / exponent)) * (1 - 1e-15))

@@ -1,0 +1,1 @@
+"""Registry: harnesses in YAML files, read exactly and refused by name where something is wrong."""

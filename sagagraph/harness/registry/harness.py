@@ -1,0 +1,136 @@
+"""Harness: variables, derived quantities, rules and tests, as read from a file and never changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from flint import fmpq
+
+from sagagraph.harness.language.tree import Node, names_in
+
+Value = fmpq | str | bool | tuple["Value", ...]
+
+
+class Severity(StrEnum):
+    CRITICAL = "CRITICAL"
+    FATAL = "FATAL"
+    """Its assertion is never negotiable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`low`, `high`: the ends of its domain, both inside; None where it has no end. `choices`: all its values, where they are
+    counted.
+
+    `value`: of a constant or a parameter; None of what an executor decides. `step`: by which gradients and witnesses are rounded.
+    """
+
+    name: str
+    kind: str
+    """number, integer, boolean, string or list"""
+    unit: str = "1"
+    low: fmpq | None = None
+    high: fmpq | None = None
+    choices: tuple[Value, ...] = ()
+    value: Value | None = None
+    step: fmpq | None = None
+    is_negotiable: bool = False
+    is_hidden: bool = False
+    has_domain: bool = True
+    cost: Mapping[str, Any] = field(default_factory=dict)
+    decided_by: str = ""
+
+    @property
+    def is_decided(self) -> bool:
+        return self.value is None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    id: str
+    assertion: str
+    tree: Node
+    description: str = ""
+    target_field: str = ""
+    condition: str = ""
+    severity: Severity = Severity.CRITICAL
+    source: str = ""
+    is_negotiable: bool = True
+    """Whether a limit that its assertion states as a number may be moved."""
+    uses: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A test: an artifact, and the rules that it must fail; with `exact` those and no others."""
+
+    name: str
+    artifact: Mapping[str, Any]
+    must_fail: tuple[str, ...] = ()
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Harness:
+    id: str
+    version: int
+    rules: tuple[Rule, ...]
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    derived: Mapping[str, Node] = field(default_factory=dict)
+    """In an order in which each rests on earlier ones only."""
+    golden: tuple[Case, ...] = ()
+    poisoned: tuple[Case, ...] = ()
+    title: str = ""
+    owner: str = ""
+    waived: tuple[str, ...] = ()
+    document: Mapping[str, Any] = field(default_factory=dict)
+    """What the file says, for its hash."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the canonical form: sorted keys, exact numbers."""
+        return hash_of(self.document)
+
+    def rule(self, rule_id: str) -> Rule:
+        return next(each for each in self.rules if each.id == rule_id)
+
+    def fields_of(self, rule: Rule) -> tuple[str, ...]:
+        """Return the fields that a rule reads, by itself or through derived quantities."""
+        found: dict[str, None] = {}
+        waiting = list(names_in(rule.tree))
+        while waiting:
+            name = waiting.pop(0)
+            if name in self.derived:
+                waiting += [each for each in names_in(self.derived[name]) if each not in found]
+            else:
+                found[name] = None
+        return tuple(found)
+
+    def with_values(self, values: Mapping[str, fmpq]) -> Harness:
+        """Return it with other values of parameters: an overlay, never a change of the file."""
+        changed = {name: replace(self.variables[name], value=value) for name, value in values.items()}
+        return replace(self, variables={**self.variables, **changed})
+
+    def with_rules(self, rules: tuple[Rule, ...]) -> Harness:
+        return replace(self, rules=rules)
+
+
+def hash_of(document: Any) -> str:
+    return hashlib.sha256(canonical(document).encode()).hexdigest()
+
+
+def canonical(document: Any) -> str:
+    """Return JSON with sorted keys and exact numbers: the same text for the same content everywhere."""
+    return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_exact)
+
+
+def _exact(value: object) -> object:
+    if isinstance(value, fmpq):
+        return {"exact": str(value)}
+    return str(value)

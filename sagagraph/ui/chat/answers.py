@@ -1,0 +1,243 @@
+"""Answers: what can be said to a question from the plan, its journal and its offers. Nothing here changes anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from sagagraph.language.questions import Topic
+from sagagraph.money import cost_text
+from sagagraph.planning.page import Detail, Draft, Line, Page
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.views.preview import CancelPreview
+from sagagraph.ui.differences import price_change, told
+
+IDENTITY: Final = "I am SagaGraph, a program that plans, books and repairs. I am no person, and in this practice world "
+"nothing is really bought."
+_HELP: Final = (
+    "I make a plan from what you say, change it as you like (“one more night in Paris”, “undo that”), try things out "
+    "(“what if we "
+    "stayed 4 nights?”), answer questions about price, times, reasons and fees, and book once you say so. If something falls "
+    "through, tell me, and I look for a replacement."
+)
+_UNKNOWN: Final = "I know nothing about that: only what is in the plan, its price, times, reasons and terms."
+_OPEN: Final = "Nothing is booked"
+_FIRST: Final = re.compile(r"\b(?:leave|leaving|start|begin|depart|outbound|there|first)\b", re.IGNORECASE)
+_LAST: Final = re.compile(r"\b(?:back|home|return\w*|end|last)\b", re.IGNORECASE)
+_STAYS: Final = re.compile(r"\b(?:hotels?|stay\w*|check|rooms?|nights?|stars?|sleep\w*)\b", re.IGNORECASE)
+_WAYS: Final = re.compile(r"\b(?:flights?|fly\w*|trains?|airline|plane|direct|get from|travel)\b", re.IGNORECASE)
+_COMMON: Final = frozenset(
+    {"the", "and", "from", "with", "hotel", "flight", "train", "stay", "for", "stars", "star", "night", "nights"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known when somebody asks. `before`: plan and cost that the shown ones replace, or would replace."""
+
+    page: Page
+    draft: Draft
+    saga: Saga | None = None
+    preview: CancelPreview | None = None
+    before: tuple[Any, Any] | None = None
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        return () if self.saga is None else self.page.view(self.saga.plan.content).lines
+
+    @property
+    def details(self) -> dict[str, Detail]:
+        return {} if self.saga is None else {each.key: each for each in self.page.details(self.saga)}
+
+    @property
+    def is_booked(self) -> bool:
+        return self.saga is not None and status_of(self.saga) in (SagaStatus.COMMITTED, SagaStatus.RUNNING)
+
+    def about(self, asked: str) -> list[Line]:
+        """The lines that a question is about, by the words that it shares with them; all where it names none."""
+        said = set(re.findall(r"\w{3,}", asked.casefold())) - _COMMON
+        scored = [(len(said & set(re.findall(r"\w{3,}", f"{each.key} {each.what}".casefold()))), each) for each in self.lines]
+        ways, stays = ([each for each in self.lines if ("→" in each.key) is is_way] for is_way in (True, False))
+        kind = stays if _STAYS.search(asked) and stays and ways else ways if _WAYS.search(asked) and ways else list(self.lines)
+        best = [each for score, each in scored if score and score == max(score for score, _ in scored) and each in kind]
+        if best:
+            return best
+        if ways and stays and kind is not stays and (_LAST.search(asked) or _FIRST.search(asked)):
+            return ways[-1:] if _LAST.search(asked) else ways[:1]
+        return kind
+
+
+def answer(topic: Topic | None, asked: str, facts: Facts) -> str:
+    """The answer in sentences; for what is not known, that it is not known."""
+    if topic is Topic.IDENTITY:
+        return IDENTITY
+    if topic is Topic.HELP:
+        return f"{_HELP} {facts.page.opening if facts.saga is None else ''}".strip()
+    if topic in (Topic.OUTSIDE, None):
+        return _UNKNOWN
+    if topic is Topic.UNDERSTOOD:
+        return _understood(facts)
+    saga = facts.saga
+    if saga is None:
+        return f"Nothing is planned yet, and nothing is booked. {facts.page.opening}"
+    if saga.plan.content is None:
+        return "I am still planning: the answer comes with the plan."
+    return "\n".join(_ANSWERS[topic](_Asked(asked, facts, saga)))
+
+
+def _understood(facts: Facts) -> str:
+    wishes = [each.text for each in facts.draft.wishes]
+    if facts.saga is not None:
+        wishes += [each.text for each in facts.page.happened(facts.saga.request)]
+    if not wishes:
+        return f"Nothing yet. {facts.page.opening}"
+    open_ = f" Still open: {facts.draft.questions[0]}" if facts.draft.questions else ""
+    return f"I have understood: {'; '.join(wishes)}.{open_}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question about a plan."""
+
+    words: str
+    facts: Facts
+    saga: Saga
+
+
+def _price(ask: _Asked) -> Iterator[str]:
+    price = cost_text(ask.saga.plan.cost)
+    if not price:
+        yield "It costs nothing here: nobody is paid."
+        return
+    yield f"{'It costs' if not ask.facts.is_booked else 'You paid'} {price} in all ({ask.saga.plan.cost['currency']}), for "
+    "everybody and everything in the plan:"
+    yield from (f"– {each.what}: {each.price}" for each in ask.facts.lines if each.price)
+    yield from (f"{each[:1].upper()}{each[1:]}." for each in ask.saga.plan.reasons if "rate of" in each or "budget" in each)
+
+
+def _status(ask: _Asked) -> Iterator[str]:
+    status = status_of(ask.saga)
+    if status is SagaStatus.AWAITING_APPROVAL:
+        yield (
+            "This plan is only proposed: it waits for your decision, and nothing of it has been done."
+            if not ask.saga.plan.version
+            else ("A changed plan waits for your decision; until then the one before holds.")
+        )
+    elif status is SagaStatus.COMMITTED:
+        yield f"Yes: {ask.facts.page.outcome}." if not ask.saga.missing else "Not all of it stands."
+    else:
+        yield f"It is {status.value.replace('_', ' ')}."
+    details = ask.facts.details
+    for line in ask.facts.about(ask.words):
+        state = details[line.key].state if line.key in details else line.when
+        yield f"– {line.what}: {state}"
+    yield from (f"– {each.text}" for each in ask.facts.page.happened(ask.saga.request))
+    if details:
+        yield "That is what the journal says; nobody has told me anything else."
+
+
+def _refund(ask: _Asked) -> Iterator[str]:
+    preview, details = ask.facts.preview, ask.facts.details
+    if preview is not None and preview.undo:
+        fees = (
+            cost_text({"total": preview.fees, "currency": preview.currency}) if preview.fees and preview.currency else "no fees"
+        )
+        yield f"Cancelling everything now would cost {fees}. “Cancel…” shows it in full, and does nothing before you confirm."
+        yield from (f"– remains: {each}" for each in preview.residue)
+    elif ask.saga.plan.content is not None:
+        yield f"{_OPEN}: leaving it costs nothing."
+    for line in ask.facts.about(ask.words):
+        if line.key in details and details[line.key].terms:
+            yield f"– {line.what}: {details[line.key].terms}"
+
+
+def _why(ask: _Asked) -> Iterator[str]:
+    details, lines = ask.facts.details, ask.facts.about(ask.words)
+    for line in lines:
+        detail = details.get(line.key)
+        if detail is not None and detail.why:
+            instead = f" Instead: {'; '.join(detail.others)}." if detail.others else ""
+            yield f"– {line.what}: {detail.why}.{instead}"
+    if len(lines) != 1 or not details:
+        yield from (f"– {each}" for each in ask.saga.plan.reasons)
+        if not details:
+            yield from (f"– {each.what}: {each.when}" for each in lines)
+
+
+def _alternatives(ask: _Asked) -> Iterator[str]:
+    for number, each in enumerate(ask.saga.plan.alternatives, 1):
+        why = f"; {each['reasons'][0]}" if each["reasons"] else ""
+        yield f"– Number {number}: "
+        f"{price_change(ask.saga.plan.cost, each['cost']) or cost_text(each['cost']) or 'costs the same'}{why}"
+    for line in ask.facts.about(ask.words):
+        detail = ask.facts.details.get(line.key)
+        if detail is not None and detail.others:
+            yield f"– Instead of {line.what}: {'; '.join(detail.others)}"
+    if not ask.saga.plan.alternatives and not ask.facts.details:
+        yield "I have no other plan for these wishes: change one of them."
+
+
+def _advice(ask: _Asked) -> Iterator[str]:
+    yield "That is for you to decide. What speaks for it, and against it:"
+    yield from (f"– {each}" for each in ask.saga.plan.reasons)
+    yield from _refund(replace(ask, words="")) if not ask.facts.is_booked else ()
+
+
+def _plan(ask: _Asked) -> Iterator[str]:
+    lines = ask.facts.about(ask.words)
+    named = [
+        each
+        for each in ask.facts.lines
+        if set(re.findall(r"\w{4,}", ask.words.casefold())) & set(re.findall(r"\w{4,}", each.when.casefold()))
+    ]
+    for each in lines if len(lines) < len(ask.facts.lines) or not named else named:
+        price = f" ({each.price})" if each.price else ""
+        yield f"– {each.what}: {each.when}{price}"
+
+
+def _changed(ask: _Asked) -> Iterator[str]:
+    if ask.facts.before is None:
+        yield "Nothing has changed since this plan was made."
+        return
+    plan, cost = ask.facts.before
+    if ask.saga.plan.disruption:
+        yield f"The reason: {ask.saga.plan.disruption}."
+    yield from (f"– {each}" for each in told(ask.facts.page.view(plan).lines, ask.facts.lines))
+    yield from (f"– {each}" for each in [price_change(cost, ask.saga.plan.cost)] if each)
+
+
+def _next(ask: _Asked) -> Iterator[str]:
+    match status_of(ask.saga):
+        case SagaStatus.AWAITING_APPROVAL:
+            yield "The plan waits for you: book it, change something, or leave it for now."
+        case SagaStatus.COMMITTED if not ask.saga.missing:
+            yield "Nothing is left to do: all of it stands. If something falls through, tell me what, and I look for a "
+            "replacement."
+        case _:
+            yield "Say what has happened or what you wish instead, or press “Cancel…” to see what cancelling would undo."
+
+
+def _numbers(ask: _Asked) -> Iterator[str]:
+    found = [
+        f"– {each.what}: {ask.facts.details[each.key].reference}" for each in ask.facts.lines if each.key in ask.facts.details
+    ]
+    known = [each for each in found if not each.endswith(": ")]
+    yield from known or ["There are none yet: nothing is booked."]
+
+
+_ANSWERS: Final = {
+    Topic.PRICE: _price,
+    Topic.STATUS: _status,
+    Topic.REFUND: _refund,
+    Topic.WHY: _why,
+    Topic.ALTERNATIVES: _alternatives,
+    Topic.ADVICE: _advice,
+    Topic.PLAN: _plan,
+    Topic.CHANGED: _changed,
+    Topic.NEXT: _next,
+    Topic.NUMBERS: _numbers,
+}

@@ -1,0 +1,45 @@
+"""Differences between two plans: of their lines, and of what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from sagagraph.money import cost_text, money_text
+from sagagraph.planning.page import Line
+
+
+def changes(before: Sequence[Line], after: Sequence[Line]) -> list[tuple[str, Line | None, Line | None]]:
+    """The differences between two plans, in the order of the new one; what was removed comes last."""
+    old, new = {each.key: each for each in before}, {each.key: each for each in after}
+    keys = dict.fromkeys([*new, *old])
+    return [(key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
+
+
+def in_short(line: Line | None) -> str:
+    if line is None:
+        return "—"
+    return " · ".join(each for each in (line.what, line.when, line.price) if each and each != line.key)
+
+
+def price_change(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
+    """`$650 → $720, $70 more`; empty where neither costs anything."""
+    old, new = cost_text(before), cost_text(after)
+    if not old or not new or before is None or after is None:
+        return ""
+    more = Decimal(str(after["total"])) - Decimal(str(before["total"]))
+    if not more:
+        return f"still {new}"
+    return f"{old} → {new}, {money_text(abs(more), str(after['currency']))} {'more' if more > 0 else 'less'}"
+
+
+def told(before: Sequence[Line], after: Sequence[Line]) -> Iterator[str]:
+    """Each difference in a line of words."""
+    for _key, old, new in changes(before, after):
+        if old is None:
+            yield f"new: {in_short(new)}"
+        elif new is None:
+            yield f"no longer: {in_short(old)}"
+        else:
+            yield f"{in_short(old)} → {in_short(new)}"

@@ -1,0 +1,95 @@
+"""`recipes plan`, `recipes pairs` and `validate recipes` as commands: what they print, write and answer with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.commands import CommandLine
+from tests.domains.recipes.meals import PAPER, recipe, step
+
+pytestmark = pytest.mark.quick
+
+GLAZE = [recipe("Glaze", step("1 min", kind="a"), step("5 min"), step("2 min", 0, 1, within={0: "1 min"}))]
+HOPELESS = [recipe("Glaze", step("1 min"), step("5 min", 0), step("2 min", 0, 1, within={0: "1 min"}))]
+
+
+def written(folder: Path, name: str, value: Any) -> Path:
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(value))
+    return path
+
+
+def test_a_plan_is_printed_and_written_and_the_validator_accepts_it(command: CommandLine, tmp_path: Path) -> None:
+    file, out = written(tmp_path, "pair", PAPER), tmp_path / "plan.json"
+    ended = command("recipes", "plan", file, "--seconds", "20", "--out", out, "--json")
+    assert (ended.code, ended.err) == (0, "")
+    told = ended.json
+    assert told == json.loads(out.read_text())
+    assert (told["makespan_s"], told["lower_bound_s"], told["status"]) == (1620, 1620, "optimal")
+    assert [type(cell) for cell in told["plan"][0]] == [int, str, int, int]
+    assert [row[3] for row in told["plan"]] == sorted(row[3] for row in told["plan"])
+    for plan in (out, written(tmp_path, "rows", told["plan"])):
+        judged = command("validate", "recipes", file, plan, "--json")
+        assert (judged.code, judged.json["verdict"], judged.json["violations"]) == (0, "VALID", [])
+        assert judged.json["certificate"]["validator"] == "recipes"
+
+
+def test_time_constraints_can_be_left_out_of_a_plan_and_of_a_verdict(command: CommandLine, tmp_path: Path) -> None:
+    file = written(tmp_path, "hopeless", HOPELESS)
+    ended = command("recipes", "plan", file, "--without-time-constraints", "--json")
+    assert (ended.code, ended.json["makespan_s"]) == (0, 480)
+    plan = written(tmp_path, "plan", ended.json)
+    judged = command("validate", "recipes", file, plan, "--json")
+    assert (judged.code, [each["code"] for each in judged.json["violations"]]) == (1, ["TOO_LATE"])
+    assert command("validate", "recipes", file, plan, "--without-time-constraints", "--json").code == 0
+    refused = command("validate", "jobshop", file, plan, "--without-time-constraints")
+    assert (refused.code, "--without-time-constraints: jobshop has no time constraints" in refused.err) == (2, True)
+
+
+def test_a_meal_that_cannot_be_cooked_ends_with_1_and_says_why(command: CommandLine, tmp_path: Path) -> None:
+    file = written(tmp_path, "hopeless", HOPELESS)
+    ended = command("recipes", "plan", file, "--json")
+    assert (ended.code, ended.json["status"], ended.json["plan"]) == (1, "infeasible", [])
+    assert [(wish["recipe"], wish["step"], wish["about"]) for wish in ended.json["conflict"]] == [("Glaze", 2, 0)]
+    assert "Glaze step 2 must start within 1 min of the end of Glaze step 0" in command("recipes", "plan", file).out
+
+
+def test_the_shipped_pairs_are_listed_and_planned_by_name(command: CommandLine) -> None:
+    names = [each["pair"] for each in command("recipes", "pairs", "--json").json["pairs"]]
+    assert "Lentil-Soup_Apple-Crumble" in names
+    said = command("recipes", "plan", "Lentil-Soup_Apple-Crumble")
+    assert (said.code, said.out.splitlines()[-1]) == (0, "01:02:00  complete (no plan is earlier)")
+
+
+def test_one_pair_of_several_in_a_file(command: CommandLine, tmp_path: Path) -> None:
+    file = written(tmp_path, "pairs", [PAPER, GLAZE])
+    assert [each["pair"] for each in command("recipes", "pairs", file, "--json").json["pairs"]] == [
+        "Baked-Potato_Cheese-Sandwich",
+        "Glaze",
+    ]
+    assert command("recipes", "plan", file, "--pair", "Glaze", "--json").json["makespan_s"] == 480
+
+
+def test_what_is_unusable_is_refused_with_one_line(command: CommandLine, tmp_path: Path) -> None:
+    file, circle = written(tmp_path, "pair", PAPER), written(tmp_path, "circle", [recipe("A", step(60, 1), step(60, 0))])
+    (tmp_path / "not.json").write_text("{")
+    for arguments, words in {
+        ("recipes", "plan", tmp_path / "nowhere.json"): "FILE: ",
+        ("recipes", "plan", tmp_path): "FILE: ",
+        ("recipes", "plan", tmp_path / "not.json"): "FILE: ",
+        ("recipes", "plan", circle): "recipes[0].steps: steps 0, 1 of A wait for each other in a circle",
+        ("recipes", "plan", file, "--pair", "Tea"): "--pair: ",
+        ("recipes", "plan", file, "--seconds", "0"): "Invalid value for '--seconds'",
+        ("recipes", "plan", file, "--out", tmp_path): "--out: ",
+        ("validate", "recipes", circle, file): "recipes[0].steps: steps 0, 1 of A wait for each other in a circle",
+        ("validate", "recipes", file, tmp_path / "nowhere.json"): "PLAN: ",
+        ("validate", "recipes", file, file, "--executed-until", "3"): "--executed-until: ",
+    }.items():
+        ended = command(*arguments)
+        assert (ended.code, ended.out) == (2, ""), arguments
+        assert words in ended.err, arguments
+        assert "Traceback" not in ended.err

@@ -1,0 +1,243 @@
+"""Explanations: figures of both benchmark domains, certificates that a checker replays, corruptions that it refuses."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import random
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flint import fmpq
+
+from sagagraph.harness.judging.check import RuleVerdict, artifact_from, check
+from sagagraph.harness.proof.checker import replay, seal
+from sagagraph.harness.proof.explain import Explanation, Status, explain, explanation_json
+from sagagraph.harness.proof.relaxations import float_of, relaxation
+from sagagraph.harness.registry.harness import Harness
+from sagagraph.harness.registry.loading import harness_from, harness_of, load_harness
+from tests.harness.generated import generate
+
+FOLDER = Path(__file__).parents[2] / "sagagraph/harness/examples"
+
+
+def example(name: str) -> Harness:
+    return load_harness(FOLDER / f"{name}.yaml")
+
+
+def conflicts(found: Explanation) -> set[frozenset[str]]:
+    return {frozenset(each.rules) for each in found.conflicts}
+
+
+def moved(found: Explanation) -> dict[str, float]:
+    return {each.name: float_of(each.to) for each in found.relaxations}
+
+
+@pytest.fixture(scope="module")
+def pharma() -> Explanation:
+    return explain(example("pharma_flow_reactor"))
+
+
+def test_driving_in_rain_is_a_paradox_of_both_rules() -> None:
+    found = explain(example("ad_degradation"))
+    forward, rear = "FORWARD_COLLISION_PREVENTION_PERCEPTION", "REAR_COLLISION_PREVENTION_DECELERATION"
+    assert (found.status, conflicts(found), found.complete) == (Status.PARADOX, {frozenset({forward, rear})}, True)
+    assert moved(found) == {
+        "perception_range_limit": pytest.approx(69.4444444, rel=1e-6),
+        "max_deceleration_limit": pytest.approx(3.59942, rel=2e-6),
+    }
+    assert float_of(found.conflicts[0].witnesses[forward]["vehicle_speed_kmph_t5"]) >= 84  # type: ignore[arg-type]
+    assert float_of(found.conflicts[0].witnesses[rear]["vehicle_speed_kmph_t5"]) < 55.2104  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "least"),
+    [("transition_window_seconds", 8.9986), ("road_friction_mu", 0.925926), ("vehicle_speed_kmph_t0", 91.2104)],
+)
+def test_every_other_number_would_have_to_move_so_far(parameter: str, least: float) -> None:
+    found = relaxation(example("ad_degradation"), "parameter", parameter, 1000)
+    assert found is not None
+    assert float_of(found.to) == pytest.approx(least, rel=1e-5)
+
+
+def test_the_reactor_has_one_conflict_of_three_rules(pharma: Explanation) -> None:
+    assert conflicts(pharma) == {frozenset({"CONVERSION_MINIMUM", "IMPURITY_LIMIT", "RESIDENCE_TIME_LIMIT"})}
+    assert pharma.complete
+    assert all(each.minimal for each in pharma.conflicts)
+    assert moved(pharma) == {
+        "tau_max_s": pytest.approx(157.0522, abs=1e-4),
+        "IMPURITY_LIMIT": pytest.approx(0.026176, abs=1e-6),
+        "CONVERSION_MINIMUM": pytest.approx(0.92709, abs=1e-5),
+    }
+    assert moved(pharma)["tau_max_s"] - 120 == pytest.approx(37.0522, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["pharma_flow_reactor", "cloud_sla", "ad_degradation"])
+def test_a_relaxation_suffices_and_no_less_does(name: str, pharma: Explanation) -> None:
+    harness = example(name)
+    found = pharma if name == "pharma_flow_reactor" else explain(harness)
+    for each in found.relaxations:
+        if each.kind == "parameter":
+            assert explain(harness.with_values({each.name: each.to})).status is Status.SATISFIABLE
+            less = each.to + (each.before - each.to) * fmpq(1, 10**5)
+            assert explain(harness.with_values({each.name: less}), relax=False).status is not Status.SATISFIABLE
+
+
+@pytest.mark.parametrize("name", ["ad_degradation_clear", "pharma_flow_reactor_long"])
+def test_a_twin_is_satisfiable_with_a_witness_that_passes(name: str) -> None:
+    harness = example(name)
+    found = explanation_json(harness, explain(harness))
+    assert found["status"] == "satisfiable"
+    assert check(harness, artifact_from(json.dumps(found["witness"]))).verdict is RuleVerdict.PASS
+
+
+def test_a_file_without_variables_is_undecided_and_names_them() -> None:
+    found = explain(harness_from("rules: [{id: A, assertion: x < 1 and y > 2}]"))
+    assert (found.status, found.missing) == (Status.UNDECIDED, ("x", "y"))
+
+
+TOUCHING = {
+    "linear": (["x + y <= 10", "x + y > 10"], True),
+    "thirds": (["3*x <= 1", "3*x >= 1", "x > 0.3"], False),
+    "three": (["x - y >= 0", "y - z >= 0", "z - x > 0"], True),
+    "square": (["x ** 2 <= 4", "x > 2"], True),
+    "root": (["sqrt(x) >= 2", "x <= 4"], False),
+    "product": (["x * y > 100"], None),
+    "cases": (["x <= 2 or x >= 4", "x > 2", "x < 4"], True),
+    "maximum": (["max(x, y) <= 3", "x + y > 6"], True),
+    "distance": (["abs(x - 5) >= 2", "x > 3", "x < 7"], True),
+    "exponential": (["exp(x) <= exp(3)", "x > 3"], None),
+    "equal": (["x * y == 12", "x == 3"], False),
+    "quotient": (["x / y >= 2", "x < 2 * y", "y > 1"], True),
+}
+
+
+@pytest.mark.parametrize("name", TOUCHING)
+def test_what_only_touches_is_never_decided_wrongly(name: str) -> None:
+    assertions, clash = TOUCHING[name]
+    variables = {each: {"unit": "1", "domain": [fmpq(0), fmpq(10)]} for each in "xyz"}
+    rules = [{"id": f"R{number}", "assertion": text} for number, text in enumerate(assertions)]
+    found = explain(harness_of({"variables": variables, "rules": rules}), boxes=300)
+    if clash is None:
+        return
+    assert found.status is (Status.PARADOX if clash else Status.SATISFIABLE), found.reason
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_generated_systems_are_decided_right(seed: int) -> None:
+    """Conflicts are the planted ones; each is irreducible, and its certificate is accepted."""
+    made = generate(seed, satisfiable=seed % 2 == 0, rules=2 + seed % 11)
+    harness = harness_of(made.document)
+    found = explain(harness, relax=False)
+    assert found.status is (Status.PARADOX if made.conflicts else Status.SATISFIABLE), found.reason
+    assert conflicts(found) == made.conflicts
+    for each in found.conflicts:
+        for smaller in combinations(each.rules, len(each.rules) - 1):
+            part = harness.with_rules(tuple(rule for rule in harness.rules if rule.id in smaller))
+            assert not smaller or explain(part, relax=False).status is Status.SATISFIABLE
+
+
+def certified() -> Iterator[tuple[Harness, dict[str, Any]]]:
+    for name in ("ad_degradation", "cloud_sla", "pharma_flow_reactor"):
+        harness = example(name)
+        yield harness, json.loads(json.dumps(explain(harness, relax=False).certificates[0]))
+    for seed in (1, 3, 5, 7, 9, 13, 17, 21):
+        harness = harness_of(generate(seed, satisfiable=False, rules=8).document)
+        for each in explain(harness, relax=False).certificates:
+            yield harness, json.loads(json.dumps(each))
+
+
+def test_a_thousand_corruptions_are_refused() -> None:
+    """A part dropped or widened, a wrong rule, a multiplier changed; what remains true by luck is not counted."""
+    known = list(certified())
+    rng = random.Random(18)
+    refused = 0
+    for harness, certificate in known:
+        assert replay(harness, certificate).accepted
+    for _ in range(20_000):
+        harness, certificate = rng.choice(known)
+        broken = corrupt(rng, harness, copy.deepcopy(certificate))
+        if broken is not None:
+            answer = replay(harness, seal({key: value for key, value in broken.items() if key != "hash"}))
+            assert not answer.accepted, (broken, answer)
+            assert answer.reason
+            refused += 1
+            if refused == 1000:
+                break
+    assert refused == 1000
+
+
+def corrupt(rng: random.Random, harness: Harness, certificate: dict[str, Any]) -> dict[str, Any] | None:
+    """Change a certificate so that it is false; None where the change cannot be known to make it so."""
+    nodes = list(_nodes(certificate["tree"]))
+    node = rng.choice(nodes)
+    match rng.randrange(6):
+        case 0 if "parts" in node:
+            node["parts"].pop(rng.randrange(len(node["parts"])))
+        case 1 if "cuts" in node:
+            cut = rng.choice(node["cuts"])
+            if "at" not in cut:
+                return None
+            variable = harness.variables[cut["variable"]]
+            far = variable.high if cut["side"] == "below" else variable.low
+            cut["at"] = str(far)
+            if not _some_point_passes(harness, cut, variable):
+                return None
+        case 2 if "rule" in node:
+            others = [each.id for each in harness.rules if each.id != node["rule"] and each.id not in certificate["rules"]]
+            if not others:
+                return None
+            node["rule"] = rng.choice(others)
+        case 3 if "sum" in node:
+            if len(node["sum"]) < 2:
+                return None
+            node["sum"].pop(rng.randrange(len(node["sum"])))
+            if len({tuple(each["of"]) for each in node["sum"]}) < 1 or any(len(each["of"]) > 1 for each in node["sum"]):
+                return None
+            if len(certificate["rules"]) > len(node["sum"]) and node is certificate["tree"]:
+                pass  # rules of an irreducible conflict: fewer of them refute nothing
+            else:
+                return None
+        case 4:
+            dropped = rng.choice(certificate["rules"])
+            certificate["rules"] = [each for each in certificate["rules"] if each != dropped]
+        case 5:
+            certificate["domains"][rng.choice(sorted(certificate["domains"]))]["ends"] = ["0", "1"]
+        case _:
+            return None
+    return certificate
+
+
+def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield tree
+    for each in (*tree.get("parts", ()), *([tree["then"]] if "then" in tree else [])):
+        yield from _nodes(each)
+
+
+def _some_point_passes(harness: Harness, cut: dict[str, Any], variable: Any) -> bool:
+    """Whether the rule holds somewhere in the whole domain: then cutting all of it off is false."""
+    part = harness.with_rules(tuple(each for each in harness.rules if each.id == cut["rule"]))
+    return explain(part, relax=False).status is Status.SATISFIABLE
+
+
+@pytest.mark.skipif("SAGAGRAPH_DATA" not in os.environ, reason="SAGAGRAPH_DATA is not set")
+@pytest.mark.parametrize("name", ["ad_degradation", "ad_degradation_pass", "pharma_flow_reactor", "pharma_flow_reactor_pass"])
+def test_the_papers_files_load_and_are_judged_as_python_judges_them(name: str) -> None:
+    harness = load_harness(Path(os.environ["SAGAGRAPH_DATA"]) / "caaf" / f"{name}.yaml")
+    rng = random.Random(name)
+    fields = sorted({field for rule in harness.rules for field in harness.fields_of(rule)})
+    assert explain(harness).missing == tuple(fields)
+    for _ in range(150):
+        artifact = {field: round(rng.uniform(0.5, 200), 2) for field in fields}
+        checked = check(harness, artifact)
+        for rule, result in zip(harness.rules, checked.rules, strict=True):
+            try:
+                expected = eval(rule.assertion, {"__builtins__": {}}, {"input": artifact})
+            except (OverflowError, ZeroDivisionError):
+                continue
+            close = result.margin is not None and abs(result.margin) < 1e-9
+            assert close or (result.verdict is RuleVerdict.PASS) is expected, (artifact, rule.assertion, result)

@@ -1,0 +1,54 @@
+"""What people say, and what follows: over the whole table, offline. The figures are those that issue 15 asks for."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable
+
+import pytest
+import pytest_asyncio
+
+from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
+from sagagraph.settings import Settings
+from sagagraph.ui.service import Service, open_service
+from tests.support.today import TODAY
+from tests.ui.talking.table import Result, Row, Table, rows
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untyped-def]
+    with EmbeddedSandbox(SandboxSettings(tmp_path_factory.mktemp("talking") / "sandbox.db", today=TODAY)) as sandbox:
+        yield sandbox
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def service(tmp_path_factory: pytest.TempPathFactory, world: EmbeddedSandbox) -> AsyncIterator[Service]:
+    store = tmp_path_factory.mktemp("talking") / "saga.db"
+    async with open_service(Settings(store=f"sqlite:///{store}", provider_url=world.url)) as opened:
+        yield opened
+
+
+async def judged(table: Table, chosen: Iterable[Row]) -> Counter[Result]:
+    figures: Counter[Result] = Counter()
+    for row in chosen:
+        result, deeds, after = await table.judged(row)
+        figures[result] += 1
+        if result is not Result.MEANT or os.environ.get("TALK"):
+            last = [each.text for each in after.conversation.messages if each.role == "assistant"][-2:]
+            print(f"{result.value:8} {row.state}: {row.said!r} -> {[each.value for each in deeds]} {last}")  # noqa: T201
+    print(dict(figures))  # noqa: T201
+    return figures
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+async def test_what_people_say_does_what_they_meant_or_says_that_it_does_not(
+    service: Service, world: EmbeddedSandbox, held_out: bool
+) -> None:
+    chosen = [row for row in rows() if row.is_held_out is held_out]
+    figures = await judged(Table(service, world.url), chosen)
+    assert figures[Result.UNWANTED] == 0
+    assert figures[Result.MEANT] >= 0.65 * len(chosen)
+    assert figures[Result.MEANT] + figures[Result.PLAIN] >= 0.92 * len(chosen)
