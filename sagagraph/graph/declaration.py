@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from sagagraph.saga.core.reversals import REVERSAL
 from sagagraph.saga.engine.actions import Action, Function, Guarantees
 from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.threads import in_thread
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
@@ -97,7 +97,7 @@ class NodeDeclaration:
             whole = await Items(engine, lambda: saga).in_place(state)
             if inspect.iscoroutinefunction(function):
                 return await function(whole, *rest)
-            return await asyncio.to_thread(function, whole, *rest)
+            return await in_thread(function, whole, *rest)
 
         return called
 

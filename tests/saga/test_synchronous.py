@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,9 @@ def test_a_store_that_cannot_be_opened_leaves_no_thread_behind(tmp_path: Path) -
             pytest.fail("opened a folder")
         with pytest.raises(InvalidInputError), Engine.open("nothing:"):
             pytest.fail("opened nothing")
+    until = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < until:  # threads of an earlier test may still be ending
+        time.sleep(0.05)
     assert threading.active_count() <= before
 
 

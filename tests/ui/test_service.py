@@ -136,4 +136,5 @@ async def test_rule_2a_a_saga_of_another_provider_is_left_alone_and_it_is_said_w
 async def test_a_replay_finds_no_difference(service: Service) -> None:
     saga = await planned(service)
     replayed = await service.replay(VISITOR, saga.id)
-    assert (replayed.differences, replayed.validators) == ((), 1)
+    assert replayed.differences == ()
+    assert replayed.validators > 1

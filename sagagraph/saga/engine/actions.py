@@ -136,7 +136,16 @@ def _no_number(constant: str) -> None:
     raise InvalidInputError(f"{constant} cannot be journalled: JSON has no such number")
 
 
-_READER = json.JSONDecoder(parse_constant=_no_number)
+def _distinct(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _value in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidInputError(f"two keys are both {twice!r} as JSON: a value would be lost")
+    return found
+
+
+_READER = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_distinct)
 
 
 def to_json(value: object) -> Json:

@@ -9,9 +9,7 @@ import asyncio
 import inspect
 import math
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager
-from contextvars import copy_context
 from datetime import UTC, datetime
 from functools import partial
 from random import Random
@@ -26,6 +24,7 @@ from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, 
 from sagagraph.saga.core.steps import Verify
 from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.call import Paused, Probe, enter_call
+from sagagraph.saga.engine.threads import in_thread
 from sagagraph.saga.engine.validation import augmented_output
 from sagagraph.saga.telemetry.holding import Telemetry
 from sagagraph.validators.protocol import Validator, judge
@@ -38,21 +37,19 @@ AroundCall = Callable[[Call], AbstractAsyncContextManager[None]]
 
 
 class Effects:
-    """Performs the calls of one engine. `executor` runs functions that are not coroutines.
+    """Performs the calls of one engine.
 
     `check_held` raises `SupersededError` if this worker no longer holds the saga with that id.
     """
 
     def __init__(
         self,
-        executor: Executor,
         random: Random,
         clock: Callable[[], float],
         around_call: AroundCall,
         check_held: Callable[[str], Awaitable[None]],
         telemetry: Telemetry,
     ) -> None:
-        self._executor = executor
         self._check_held = check_held
         self._telemetry = telemetry
         self._around_call = around_call
@@ -142,29 +139,36 @@ class Effects:
             return Probe.unknown(f"{fault.code}: {fault.message}"), None, _after_s(exc)
 
     async def _called(self, call: Call, timeout_s: float, function: Callable[..., Any] | None, *arguments: object) -> Any:
-        """Call within `timeout_s`. A function that is not a coroutine cannot be interrupted: it may still land after the
-        time-out.
+        """Call within `timeout_s`. A function that is not a coroutine cannot be interrupted, and a coroutine may refuse to be: it
+        is abandoned, and may still land after the time-out.
         """
         if function is None:
             raise TypeError("this action has no such function")
         if timeout_s <= 0:  # this process was frozen after the intent: others may rely on its deadline by now
             raise TimeoutError("its time was over before it could start")
         enter_call(call)
+        running = asyncio.create_task(self._under_way(call, function, arguments), name=f"call {call.idempotency_key}")
         try:
-            async with asyncio.timeout(timeout_s), self._around_call(call):
-                if call.purpose is not Purpose.PROBE:
-                    await self._check_held(call.saga_id)
-                if inspect.iscoroutinefunction(function):
-                    return await function(*arguments)
-                loop = asyncio.get_running_loop()
-                answer = await loop.run_in_executor(self._executor, copy_context().run, function, *arguments)
-                return await _awaited(answer)
-        except (Exception, KeyboardInterrupt, SystemExit):
+            await asyncio.wait({running}, timeout=timeout_s)
+        except asyncio.CancelledError:
+            await _stopped(running)
             raise
-        except BaseException as exc:
-            if isinstance(exc, asyncio.CancelledError) and _is_cancelled_from_outside():
-                raise
-            raise RuntimeError(f"it ended with {type(exc).__name__}") from exc
+        if not running.done() and not await _stopped(running):
+            raise TimeoutError("no answer in time, and it does not stop")
+        if running.cancelled():
+            raise TimeoutError if running.cancelling() else RuntimeError("it ended with CancelledError")
+        failure = running.exception()
+        if failure is None or isinstance(failure, (Exception, KeyboardInterrupt, SystemExit)):
+            return running.result()
+        raise RuntimeError(f"it ended with {type(failure).__name__}") from failure
+
+    async def _under_way(self, call: Call, function: Callable[..., Any], arguments: tuple[object, ...]) -> Any:
+        async with self._around_call(call):
+            if call.purpose is not Purpose.PROBE:
+                await self._check_held(call.saga_id)
+            if inspect.iscoroutinefunction(function):
+                return await function(*arguments)
+            return await _awaited(await in_thread(function, *arguments))
 
     def _left(self, deadline: float) -> float:
         return deadline - self._clock()
@@ -183,10 +187,28 @@ class Effects:
         return verdict
 
 
-def _is_cancelled_from_outside() -> bool:
-    """Tell whether the cancellation came from outside, rather than from inside the call, which is no reason to stop."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+_GRACE_S = 1.0
+"""A call that is told to stop may clean up for so long; then nobody waits for it any more."""
+_ABANDONED: set[asyncio.Task[Any]] = set()
+
+
+async def _stopped(running: asyncio.Task[Any]) -> bool:
+    """Cancel a call, and tell whether it has ended. One that goes on nevertheless keeps neither its saga nor the process."""
+    running.cancel()
+    try:
+        await asyncio.wait({running}, timeout=_GRACE_S)
+    finally:  # also when whoever waits here is told to stop once more
+        if not running.done():
+            _ABANDONED.add(running)
+            running.add_done_callback(_forgotten)
+            asyncio._unregister_task(running)  # or the end of the event loop would wait for it
+    return running.done()
+
+
+def _forgotten(abandoned: asyncio.Task[Any]) -> None:
+    _ABANDONED.discard(abandoned)
+    if not abandoned.cancelled():
+        abandoned.exception()  # looked at: it is in doubt already, whatever it was
 
 
 async def _awaited(answer: object) -> Any:

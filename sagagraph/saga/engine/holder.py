@@ -6,7 +6,6 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
 from random import Random
 from typing import TYPE_CHECKING
@@ -55,7 +54,6 @@ LEASE_TTL_S = 4.0
 DRAIN_S = 10.0
 """A worker that is told to stop lets what is out end for so long."""
 POLL_S = 0.1
-_THREADS = 32
 
 
 class SagaHolder:
@@ -84,10 +82,9 @@ class SagaHolder:
         self._clock = clock
         self._ttl_s = lease_ttl_s
         self._observers = tuple(observers)
-        self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="sagagraph-call")
         self.telemetry = Telemetry(tracer)
         jitter = random or Random()  # noqa: S311 - jitter needs no secrecy
-        self._effects = Effects(self._threads, jitter, clock, around_call, self._check_held, self.telemetry)
+        self._effects = Effects(jitter, clock, around_call, self._check_held, self.telemetry)
         self._owner = this_owner(uuid.uuid4().hex[:8])
         self._providers: dict[str, ProviderHere] = {}
         """Domain → the provider that its actions call here."""
@@ -112,7 +109,6 @@ class SagaHolder:
             await coordinator.stop()
         self._held.clear()
         self._keeper.stop()
-        self._threads.shutdown(wait=False, cancel_futures=True)
         await self.store.close()
 
     # -- actions -----------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from sagagraph.saga.core.reversals import REVERSING, Undone, is_live, nearest_de
 from sagagraph.saga.core.state import Operation, Saga, operation_key
 from sagagraph.saga.engine.actions import Action, Find, Guarantees
 from sagagraph.saga.engine.call import Probe
+from sagagraph.saga.engine.threads import in_thread
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, resolve
 
@@ -111,8 +111,8 @@ def _undo(action: Action) -> Callable[..., Any] | None:
 
 
 async def _called(function: Callable[..., Any], *arguments: object) -> Any:
-    """Call a function; one that is not a coroutine waits in a thread, as it would have in its own saga."""
+    """Call a function; one that is not a coroutine runs in a thread, as it would have in its own saga."""
     if inspect.iscoroutinefunction(function):
         return await function(*arguments)
-    answer = await asyncio.to_thread(function, *arguments)
+    answer = await in_thread(function, *arguments)
     return await answer if inspect.isawaitable(answer) else answer
