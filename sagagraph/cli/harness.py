@@ -103,3 +103,6 @@ def _tell(document: dict[str, Any], *, as_json: bool) -> None:
 
     for line in lines_of(document):
         render.stdout.print(line, markup=False)
+
+
+from sagagraph.cli import harness_life as _harness_life  # noqa: E402, F401 - adds its commands to the group

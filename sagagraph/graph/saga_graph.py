@@ -79,9 +79,8 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
 
         `compensate(state, update, call)`: `update` is what the node returned (None where that was never learnt), without the
         rest of a `Command`. `probe(state, call)` returns a `Probe`. `depends_on`: names of nodes; by default all that had
-        finished in earlier steps. `retry_policy` and `timeout` become a policy where that means the same; `error_handler` runs
-        once the node has failed and nothing of it stands.
-        `provider`: which one the node calls, as in `@action`.
+        finished in earlier steps. `provider`: which one the node calls, as in `@action`. `retry_policy` and `timeout` become a
+        policy where that means the same; `error_handler` runs once the node has failed and nothing of it stands.
         """
         attempts = Attempts.of(options.pop("retry_policy", None), options.pop("timeout", None))
         if policy is not None and attempts != Attempts():

@@ -56,10 +56,17 @@ _COMES: Final = (
     r"(?: [A-Z][a-z]+)? (?:(?:also|now|all) )*(?:comes?|joins?|(?:is|are|'s|will be) (?:also )?(?:coming"
     r"|joining)|(?:will|would like to|wants? to) (?:come|join)|tags? along)"
 )
+_BRINGS: Final = r"(?:\b(?:bring|take|invite|add)(?:ing)?|(?<!\bme\s)(?<!\bi\s)(?<!self\s)\bplus) "
+_BROUGHT: Final = form(rf"{_BRINGS}(?:{_KINS}(?:{_AND}{_OUR}{{people:_}})?|(?P<parents>\bmy (?:grand)?parents\b))")
 _ALSO_COMES: Final = form(
     rf"(?:{_KINS}(?:{_AND}{_OUR}{{people:_}})?|(?P<parents>\bmy (?:grand)?parents\b)|\b(?:my|our) {{people:_}}){_COMES}"
     r"(?: (?:too|along|as well|with (?:me|us)|us|me|also))*\b"
 )
+_AGES: Final = form(
+    rf"(?P<who>{_KIN}|{{people:_}}) ?(?:\(|,? ?aged |,? who (?:is|are) )(?:aged? )?{{n:_}}(?:(?:,| and|, and|/) ?{{n:_}})*"
+    r"(?: years?(?: old)?)?\)?"
+)
+"""How old somebody is does not count people."""
 _AGED: Final = form(
     r"(?:(?:{n:many}|an?|one|our|my|the) )?{span} ?-?olds?\b(?: (?:son|daughter|child|kid|boy|girl|toddler|baby)\b)?"
 )
@@ -83,8 +90,10 @@ class Company:
 
 def tag_people(passage: Passage) -> None:
     """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
+    passage.text = _AGES.sub(lambda found: found["who"], passage.text)
     passage.tag("people", _AGED, _aged)
-    passage.tag("company", _ALSO_COMES, _also_comes)
+    for words in (_ALSO_COMES, _BROUGHT):
+        passage.tag("company", words, _also_comes)
     for words in _FORMS:
         passage.tag("company", words, _company)
     passage.tag("company", _UNCOUNTED, lambda _: Company(None))

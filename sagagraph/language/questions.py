@@ -70,7 +70,8 @@ _TOPICS: Final[tuple[tuple[Topic, re.Pattern[str]], ...]] = tuple(
         (Topic.WHY, r"why|how come|reasons?|what for"),
         (
             Topic.ALTERNATIVES,
-            r"next best|second best|alternatives?|(?:any(?:thing)?|other|another|more) (?:other )?(?:options?|plans?"
+            r"next best|second best|(?:number|option|plan) \d|alternatives?"
+            r"|(?:any(?:thing)?|other|another|more) (?:other )?(?:options?|plans?"
             r"|hotels?|flights?|trips?|choices?|ways?|else)"
             r"|anything else|cheapest|any(?:thing)? cheaper|is there (?:a |an )?(?:cheaper|better|faster|nicer)|options",
         ),

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.decisions import Act, decision_in, is_small_talk
 
 
 class Kind(StrEnum):
@@ -29,22 +30,6 @@ class Kind(StrEnum):
     SMALL_TALK = "small talk"
 
 
-class Act(StrEnum):
-    """What a decision decides."""
-
-    APPROVE = "approve"
-    PRAISE = "praise"
-    """`Looks good`: agreement that does not say what to do."""
-    REJECT = "reject"
-    NOT_NOW = "not now"
-    CANCEL = "cancel"
-    CANCEL_PART = "cancel a part"
-    UNDO = "undo"
-    CHOOSE = "choose"
-    SKIP = "skip"
-    WITHOUT = "book without"
-
-
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """`text`: as it was written; of a polite request or a hypothetical, the wish in it."""
@@ -58,8 +43,8 @@ class Utterance:
     """The whole of it, where `text` is a part."""
 
 
-def _words(text: str, *, whole: bool = False) -> re.Pattern[str]:
-    return re.compile(rf"^\W*(?:{text})\W*$" if whole else rf"\b(?:{text})", re.IGNORECASE)
+def _words(text: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{text})", re.IGNORECASE)
 
 
 # -- taking a text apart -----------------------------------------------------------------------------------------------
@@ -164,8 +149,8 @@ def _parts(sentence: str) -> Iterator[Utterance]:
         if not head["no"]:
             said = sentence[: head.start("rest")].strip(" ,!.–-")
             yield _decision(said) or Utterance(Kind.SMALL_TALK, said)
-        elif (decided := _decision(head["rest"])) is not None and decided.act is Act.REJECT:
-            yield decided
+        elif (decided := _decision(head["rest"])) is not None:
+            yield replace(decided, act=Act.PRAISE if decided.act is Act.APPROVE else decided.act)
             return
         yield from _parts(head["rest"])
         return
@@ -196,7 +181,7 @@ _ASKS: Final = re.compile(
     + r"(?:what|whats|what's|why|who|whos|who's|whose|whom|which|how|hows|is|are|was|were|did|does|has|am|should|will|would|"
     r"isn't|aren't|wasn't|weren't|didn't|doesn't|hasn't|isnt|wont|won't|whens|when's|wheres|where's|"
     r"(?:when|where) (?:is|are|do|does|did|will|would|can|should|was|were|am|to)|"
-    r"(?:do|have|can|could|may|must|shall|had) (?:i|you|we|they|he|she|it|there|the|my|our|any\w*)|"
+    r"(?:do|have) (?:i|you|we|they)|(?:can|could|may|must|shall|had) (?:i|you|we|they|he|she|it|there|the|my|our|any\w*)|"
     r"(?:can|could|would|will) you (?:please )?(?:tell|explain|show|say)|tell me|explain|show me (?:what|why|how|the)|let me know"
     r"|i(?:'m| am| was|'d| would)? (?:just )?(?:wonder\w*|like to know|want to know|curious)|any idea|do you know)\b",
     re.IGNORECASE,
@@ -300,6 +285,7 @@ _FALLEN: Final = (
 _HAPPENED: Final = _words(
     rf"(?:has|have|had|is|are|was|were|got|gets|been|be|being)\s?(?:n't|nt|not)?\s+(?:(?:just|now|all|also|been|not|never|currently)\s+)*"
     rf"(?:{_FALLEN})\b"
+    r"|(?:hotels?|flights?|trains?|rooms?|bookings?|stays?) (?:just )?(?:cancell?ed|overbooked)\b"
     r"|cancell?ed (?:on (?:me|us)|my|our|the)\b|fell through|(?:has|have) fallen through|br(?:oke|eaks|oken) down"
     r"|is on strike|strike\b"
     r"|does(?:n't| not) (?:run|fly|start)\b|accident|(?:can(?:not|'t| not)|won't) (?:come|make it)|(?:isn't"
@@ -326,137 +312,10 @@ def _stated(said: str) -> Kind:
     return Kind.HEARSAY if _HEDGED.search(said) or _DENIED.search(said) else Kind.NEWS
 
 
-# -- decisions and small talk ------------------------------------------------------------------------------------------
-
-_IT: Final = (
-    r"(?: (?:it|this|that|them|everything|all(?: of it)?|(?:the|this|that|my|our) (?:trip|plan|booking|day|one|thing|offer)))?"
-)
-_PLEASE: Final = (
-    r"(?:,? ?(?:please|pls|plz|thanks?|thank you|thx|now|then|right away|for (?:me|us)"
-    r"|for [$€£]?[\d,.]+[k]?|as (?:it is|shown|planned)))*"
-)
-_YES: Final = (
-    r"(?:yes|yep|yeah|yup|sure|ok(?:ay)?|alright|all right|perfect|great|fine|good|cool|super|of course|absolutely|definitely)"
-)
-_PRAISES: Final = (
-    r"(?:(?:that|this|it|all|hmm+|oh|well|yes|ok|okay)[ ,]*)*(?:ok(?:ay)?|fine|great|good|perfect|nice|cool|lovely"
-    r"|wonderful|excellent|super"
-    r"|awesome|alright|all right|(?:looks?|sounds?|seems?|is|'s) (?:\w+ )?(?:good|fine|great|perfect|nice|ok(?:ay)?"
-    r"|lovely)(?: to me)?"
-    r"|i like (?:it|that|this)|we like (?:it|that|this)|love it)"
-)
-_DECISIONS: Final[tuple[tuple[Act, re.Pattern[str]], ...]] = tuple(
-    (act, _words(words, whole=True))
-    for act, words in (
-        (
-            Act.WITHOUT,
-            rf"(?:(?:{_YES}|please|just)[ ,]+)*(?:book|take|go)(?: it)? (?:without|anyway|regardless)(?: (?:it|this"
-            rf"|that))?{_PLEASE}",
-        ),
-        (
-            Act.APPROVE,
-            rf"(?:{_YES}[ ,]+)*(?:yes|yep|yeah|yup|sure|of course|absolutely|definitely|approved?|confirmed|deal"
-            rf"|agreed|proceed){_PLEASE}"
-            rf"|(?:(?:{_YES}|please|just|well|then|looks (?:good|fine)|sounds good)[ ,]+)*"
-            rf"(?:(?:go ahead|let's|lets|let us|i want to|we want to|i'd like to|we'd like to|i would like to|please)(?: and)? )*"
-            rf"(?:book|reserve|confirm|approve|accept|buy|do|take){_IT}{_PLEASE}(?:,? (?:book it|thanks?))*"
-            rf"|(?:(?:{_YES}|please|just|(?:looks|sounds) (?:good|fine|great|perfect))[ ,]+)*(?:go ahead|go for it"
-            rf"|please proceed|make it (?:so|happen)|let'?s (?:go|do it|book(?: it)?)"
-            rf"|(?:i|we)(?:'ll| will)? take it|tell (?:everybody|everyone|them)|confirm the booking|book away)"
-            rf"(?: (?:with (?:it|that|this)|and (?:book|do|confirm){_IT}))?{_PLEASE}",
-        ),
-        (Act.PRAISE, _PRAISES + _PLEASE),
-        (
-            Act.REJECT,
-            rf"(?:no|nope|nah)(?:,? (?:thanks?|thank you|please))?|reject{_IT}|(?:i|we) (?:do not|don't|dont) (?:like"
-            rf"|want) (?:it|this|that)"
-            r"(?: one| plan| trip)?|not (?:that|this)(?: one)?|no,? not (?:that|this)(?: one)?|discard(?: it| this| that)?",
-        ),
-        (
-            Act.NOT_NOW,
-            r"(?:no,? )?(?:not (?:now|yet|today)|wait|hold on|hang on|later|maybe(?: later)?|one moment"
-            r"|just a (?:moment|second|minute))"
-            r"(?:,? (?:please|wait|hold on|thanks?|a (?:moment|minute|second)))*"
-            rf"|(?:please )?(?:don't|dont|do not|never) (?:book|do|confirm|take|pay|send|tell)(?: \w+)?{_IT}(?: (?:yet"
-            rf"|now|please|for now))*"
-            r"|(?:let me|i(?:'ll| will| have to| need to| want to| must)|we(?:'ll| will| have to| need to| must)"
-            r"|gotta) (?:first )?"
-            r"(?:think|sleep|ask|check|see|talk|discuss)\b.*|no hurry|i(?:'m| am) not sure(?: yet)?|not sure(?: yet)?",
-        ),
-        (
-            Act.UNDO,
-            r"(?:please |can you |ok |no,? )*(?:undo|revert|take (?:that|it) back|go back|change (?:it|that) back"
-            r"|put (?:it|that) back|scratch that"
-            r"|as (?:it was )?before|back to (?:the )?(?:previous|old|last) (?:one|plan|version))"
-            r"(?: (?:that|it|this|the last (?:change|one|thing|step)|to (?:the )?(?:previous|old|last) (?:one|plan"
-            r"|version)|please|again))*",
-        ),
-        (
-            Act.CANCEL,
-            r"(?:please |can you |ok,? |(?:i|we)(?:'d like| would like| want| need| have)? to |let's )*(?:cancel"
-            r"|call off|abort|undo|drop|stop|forget)"
-            r"(?: (?:it|that|this|everything|all(?: of it)?|now|please|(?:the|my|our)(?: whole| entire)? (?:plan|day"
-            r"|thing|trip|reunion|booking|bookings"
-            r"|reservations?|journey|holiday|vacation|lot)))*",
-        ),
-        (
-            Act.CANCEL_PART,
-            r"(?:please |can you |ok,? |(?:i|we)(?:'d like| would like| want| need| have)? to |let's )*(?:cancel|call off)"
-            r"(?: just| only)?(?: (?:the|my|our|that))? (?:(?:first|last|return|outbound|second) )?(?:flights?|hotels?"
-            r"|trains?|rooms?|stays?|rides?)\b.*",
-        ),
-        (
-            Act.SKIP,
-            r"(?:please )?(?:skip(?: (?:it|that|this|the question))?|never ?mind|forget (?:it|that|about it)|whatever"
-            r"|(?:it |that )?doesn'?t matter"
-            r"|leave it(?: as it (?:is|was))?|no matter)(?: please)?",
-        ),
-    )
-)
-_NTH: Final = {
-    "first": 1,
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "1st": 1,
-    "2nd": 2,
-    "3rd": 3,
-    "4th": 4,
-    "one": 1,
-    "two": 2,
-    "three": 3,
-}
-_CHOSEN: Final = _words(
-    rf"(?:(?:{_YES}|please|can you|i think|i'd|i|we|we'd|i'll|we'll|let's|would|rather|just)[ ,]+)*"
-    r"(?:(?:take|book|choose|pick|prefer|want|have|go (?:for|with)|like|do|show me)[ ,]+)?"
-    rf"(?:the |that )?(?:(?P<nth>first|second|third|fourth|1st|2nd|3rd|4th)(?: (?:one|plan|option|alternative|trip|other))?"
-    rf"|(?:number|option|plan|alternative|no\.?|#) ?(?P<n>[1-4]|one|two|three)|(?P<other>other)(?: (?:one|plan"
-    rf"|option)))(?: instead)?{_PLEASE}",
-    whole=True,
-)
-_SMALL: Final = _words(
-    r"(?:(?:hi|hello|hey|good (?:morning|evening|afternoon|night|day)|howdy|greetings|thanks?|thank you|thx|ty|cheers"
-    r"|bye|goodbye|see you"
-    r"|lol|haha+|wow|sorry|welcome|there|again|so much|very much|a lot|all|everyone|friend|how are you|(?:you(?:'re"
-    r"| are)|that was|that's|this is)"
-    r" (?:so |really |very )?(?:great|good|nice|kind|helpful|awesome|funny|amazing)|well done|good job|nice work"
-    r"|have a nice (?:day|evening)|for (?:your|the) help"
-    r"|until later|talk soon|oh|ah|hmm+|and|no problem)[\s,.!?]*)+",
-    whole=True,
-)
-
-
 def _decision(said: str) -> Utterance | None:
-    plain = said.strip().replace("’", "'")
-    chosen = None if plain.endswith("?") else _CHOSEN.match(plain)
-    if chosen is not None:
-        place = _NTH.get((chosen["nth"] or chosen["n"] or "").casefold(), 0) or int(chosen["n"] or 1)
-        return Utterance(Kind.DECISION, said, Act.CHOOSE, place)
-    if plain.endswith("?"):
-        return None
-    act = next((act for act, words in _DECISIONS if words.match(plain)), None)
-    return None if act is None else Utterance(Kind.DECISION, said, act)
+    found = decision_in(said)
+    return None if found is None else Utterance(Kind.DECISION, said, *found)
 
 
 def _small_talk(said: str) -> Utterance | None:
-    return Utterance(Kind.SMALL_TALK, said) if _SMALL.match(said) else None
+    return Utterance(Kind.SMALL_TALK, said) if is_small_talk(said) else None

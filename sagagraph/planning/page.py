@@ -6,13 +6,14 @@ knows, it says by overriding a default.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Protocol
 
 from sagagraph.context.model import Model
 from sagagraph.errors import ModelError
+from sagagraph.money import cost_text
 from sagagraph.planning.domain import Domain
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.saga.core.state import Saga
@@ -206,6 +207,8 @@ class Page(Reader):
     opening: str
     """The page's first question."""
     examples: tuple[str, ...] = ()
+    go_ahead: str = "Book"
+    """What approving a plan does, as a verb."""
     outcome: str = "it is done"
     """What has been achieved once a saga has committed."""
     under_way: str = ""
@@ -244,6 +247,10 @@ class Page(Reader):
 
     def view(self, plan: Json) -> PlanView:
         return PlanView(tuple(Line(part, part) for part in self.domain.title(plan).split("; ")))
+
+    def price(self, plan: Json, cost: Mapping[str, Any] | None) -> str:  # noqa: ARG002
+        """What the plan costs, in the currency of the wish."""
+        return cost_text(cost)
 
     def details(self, saga: Saga) -> tuple[Detail, ...]:  # noqa: ARG002
         """What can be told about the lines of the saga's plan when somebody asks."""

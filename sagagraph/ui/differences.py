@@ -42,4 +42,11 @@ def told(before: Sequence[Line], after: Sequence[Line]) -> Iterator[str]:
         elif new is None:
             yield f"no longer: {in_short(old)}"
         else:
-            yield f"{in_short(old)} → {in_short(new)}"
+            yield f"{new.key}: {', '.join(_changed(old, new))}"
+
+
+def _changed(old: Line, new: Line) -> Iterator[str]:
+    """The parts of a line that differ."""
+    for before, after in ((old.what, new.what), (old.when, new.when), (old.price, new.price)):
+        if before != after:
+            yield f"{before or 'nothing'} → {after or 'nothing'}"

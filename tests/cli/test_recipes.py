@@ -58,6 +58,24 @@ def test_a_meal_that_cannot_be_cooked_ends_with_1_and_says_why(command: CommandL
     assert "Glaze step 2 must start within 1 min of the end of Glaze step 0" in command("recipes", "plan", file).out
 
 
+def test_a_plan_is_repaired_and_says_what_is_made_again(command: CommandLine, tmp_path: Path) -> None:
+    file, out = written(tmp_path, "glaze", GLAZE), tmp_path / "plan.json"
+    assert command("recipes", "plan", file, "--out", out, "--json").json["makespan_s"] == 480
+    event = written(tmp_path, "away", {"event": "away", "at": 390, "until": 900})
+    ended = command("recipes", "repair", file, out, "--event", event, "--json")
+    assert (ended.code, ended.json["verdict"], ended.json["edit_radius"]["delay_s"]) == (
+        0,
+        "VALID",
+        ended.json["makespan_s"] - 480,
+    )
+    assert (ended.json["again"], len(ended.json["passed"])) == ([["Glaze", 0], ["Glaze", 2]], 1)
+    assert "complete" in command("recipes", "repair", file, out, "--event", event).out
+    for wrong, words in ((written(tmp_path, "flood", {"event": "flood"}), "events[0].event: "), (out, "events[0].event: ")):
+        refused = command("recipes", "repair", file, out, "--event", wrong)
+        assert (refused.code, words in refused.err) == (2, True)
+    assert "--event: say what has happened" in command("recipes", "repair", file, out).err
+
+
 def test_the_shipped_pairs_are_listed_and_planned_by_name(command: CommandLine) -> None:
     names = [each["pair"] for each in command("recipes", "pairs", "--json").json["pairs"]]
     assert "Lentil-Soup_Apple-Crumble" in names

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import NamedTuple
 
 from sagagraph.errors import JournalError, SagaGraphError
 from sagagraph.saga.core import commands, next_steps
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.decide import decide
+from sagagraph.saga.core.dependencies import descendants
 from sagagraph.saga.core.evolve import evolve
 from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
@@ -54,6 +56,7 @@ TROUBLES = frozenset(
         "cached 5xx",
         "invalid",
         "stale",
+        "reorder",
     }
 )
 """What is rationed: a run meets at most so many of these, in any mixture. Refusals and late landings are free.
@@ -426,6 +429,8 @@ class Explorer:
             asked = self._told(state, commands.PlanOperation(case.spec(index)), ("plan", index)) if ready else None
             if asked is not None and asked.core is not state.core:
                 yield Move(f"the body asks for {index}", asked)
+        if self._may(state, "reorder"):
+            yield from self._reorder_moves(state)
         names = frozenset(saga.operations)
         if len(names) == case.count and all(each.succeeded for each in state.core.operations):
             yield Move("the body ends", self._tell(state, commands.CompleteBody(names)))
@@ -433,6 +438,18 @@ class Explorer:
                 forgetful = commands.CompleteBody(names - {name})
                 if (ended := self._told(_spend(state), forgetful, forgetful)) is not None:
                     yield Move(f"the body, run again, ends without {name}", ended)
+
+    def _reorder_moves(self, state: State) -> Iterator[Move]:
+        """The body was edited: an operation that it has asked for is to come after another one, which the core may refuse."""
+        for each, other in permutations(sorted(state.saga.operations), 2):
+            command = commands.PlanOperation(self.case.spec(int(each)), after=(other,), insists=True)
+            reordered = self._told(_spend(state), command, ("reorder", each, other))
+            if reordered is None:
+                continue
+            is_journalled = each in descendants(reordered.saga, other)
+            violates = "" if is_journalled else "I5 the order that the body named is not journalled"
+            if reordered.core is not state.core or violates:
+                yield Move(f"the body, run again, wants {each} after {other}", reordered, violates=violates)
 
     # -- answers of the calls that this epoch waits for -----------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sagagraph.saga.core import in_doubt
-from sagagraph.saga.core.events import Via
+from sagagraph.saga.core.events import Driver, Via
 from sagagraph.saga.core.state import Operation, Saga, Stage, Undo
 from sagagraph.saga.core.status import OperationStatus
 from tests.saga.cases import DEDUP_S, TIMEOUT_S
@@ -37,7 +37,12 @@ def full_key(saga: Saga, now: float) -> tuple[Key, tuple[Key, ...]]:
 
 def _frame(saga: Saga) -> Key:
     plan = (saga.plan.revisable, saga.plan.disruption == "")
-    return (saga.stage, saga.cancel_by is None, saga.body_completed, saga.body_fault is None, *plan)
+    return (saga.stage, saga.cancel_by is None, saga.body_completed, saga.body_fault is None, *plan, *_order(saga))
+
+
+def _order(saga: Saga) -> Key:
+    """A body asks in any order, and may change it; the edges of a plan follow from its version and what was removed."""
+    return tuple((each.id, *sorted(each.spec.depends_on)) for each in saga.in_order()) if saga.driver is Driver.BODY else ()
 
 
 def _final_part(o: Operation, _now: float) -> Key:

@@ -240,3 +240,13 @@ def test_a_symmetric_saga_ends_as_it_does_when_its_symmetry_is_ignored() -> None
 def _unordered(projection: object) -> object:
     stage, statuses, providers = projection  # type: ignore[misc]
     return stage, frozenset({(statuses, providers), (statuses[::-1], providers[::-1])})
+
+
+# -- changed prerequisites ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", FEW, ids=str)
+def test_an_edited_body_wants_another_order_at_any_time(profile: Profile, explore: Explore) -> None:
+    """Also while one of the two is under way, in doubt, or being undone, which the core must refuse."""
+    case = Case((COMPENSATABLE, COMPENSATABLE), ((), ()), (profile,) * 2, driver=Driver.BODY)
+    assert explore(case, 2, losses=1, limit=400_000 if FULL else 15_000).endings == BOTH_ENDS

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from sagagraph.saga.core import commands, dependencies, in_doubt, next_steps
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.decide import calls, decide, plans
+from sagagraph.saga.core.decide import bodies, calls, decide, plans
 from sagagraph.saga.core.evolve import evolve, index, sagas
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
@@ -34,6 +34,7 @@ ALONE = ((COMPENSATABLE,), ((),))
 CHAIN = ((COMPENSATABLE, COMPENSATABLE), ((), (0,)))
 APART = ((COMPENSATABLE, COMPENSATABLE), ((), ()))
 PIVOT_APART = ((COMPENSATABLE, PIVOT), ((), ()))
+BODY = e.Driver.BODY
 PIVOT_FIRST = ((PIVOT, RETRIABLE), ((), (0,)))
 
 
@@ -299,6 +300,24 @@ def what_becomes_free_is_not_noticed(patch: Patch) -> None:
     patch.setattr(index, "_spread", lambda _saga, below, _origin, by: (below, []))
 
 
+def other_prerequisites_are_ignored(patch: Patch) -> None:
+    patch.setattr(bodies, "_with_other_prerequisites", lambda _saga, _known, _command: ())
+
+
+def other_prerequisites_are_not_checked(patch: Patch) -> None:
+    patch.setattr(bodies, "_why_not_after", lambda _saga, _known, _name: "")
+
+
+def other_prerequisites_do_not_bind(patch: Patch) -> None:
+    """They are kept with the operation, but what must wait for it is not told."""
+    real = evolve._OF_THE_SAGA[e.PrerequisitesAdded]
+
+    def careless(saga: Saga, event: e.PrerequisitesAdded, at: float) -> Saga:
+        return replace(real(saga, event, at), dependents=saga.dependents)
+
+    patch.setitem(evolve._OF_THE_SAGA, e.PrerequisitesAdded, careless)
+
+
 PLANTED = [
     Planted("an ambiguous error is a failure", lost_is_failed, case(ALONE, PROBE), 0, "I4"),
     Planted("absent allows a new attempt", absent_allows_an_attempt, case(ALONE, PROBE), 1, "I1"),
@@ -362,6 +381,9 @@ PLANTED = [
         1,
         "I7",
     ),
+    Planted("other prerequisites are ignored", other_prerequisites_are_ignored, case(APART, PROBE, driver=BODY), 1, "I5"),
+    Planted("other prerequisites do not bind", other_prerequisites_do_not_bind, case(APART, PROBE, driver=BODY), 2, "I5"),
+    Planted("other prerequisites are not checked", other_prerequisites_are_not_checked, case(APART, PROBE, driver=BODY), 2, "I7"),
     Planted("what becomes ready is not noticed", what_becomes_ready_is_not_noticed, case(CHAIN, PROBE), 0, "I7"),
     Planted("what becomes free is not noticed", what_becomes_free_is_not_noticed, case(CHAIN, PROBE), 1, "I7"),
 ]

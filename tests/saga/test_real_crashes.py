@@ -178,7 +178,17 @@ sys.argv = sys.argv[1:]
 runpy.run_module("tests.saga.crash_worker", run_name="__main__")
 """
 ELSEWHERE = {
-    "in another PID namespace": ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", sys.executable, "-m"],
+    "in another PID namespace": [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--mount-proc",
+        sys.executable,
+        "-m",
+    ],
     "started before the clock was corrected": [sys.executable, "-c", _CORRECTED_CLOCK],
 }
 
@@ -198,5 +208,8 @@ async def test_rule_6_a_living_worker_is_not_known_to_be_dead(place: str, journa
         told, problems = await process.communicate()
         assert (process.returncode, told.strip()) == (0, b"committed"), problems
     finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
         await engine.close()
     assert (ledger.live(), ledger.faults(), ledger.calls("do flight")) == (BOOKED, (), 1)

@@ -7,7 +7,8 @@ import itertools
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.ui.chat.conversation import Conversations, shown_messages
 from sagagraph.ui.chat.page_model import PageModel, page_model
-from sagagraph.ui.chat.talk import Deed, Talk
+from sagagraph.ui.chat.talk import Talk
+from sagagraph.ui.chat.turn import Deed
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor, guest
 

@@ -114,7 +114,7 @@ class Visit:
 
     @property
     def saga_id(self) -> str:
-        return self.page.locator("#status code").inner_text()
+        return str(self.page.locator("#status code").text_content())
 
     @property
     def asked_outside(self) -> list[str]:

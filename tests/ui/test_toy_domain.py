@@ -50,7 +50,10 @@ async def test_it_is_offered_planned_bought_shown_changed_and_cancelled_in_the_c
     shown = await chat.say(FRUIT)
     assert status(shown) == "awaiting_approval"
     assert list(wishes(shown).values()) == ["3 apples", "2 pears", "under $5.00"]
-    assert "– 3 apples from Ann\n– 2 pears from Bob" in all_said(shown)
+    assert shown.shown is not None
+    proposal = cards.plan_card(shown.shown, shown.page)
+    assert "3 apples from Ann" in proposal
+    assert "2 pears from Bob" in proposal
     changed = await chat.say("3 pears")
     assert (status(changed), plan_hash(changed) != plan_hash(shown)) == ("awaiting_approval", True)
     bought = await chat.say("yes")

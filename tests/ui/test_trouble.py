@@ -52,6 +52,8 @@ def test_a_booking_that_falls_through_is_replaced_by_word_and_by_button(
     person.until("committed")
     trip = person.saga_id
     person.say("the hotel in Lisbon cancelled on us")
+    person.until_said("did that happen, or are you asking?")
+    person.say("yes")
     elsewhere = person.until_other_plan(first)
     person.tab("Changes")
     person.page.locator("#changes").get_by_text("stay Lisbon").wait_for()

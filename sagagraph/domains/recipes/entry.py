@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, ClassVar
 
 from sagagraph.extras import needing
 from sagagraph.planning.entry import Case, Entry, Surroundings
@@ -11,14 +12,40 @@ from sagagraph.planning.entry import Case, Entry, Surroundings
 if TYPE_CHECKING:
     import typer
 
+    from sagagraph.context.model import Model
+    from sagagraph.domains.recipes.domain import Cooking
+    from sagagraph.planning.domain import Json
+    from sagagraph.planning.page import Page
     from sagagraph.validators.verdict import Verdict
 
 
-class RecipesEntry(Entry[Any]):
+class RecipesEntry(Entry["Cooking"]):
+    """Nobody is paid: there is no account."""
+
     name = "recipes"
-    runs_sagas = False
+    workers = ("sagagraph.domains.recipes.planning.planner",)
     has_time_constraints = True
     commands: ClassVar[Mapping[str, str]] = {"recipes": "Recipes: several dishes at once, with few hands."}
+
+    def title(self, plan: Json) -> str:
+        with needing("recipes"):
+            from sagagraph.domains.recipes.domain import cooking_title
+
+        return cooking_title(plan)
+
+    @asynccontextmanager
+    async def open(self, around: Surroundings) -> AsyncIterator[Cooking]:
+        with needing("recipes"):
+            from sagagraph.domains.recipes.actions.kitchen import Kitchen
+            from sagagraph.domains.recipes.domain import Cooking
+
+        yield Cooking(Kitchen(around.documents))
+
+    def page(self, domain: Cooking, model: Model | None) -> Page:
+        with needing("recipes"):
+            from sagagraph.domains.recipes.page.page import RecipesPage
+
+        return RecipesPage(domain, model)
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
         from sagagraph.domains.recipes.judging import judge

@@ -20,7 +20,7 @@ def pairs_in(path: Path | None) -> dict[str, Any]:
     """All pairs of a file, as JSON, by name; None: those of the shipped recipes. Raises `InvalidInputError`."""
     if path is None:
         names = [(one, two) for place, one in enumerate(SHIPPED) for two in SHIPPED[place + 1 :]]
-        return {f"{one}_{two}": [_shipped(one), _shipped(two)] for one, two in names}
+        return {f"{one}_{two}": [shipped(one), shipped(two)] for one, two in names}
     value = json_file(path, FIELD)
     meals = value if isinstance(value, list) and value and all(isinstance(each, list) for each in value) else [value]
     return {"_".join(parse_meal(each).recipes): each for each in meals}
@@ -30,7 +30,7 @@ def meal_in(path: Path, pair: str = "") -> Meal:
     """The meal of a file, or of that name. Raises `InvalidInputError`."""
     names = path.name.split("_")
     if not path.exists() and all(name in SHIPPED for name in names):
-        return parse_meal([_shipped(name) for name in names])
+        return parse_meal([shipped(name) for name in names])
     if not pair:
         return parse_meal(json_file(path, FIELD))
     pairs = pairs_in(path)
@@ -39,5 +39,5 @@ def meal_in(path: Path, pair: str = "") -> Meal:
     return parse_meal(pairs[pair])
 
 
-def _shipped(name: str) -> Any:
+def shipped(name: str) -> Any:
     return json.loads(files("sagagraph.domains.recipes").joinpath("shipped", f"{name}.json").read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ no value, it may say more than the assertion, never less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -171,6 +171,27 @@ def below(left: Term, right: Term, *, strict: bool) -> Formula:
     if isinstance(term, Const):
         return TRUE if term.value < 0 or (term.value == 0 and not strict) else FALSE
     return Below(term, strict)
+
+
+def names_in(formula: Formula) -> Iterator[str]:
+    match formula:
+        case Below(term, _):
+            yield from names_in_term(term)
+        case Member(name, _):
+            yield name
+        case And(parts) | Or(parts):
+            for each in parts:
+                yield from names_in(each)
+
+
+def names_in_term(term: Term) -> Iterator[str]:
+    waiting = [term]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Var):
+            yield each.name
+        waiting += getattr(each, "terms", ()) or getattr(each, "factors", ()) or ()
+        waiting += [part for part in (getattr(each, "base", None), getattr(each, "argument", None)) if part is not None]
 
 
 class CoreForm:

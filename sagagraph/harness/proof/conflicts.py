@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sagagraph.harness.judging.check import RuleVerdict, check
-from sagagraph.harness.proof.search import Budget, Found, Search
+from sagagraph.harness.proof.search import Budget, Found, solve
 from sagagraph.harness.proof.system import Point, System
 
 MOST_CONFLICTS: Final = 100
@@ -53,7 +53,7 @@ class Oracle:
                 return found
         if rules in self.unknown:
             return Found()
-        found = Search(self.system.only(rules), Budget(self.boxes, self.expired)).run()
+        found = solve(self.system.only(rules), Budget(self.boxes, self.expired))
         if found.witness is not None:
             self.passed.append((self.passing(found.witness) | rules, found.witness))
         elif found.tree is not None:

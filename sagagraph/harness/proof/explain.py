@@ -13,7 +13,7 @@ from sagagraph.harness.judging.check import shown
 from sagagraph.harness.proof.certificate import accepted, certificate_of
 from sagagraph.harness.proof.conflicts import Conflict, Oracle, conflicts_of
 from sagagraph.harness.proof.relaxations import Relaxation, limits, negotiable, relaxation
-from sagagraph.harness.proof.search import Budget, Search
+from sagagraph.harness.proof.search import Budget, solve
 from sagagraph.harness.proof.system import Point, UndefinedDomainError, UnsupportedRuleError, system_of
 from sagagraph.harness.registry.harness import Harness
 
@@ -56,7 +56,7 @@ def explain(
     except UnsupportedRuleError as exc:
         return Explanation(Status.UNDECIDED, reason=str(exc))
     oracle = Oracle(system, boxes, expired)
-    found = Search(system, Budget(boxes, expired)).run()
+    found = solve(system, Budget(boxes, expired))
     if found.witness is not None:
         return Explanation(Status.SATISFIABLE, witness=found.witness)
     if found.tree is None:

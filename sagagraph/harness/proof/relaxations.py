@@ -20,7 +20,7 @@ from sagagraph.harness.language.polynomials import TooManyError, polynomial
 from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Name
 from sagagraph.harness.proof.linear import exact_float, from_z3, to_z3
 from sagagraph.harness.proof.rounding import significant
-from sagagraph.harness.proof.search import Budget, Node, Satisfied, Search, middle_of
+from sagagraph.harness.proof.search import Budget, Node, Satisfied, Search, middle_of, solve
 from sagagraph.harness.proof.system import Point, Span, System, UnsupportedRuleError, system_of
 from sagagraph.harness.registry.harness import Harness, Rule, Severity, Variable
 
@@ -115,7 +115,14 @@ def _one_way(
     harness: Harness, variable: Variable, before: fmpq, sign: int, kind: str, boxes: int, expired: Callable[[], bool]
 ) -> Relaxation | None:
     name = variable.name
-    linear = _linear_optimum(harness, variable, before, sign, kind)
+    parts = system_of(harness, freed={name: (before, before)}).components()
+    if any(name not in each.root.spans and Search(each, Budget(boxes, expired)).run().witness is None for each in parts):
+        return None
+    part = next((each for each in parts if name in each.root.spans), None)
+    if part is None:
+        return None
+    alone = harness.with_rules(tuple(each for each in harness.rules if each.id in part.rules))
+    linear = _linear_optimum(alone, variable, before, sign, kind)
     if linear is not None:
         least, strict = linear
         return (
@@ -127,10 +134,10 @@ def _one_way(
         span = _span(variable, before, sign, reach * max(abs(before), fmpq(1)), kind)
         if span is None or expired():
             return None
-        system = system_of(harness, freed={name: span})
+        system = system_of(alone, freed={name: span})
         found = Search(system, Budget(boxes, expired)).run()
         if found.witness is not None:
-            return _nearest(system, name, before, sign, found.witness, boxes, expired)
+            return _nearest(harness, system, name, before, sign, found.witness, boxes, expired)
         if span[0 if sign < 0 else 1] in (variable.low, variable.high) and None not in (variable.low, variable.high):
             return None
     return None
@@ -152,7 +159,7 @@ def _span(variable: Variable, before: fmpq, sign: int, reach: fmpq, kind: str) -
 
 
 def _nearest(
-    system: System, name: str, before: fmpq, sign: int, witness: Point, boxes: int, expired: Callable[[], bool]
+    harness: Harness, system: System, name: str, before: fmpq, sign: int, witness: Point, boxes: int, expired: Callable[[], bool]
 ) -> Relaxation | None:
     """Search boxes in the order of how near they come to the value as it is."""
     search = Search(system, Budget(10**9, expired))
@@ -188,7 +195,7 @@ def _nearest(
     if not isinstance(least, fmpq):
         return None
     return _sufficient(
-        system.harness, name, before, least, sign, boxes, strict=False, proven=proven, witness=best, bound=before + sign * bound
+        harness, name, before, least, sign, boxes, strict=False, proven=proven, witness=best, bound=before + sign * bound
     )
 
 
@@ -243,7 +250,7 @@ def _sufficient(
     """Round it away from `before` until it suffices as it is written."""
     simple = [_simplest(bound, least)] if bound is not None else []
     for to in (*simple, *(_rounded(least, sign, digits, strict=strict) for digits in (_DIGITS, 12, 15))):
-        found = Search(system_of(harness.with_values({name: to})), Budget(boxes)).run()
+        found = solve(system_of(harness.with_values({name: to})), Budget(boxes))
         if found.witness is not None:
             end = simple[0] if simple else least
             return Relaxation("", name, before, to, end, strict, proven, found.witness)

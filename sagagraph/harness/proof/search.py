@@ -14,7 +14,7 @@ from typing import Any, Final
 from flint import fmpq
 
 from sagagraph.harness.judging.check import passes
-from sagagraph.harness.language.core import And, Below, Formula, Member, Or, Term, Var
+from sagagraph.harness.language.core import And, Below, Formula, Member, Or, Var, names_in, names_in_term
 from sagagraph.harness.language.polynomials import TooManyError, polynomial
 from sagagraph.harness.proof.intervals import Interval
 from sagagraph.harness.proof.linear import Row, bound_rows, exact_float, products, relax
@@ -29,6 +29,9 @@ DEEPEST: Final = 120
 _NARROWINGS: Final = 6
 _WORTHWHILE: Final = 0.05
 _WIDE: Final = 1e12
+_PAIRED: Final = frozenset({0, 3, 6, 10, 15, 21, 28, 36, 45, 55})
+"""Depths at which everything is multiplied with everything, for rules that only touch."""
+_MOST_PAIRED: Final = 16
 """Where a domain has no end, points are sought this far out."""
 
 
@@ -138,6 +141,7 @@ class Search:
         self.system = system
         self.budget = budget
         self._judging = system.harness.with_rules(tuple(each for each in system.harness.rules if each.id in system.rules))
+        self._filling = _filling(system)
         self._polynomials: dict[str, Row | None] = {}
         self._nonlinear = frozenset(_nonlinear(system))
 
@@ -266,6 +270,7 @@ class Search:
 
     def satisfies(self, point: Point) -> bool:
         harness = self._judging
+        point = {**self._filling, **point}
         freed = {name: value for name, value in point.items() if name in self.system.freed and isinstance(value, fmpq)}
         if freed:
             harness = harness.with_values(freed)
@@ -294,7 +299,8 @@ class Search:
         found = relax([*rows, *products(rows, bounds, all_pairs=False)], node.box, floats)
         if found.refutation is None and found.point is not None:
             self._try_relaxed(node, rows, found.point, floats)
-            if node.depth in (0, 6) and len(rows) + len(bounds) <= 16:
+            is_last = self.divide(node, open_parts) is None
+            if (is_last or node.depth in _PAIRED) and len(rows) + len(bounds) <= _MOST_PAIRED:
                 found = relax([*rows, *products(rows, bounds, all_pairs=True)], node.box, floats)
         if found.refutation is None:
             return None
@@ -365,6 +371,26 @@ class Search:
         return (best[1], exact) if inside else None
 
 
+def solve(system: System, budget: Budget) -> Found:
+    """Decide a system part by part. One part without a solution refutes all; a witness has a value for every variable."""
+    undecided = False
+    point = dict(_filling(system))
+    for part in sorted(system.components(), key=lambda each: len(each.rules)):
+        found = Search(part, budget).run()
+        if found.tree is not None:
+            return found
+        undecided |= found.witness is None and bool(part.root.spans or part.root.choices)
+        point |= found.witness or {}
+    return Found() if undecided or not Search(system, budget).satisfies(point) else Found(witness=point)
+
+
+def _filling(system: System) -> Point:
+    """Some value for every variable, for those on which nothing depends."""
+    numbers: dict[str, Value] = {name: exact_float(middle_of(span)) for name, span in system.whole.floats.items()}
+    whole = {name: fmpq(value.floor()) for name, value in numbers.items() if name in system.integers and isinstance(value, fmpq)}
+    return {**numbers, **whole, **{name: values[0] for name, values in system.whole.choices.items()}}
+
+
 class _Satisfied(Exception):  # noqa: N818 - no error: the search has ended
     def __init__(self, point: Point) -> None:
         self.point = point
@@ -430,28 +456,7 @@ def _plain(value: Value) -> Any:
 
 
 def _names(parts: list[tuple[str, Formula]]) -> frozenset[str]:
-    return frozenset(name for _, part in parts for name in formula_names(part))
-
-
-def formula_names(formula: Formula) -> Iterator[str]:
-    match formula:
-        case Below(term, _):
-            yield from term_names(term)
-        case Member(name, _):
-            yield name
-        case And(parts) | Or(parts):
-            for each in parts:
-                yield from formula_names(each)
-
-
-def term_names(term: Term) -> Iterator[str]:
-    waiting = [term]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, Var):
-            yield each.name
-        waiting += getattr(each, "terms", ()) or getattr(each, "factors", ()) or ()
-        waiting += [part for part in (getattr(each, "base", None), getattr(each, "argument", None)) if part is not None]
+    return frozenset(name for _, part in parts for name in names_in(part))
 
 
 def _nonlinear(system: System) -> Iterator[str]:
@@ -466,9 +471,9 @@ def _nonlinear(system: System) -> Iterator[str]:
                 try:
                     found = polynomial(each.term)
                 except TooManyError:
-                    yield from term_names(each.term)
+                    yield from names_in_term(each.term)
                     continue
                 for monomial in found:
                     if len(monomial) > 1 or any(count > 1 or not isinstance(atom, Var) for atom, count in monomial):
                         for atom, _ in monomial:
-                            yield from term_names(atom)
+                            yield from names_in_term(atom)

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 
+import networkx as nx
 from flint import fmpq
 
 from sagagraph.harness.language.core import CoreForm, Formula, NotSupportedError, TooLargeError
+from sagagraph.harness.language.core import names_in as names_of
 from sagagraph.harness.proof.intervals import Interval, of_rational
 from sagagraph.harness.proof.terms import Bounds
 from sagagraph.harness.registry.harness import Harness, Rule, Value, Variable
@@ -69,6 +71,22 @@ class System:
     root: Box
     integers: frozenset[str]
     freed: frozenset[str] = frozenset()
+    whole: Box = field(default_factory=lambda: Box({}))
+    """The domains of all variables, also of those that a part does not depend on."""
+
+    def components(self) -> tuple[System, ...]:
+        """Return the parts that share no variable: each is decided by itself."""
+        graph: nx.Graph[str] = nx.Graph()
+        for rule_id, formula in self.rules.items():
+            graph.add_node(f"\t{rule_id}")
+            graph.add_edges_from((f"\t{rule_id}", name) for name in names_of(formula))
+        return tuple(self._part(frozenset(each)) for each in nx.connected_components(graph))
+
+    def _part(self, nodes: frozenset[str]) -> System:
+        spans = {name: span for name, span in self.root.spans.items() if name in nodes}
+        choices = {name: values for name, values in self.root.choices.items() if name in nodes}
+        rules = {each: formula for each, formula in self.rules.items() if f"\t{each}" in nodes}
+        return replace(self, rules=rules, root=Box.of(spans, choices))
 
     def only(self, rule_ids: Iterable[str]) -> System:
         wanted = set(rule_ids)
@@ -95,7 +113,8 @@ def system_of(harness: Harness, *, freed: Mapping[str, Span] | None = None) -> S
     formulas = {rule.id: _formula(form, rule) for rule in harness.rules}
     spans = {each.name: _span(each) for each in decided if each.kind in ("number", "integer")}
     whole = frozenset(each.name for each in decided if each.kind == "integer")
-    return System(harness, formulas, Box.of({**spans, **free}, choices), whole, frozenset(free))
+    root = Box.of({**spans, **free}, choices)
+    return System(harness, formulas, root, whole, frozenset(free), root)
 
 
 def _lacks_domain(variable: Variable) -> bool:

@@ -16,8 +16,7 @@ from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.ui.differences import price_change, told
 
-IDENTITY: Final = "I am SagaGraph, a program that plans, books and repairs. I am no person, and in this practice world "
-"nothing is really bought."
+IDENTITY: Final = "I am SagaGraph, a program that plans, books and repairs. I am no person."
 _HELP: Final = (
     "I make a plan from what you say, change it as you like (“one more night in Paris”, “undo that”), try things out "
     "(“what if we "
@@ -113,8 +112,8 @@ def _price(ask: _Asked) -> Iterator[str]:
     if not price:
         yield "It costs nothing here: nobody is paid."
         return
-    yield f"{'It costs' if not ask.facts.is_booked else 'You paid'} {price} in all ({ask.saga.plan.cost['currency']}), for "
-    "everybody and everything in the plan:"
+    verb, currency = "You paid" if ask.facts.is_booked else "It costs", ask.saga.plan.cost["currency"]
+    yield f"{verb} {price} in all ({currency}), for everybody and everything in the plan:"
     yield from (f"– {each.what}: {each.price}" for each in ask.facts.lines if each.price)
     yield from (f"{each[:1].upper()}{each[1:]}." for each in ask.saga.plan.reasons if "rate of" in each or "budget" in each)
 
@@ -171,8 +170,8 @@ def _why(ask: _Asked) -> Iterator[str]:
 def _alternatives(ask: _Asked) -> Iterator[str]:
     for number, each in enumerate(ask.saga.plan.alternatives, 1):
         why = f"; {each['reasons'][0]}" if each["reasons"] else ""
-        yield f"– Number {number}: "
-        f"{price_change(ask.saga.plan.cost, each['cost']) or cost_text(each['cost']) or 'costs the same'}{why}"
+        price = price_change(ask.saga.plan.cost, each["cost"]) or cost_text(each["cost"]) or "costs the same"
+        yield f"– Number {number}: {price}{why}"
     for line in ask.facts.about(ask.words):
         detail = ask.facts.details.get(line.key)
         if detail is not None and detail.others:
@@ -215,8 +214,7 @@ def _next(ask: _Asked) -> Iterator[str]:
         case SagaStatus.AWAITING_APPROVAL:
             yield "The plan waits for you: book it, change something, or leave it for now."
         case SagaStatus.COMMITTED if not ask.saga.missing:
-            yield "Nothing is left to do: all of it stands. If something falls through, tell me what, and I look for a "
-            "replacement."
+            yield "Nothing is left to do: all of it stands. If something falls through, tell me, and I look for a replacement."
         case _:
             yield "Say what has happened or what you wish instead, or press “Cancel…” to see what cancelling would undo."
 

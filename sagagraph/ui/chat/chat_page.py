@@ -56,14 +56,15 @@ class ChatPage:
         self._chatbot = gr.Chatbot(
             render_markdown=False,
             show_label=False,
-            height="52vh",
-            min_height=300,
+            height="40vh",
+            min_height=240,
             buttons=[],
             placeholder="",
             layout="bubble",
             feedback_options=None,
             elem_id="chat",
         )
+        self._build_decision()
         with gr.Row(elem_classes="sg-tight"):
             self._say = gr.Textbox(
                 show_label=False,
@@ -76,6 +77,7 @@ class ChatPage:
                 autofocus=True,
             )
             self._send = gr.Button("Send", variant="primary", scale=1, min_width=80, elem_id="send")
+        self._plan = gr.HTML(elem_id="plan", visible=False)
         with gr.Row(elem_classes="sg-tight"):
             pages = [(each.title, name) for name, each in self._service.pages.items()]
             self._domain = gr.Radio(pages, show_label=False, container=False, visible=len(pages) > 1, elem_id="domain")
@@ -86,6 +88,13 @@ class ChatPage:
             label="For example",
             elem_id="examples",
         )
+
+    def _build_decision(self) -> None:
+        """The buttons that decide the plan on the card below; they stay in sight."""
+        with gr.Row(elem_classes="sg-tight sg-decision", visible=False, elem_id="decision") as self._decision:
+            self._approve = gr.Button("Book", variant="primary", min_width=120, elem_id="approve")
+            self._change = gr.Button("Change something", min_width=110, elem_id="change")
+            self._later = gr.Button("Not now", min_width=80, elem_id="later")
 
     def _build_wishes(self) -> None:
         self._wishes: list[tuple[gr.Row, gr.Textbox, gr.Button, gr.Textbox]] = []
@@ -102,10 +111,8 @@ class ChatPage:
 
     def _build_plans(self) -> None:
         self._status = gr.HTML(elem_id="status")
-        self._plan = gr.HTML(elem_id="plan", visible=False)
         with gr.Row(elem_classes="sg-tight"):
-            self._approve = gr.Button("Approve", variant="primary", visible=False, min_width=120, elem_id="approve")
-            self._reject = gr.Button("Reject", visible=False, min_width=90, elem_id="reject")
+            self._reject = gr.Button("Discard this plan", visible=False, min_width=90, elem_id="reject")
             self._cancel = gr.Button("Cancel…", variant="stop", visible=False, min_width=90, elem_id="cancel")
             self._resume = gr.Button("Resume", visible=False, min_width=90, elem_id="resume")
         with gr.Group(visible=False) as self._preview_box:
@@ -134,6 +141,8 @@ class ChatPage:
         on(self._anew.click, self._on_anew)
         on(self._domain.input, self._on_domain, [self._domain])
         on(self._approve.click, self._on_approve, [self._shown], often=True)
+        self._change.click(None, js="() => { document.querySelector('#say textarea, #say input').focus() }")
+        on(self._later.click, self._on_later)
         on(self._reject.click, self._on_reject, [self._shown])
         on(self._cancel.click, self._on_cancel, [self._shown])
         on(self._undo.click, self._on_undo, [self._shown], at_once=hidden)
@@ -151,7 +160,17 @@ class ChatPage:
         wishes = [part for wish in self._wishes for part in wish]
         offers = [part for offer in self._alternatives for part in offer]
         said = [self._chatbot, self._say, self._domain, self._examples, self._wish_box, *wishes]
-        plans = [self._status, self._plan, self._approve, self._reject, self._cancel, self._resume, self._others, *offers]
+        plans = [
+            self._status,
+            self._plan,
+            self._decision,
+            self._approve,
+            self._reject,
+            self._cancel,
+            self._resume,
+            self._others,
+            *offers,
+        ]
         preview = [self._preview_box, self._preview]
         return [*said, *plans, *preview, *self._gallery.outputs, *self._faults.outputs, self._shown]
 
@@ -181,6 +200,9 @@ class ChatPage:
     async def _on_approve(self, visitor: Visitor, shown: str) -> None:
         await self._decide(visitor, shown, approved=True)
 
+    async def _on_later(self, visitor: Visitor) -> None:
+        await self._answer(visitor, "The plan stays here until you book it or change it; nothing is booked.")
+
     async def _on_reject(self, visitor: Visitor, shown: str) -> Updates | None:
         """Rejects the plan; where that would undo something, first shows what."""
         model = await self._look(visitor)
@@ -193,6 +215,15 @@ class ChatPage:
         shown = Shown.in_text(page)
         if shown.saga_id and shown.plan_hash:
             await self._service.decide(visitor, shown.saga_id, shown.plan_hash, approved=approved)
+            await self._settle(visitor, shown.saga_id)
+
+    async def _settle(self, visitor: Visitor, saga_id: str) -> None:
+        """What was still open when the plan was decided is left out."""
+        async with self._conversations.turn(visitor):
+            model = await self._look(visitor)
+            if model.saga is not None and model.saga.id == saga_id and model.conversation.is_open:
+                draft = model.page.draft_of(model.saga.request)
+                self._conversations.keep(visitor, model.conversation.settled(draft))
 
     async def _on_choose(self, visitor: Visitor, shown: str, plan_hash: str) -> None:
         if (saga_id := Shown.in_text(shown).saga_id) and plan_hash:
@@ -275,8 +306,9 @@ class ChatPage:
         plan = cards.plan_card(shown, model.page) if shown is not None and shown.plan.content is not None else ""
         updates: Updates = {
             self._plan: gr.update(visible=bool(plan), value=plan),
-            self._approve: gr.update(visible=model.is_asking),
-            self._reject: gr.update(visible=model.is_asking),
+            self._decision: gr.update(visible=model.waits),
+            self._approve: gr.update(value=_book_label(model)),
+            self._reject: gr.update(visible=model.waits, value=_discard_label(model)),
             self._cancel: gr.update(visible=model.is_open or status is SagaStatus.COMMITTED),
             self._resume: gr.update(visible=_can_resume(model)),
         }
@@ -288,6 +320,19 @@ class ChatPage:
             updates |= {card: gr.update(visible=there, value=value), choose: gr.update(visible=there)}
             updates[plan_hash] = offered[number]["plan_hash"] if there else ""
         return updates
+
+
+def _book_label(model: PageModel) -> str:
+    """`Book for $650`; what is still open is left out."""
+    plan = model.shown.plan if model.shown is not None else None
+    price = model.page.price(plan.content, plan.cost) if plan is not None and plan.content is not None else ""
+    verb = model.page.go_ahead
+    return f"{verb}{' without this' if model.conversation.is_open else ''}{f' for {price}' if price else ''}"
+
+
+def _discard_label(model: PageModel) -> str:
+    has_begun = model.saga is not None and (model.saga.plan.version or model.saga.amending is not None)
+    return "Keep it as it was" if has_begun else "Discard this plan"
 
 
 def _can_resume(model: PageModel) -> bool:

@@ -45,6 +45,8 @@ class Before:
 
     plan: Any
     cost: Any
+    is_told: bool = False
+    """Whether the page has shown what differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ def shown_messages(conversation: Conversation, saga: Saga | None, page: Page) ->
     if saga is None or (conversation.draft.questions and status_of(saga) is SagaStatus.AWAITING_APPROVAL):
         return conversation.messages
     told = narrate(saga, page)
-    if conversation.before is not None and status_of(saga) is SagaStatus.AWAITING_APPROVAL:
+    if conversation.before is not None and not conversation.before.is_told and status_of(saga) is SagaStatus.AWAITING_APPROVAL:
         told = "\n".join([*compared(page, conversation.before.plan, conversation.before.cost, saga), told])
     return (*conversation.messages, Message("assistant", told))
 

@@ -63,11 +63,11 @@ def in_retrospect(saga: Saga, page: Page) -> str:
 def _asking(saga: Saga, page: Page) -> str:
     is_first = not saga.plan.version and parent_of(saga.id) is None
     opening = "This is the plan I would take" if is_first else "The plan had to change; this is the new one"
-    price = cost_text(saga.plan.cost)
+    price = page.price(saga.plan.content, saga.plan.cost)
     others = len(saga.plan.alternatives)
     more = f"\n{others} more {'are' if others > 1 else 'is'} listed alongside it." if others else ""
     costs = f", for {price}" if price else ""
-    return f"{opening}{costs}:\n{_lines(saga, page)}{more}\nShall I go ahead?"
+    return f"{opening}{costs}.{more}\nShall I go ahead?"
 
 
 def compared(page: Page, plan: Any, cost: Any, saga: Saga) -> Iterator[str]:

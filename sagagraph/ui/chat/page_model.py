@@ -34,10 +34,14 @@ class PageModel:
         return self.saga is not None and self.saga.stage not in FINAL
 
     @property
+    def waits(self) -> bool:
+        """Whether a plan waits for a decision."""
+        return self.shown is not None and status_of(self.shown) is SagaStatus.AWAITING_APPROVAL and not self.is_busy
+
+    @property
     def is_asking(self) -> bool:
-        """Whether a question is open. Until it is answered the plan does not cover all that was said, and cannot be approved."""
-        waits = self.shown is not None and status_of(self.shown) is SagaStatus.AWAITING_APPROVAL
-        return waits and not self.is_busy and not self.conversation.is_open
+        """Whether the plan that waits covers all that was said; otherwise it can only be booked without the rest."""
+        return self.waits and not self.conversation.is_open
 
 
 async def page_model(service: Service, conversations: Conversations, visitor: Visitor) -> PageModel:

@@ -28,7 +28,21 @@ _LOOKS: Final = {
     SagaStatus.HELD: "bad",
     SagaStatus.STUCK: "bad",
 }
-_WORDS: Final = {SagaStatus.AWAITING_APPROVAL: "waits for your approval"}
+_WORDS: Final = {
+    SagaStatus.AWAITING_APPROVAL: "waits for your approval",
+    SagaStatus.RUNNING: "under way",
+    SagaStatus.COMMITTED: "done",
+    SagaStatus.COMPENSATING: "being undone",
+    SagaStatus.COMPENSATED: "undone",
+    SagaStatus.HELD: "needs a person",
+    SagaStatus.STUCK: "needs a person",
+    SagaStatus.INFEASIBLE: "cannot be had",
+}
+_JUDGED: Final = {
+    "VALID": "Checked by rules of their own, which know nothing of who made it.",
+    "INVALID": "The rules object to it: it cannot be carried out.",
+    "UNKNOWN": "The rules cannot judge all of it.",
+}
 
 
 def badge(status: SagaStatus) -> Markup:
@@ -56,17 +70,20 @@ def status_card(saga: Saga | None, *, is_busy: bool, told: str) -> Markup:
 def plan_card(saga: Saga, page: Page) -> Markup:
     """The plan that is shown, or was carried out, with the hash that an approval is bound to."""
     plan = saga.plan
-    verdict = str((plan.verdict or {}).get("verdict", "not judged yet"))
+    judged = str((plan.verdict or {}).get("verdict", ""))
+    verdict = _JUDGED.get(judged, "Not checked yet.")
+    terms = [f"{each.key}: {each.terms}" for each in page.details(saga) if each.terms]
     lines = page.view(plan.content).lines
-    return render(
-        "plan", price=cost_text(plan.cost), lines=lines, reasons=reasons_of(plan), verdict=verdict, plan_hash=str(plan.hash)
-    )
+    price, name = page.price(plan.content, plan.cost), str(plan.hash)
+    return render("plan", price=price, lines=lines, reasons=reasons_of(plan), terms=terms, verdict=verdict, plan_hash=name)
 
 
 def alternative_card(offered: Mapping[str, Any], page: Page) -> Markup:
     """`offered`: the alternative as the journal records it."""
     price, lines = cost_text(offered["cost"]), page.view(offered["plan"]).lines
-    return render("plan", price=price, lines=lines, reasons=offered["reasons"], verdict="", plan_hash=str(offered["plan_hash"]))
+    return render(
+        "plan", price=price, lines=lines, reasons=offered["reasons"], terms=(), verdict="", plan_hash=str(offered["plan_hash"])
+    )
 
 
 def preview_card(preview: CancelPreview) -> Markup:

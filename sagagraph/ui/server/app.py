@@ -26,7 +26,7 @@ from sagagraph.sockets import listen, stopped_by_signals, url_of
 from sagagraph.ui.chat.chat_page import ChatPage
 from sagagraph.ui.chat.conversation import Conversations
 from sagagraph.ui.history.history_page import HistoryPage
-from sagagraph.ui.html.templates import CSS, CSS_AROUND
+from sagagraph.ui.html.templates import CSS, CSS_AROUND, render
 from sagagraph.ui.server.api import add_api
 from sagagraph.ui.server.auth import Auth, Login
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
@@ -69,6 +69,9 @@ def add_pages(api: FastAPI, service: Service) -> None:
 def _page(service: Service) -> gr.Blocks:
     conversations = Conversations(service.first_page.name)
     page = gr.Blocks(title="SagaGraph", analytics_enabled=False)
+    is_practice = any(each.desk is not None for each in service.pages.values())
+    with page:
+        gr.HTML(render("front", is_practice=is_practice), elem_id="front")
     with page, gr.Tabs():
         with gr.Tab("Plan") as plan:
             ChatPage(service, conversations).build(page, plan)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sagagraph.ui.chat.conversation import Conversations
 from sagagraph.ui.chat.page_model import PageModel
-from sagagraph.ui.chat.talk import Deed
+from sagagraph.ui.chat.turn import Deed
 from sagagraph.ui.service import Service
 from tests.ui.books import books_of
 from tests.ui.chat import Chat

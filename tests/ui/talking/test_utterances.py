@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
+from typing import Final
 
 import pytest
 import pytest_asyncio
 
+from sagagraph.context.model import Answer, Question
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.settings import Settings
 from sagagraph.ui.service import Service, open_service
+from tests.support.scripted_model import USAGE
 from tests.support.today import TODAY
 from tests.ui.talking.table import Result, Row, Table, rows
 
@@ -43,12 +47,48 @@ async def judged(table: Table, chosen: Iterable[Row]) -> Counter[Result]:
     return figures
 
 
+class Wrong:
+    """A model of whose answers one third is wrong: other kinds, other cities, decisions that nobody made. The rest are right."""
+
+    name = "fake:one-third-wrong"
+
+    def __init__(self) -> None:
+        self.meant = {row.said: row for row in rows()}
+        self.asked = 0
+
+    async def answer(self, question: Question) -> Answer:
+        data = json.loads(question.data.text.splitlines()[1])
+        self.asked += 1
+        if "said" not in data:  # asked to reword: the same again
+            return Answer({"sentence": data["text"], "sentences": [data["text"]]}, USAGE)
+        if self.asked % 3 == 0:
+            return Answer(_LIES[self.asked % len(_LIES)], USAGE)
+        row = self.meant.get(data["said"])
+        wanted = set().union(*row.deeds) if row is not None else set()
+        kind = "wish" if wanted & {"changed", "not_taken"} else "question" if "answered" in wanted else "small talk"
+        return Answer({"kind": kind, "topic": "plan" if kind == "question" else None, "wish": data["said"]}, USAGE)
+
+
+_LIES: Final = (
+    {"kind": "wish", "wish": "add 3 nights in Tokyo"},
+    {"kind": "decision", "topic": None, "wish": "book it"},
+    {"kind": "news", "wish": "the hotel in Paris was cancelled"},
+    {"kind": "hypothetical", "wish": "1 night in Rome for 9 people"},
+    {"kind": "everything"},
+)
+
+
+@pytest.mark.parametrize("with_model", [False, True])
 @pytest.mark.parametrize("held_out", [False, True])
 async def test_what_people_say_does_what_they_meant_or_says_that_it_does_not(
-    service: Service, world: EmbeddedSandbox, held_out: bool
+    service: Service, world: EmbeddedSandbox, held_out: bool, with_model: bool
 ) -> None:
+    model = Wrong() if with_model else None
+    for page in service.pages.values():
+        page.model = model
     chosen = [row for row in rows() if row.is_held_out is held_out]
     figures = await judged(Table(service, world.url), chosen)
     assert figures[Result.UNWANTED] == 0
+    assert model is None or model.asked >= 3
     assert figures[Result.MEANT] >= 0.65 * len(chosen)
     assert figures[Result.MEANT] + figures[Result.PLAIN] >= 0.92 * len(chosen)

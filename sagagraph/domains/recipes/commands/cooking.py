@@ -8,7 +8,7 @@ from typing import Any
 
 from sagagraph.cli import render
 from sagagraph.domains.recipes.files import meal_in
-from sagagraph.domains.recipes.planning.conflict import explain
+from sagagraph.domains.recipes.planning.conflict import Conflict, explain
 from sagagraph.domains.recipes.planning.planner import Planned, plan_meal
 from sagagraph.domains.recipes.planning.situation import Situation
 from sagagraph.domains.recipes.request import Meal
@@ -26,10 +26,10 @@ def plan(file: Path, seconds: float, out: Path | None, *, pair: str, without: bo
     meal = meal.without_time_constraints() if without else meal
     planned = plan_meal(Situation(meal), Budget.of(seconds))
     if planned.is_infeasible:
-        return _tell_conflict(meal, seconds, out, as_json=as_json)
+        return tell_conflict(explain(Situation(meal), Budget.of(seconds)), out, as_json=as_json)
     if planned.plan is None:
         raise PlannerError(f"no plan was found in {seconds:g} s; give it more: --seconds")
-    return _end(meal, _planned_json(planned), out, as_json=as_json)
+    return end(meal, _planned_json(planned), out, as_json=as_json)
 
 
 def _planned_json(planned: Planned) -> Json:
@@ -38,7 +38,7 @@ def _planned_json(planned: Planned) -> Json:
     return {"makespan_s": planned.makespan, "lower_bound_s": planned.lower_bound, "status": status, "plan": rows}
 
 
-def _end(meal: Meal, document: Json, out: Path | None, *, as_json: bool) -> int:
+def end(meal: Meal, document: Json, out: Path | None, *, as_json: bool) -> int:
     verdict = validate_plan(meal, document["plan"])
     document["verdict"] = verdict.verdict.value
     if not verdict.is_valid:
@@ -52,8 +52,7 @@ def _end(meal: Meal, document: Json, out: Path | None, *, as_json: bool) -> int:
     return 0 if verdict.is_valid else 1
 
 
-def _tell_conflict(meal: Meal, seconds: float, out: Path | None, *, as_json: bool) -> int:
-    conflict = explain(Situation(meal), Budget.of(seconds))
+def tell_conflict(conflict: Conflict, out: Path | None, *, as_json: bool) -> int:
     wishes = [asdict(wish) for wish in conflict.wishes]
     nothing: Json = {"makespan_s": None, "lower_bound_s": None, "status": "infeasible", "plan": [], "verdict": "INVALID"}
     document = {**nothing, "conflict": wishes, "is_irreducible": conflict.is_irreducible}
@@ -62,9 +61,9 @@ def _tell_conflict(meal: Meal, seconds: float, out: Path | None, *, as_json: boo
     if as_json:
         render.print_json(document)
         return 1
-    _say("This cannot be cooked. These cannot all be kept:")
+    say("This cannot be cooked. These cannot all be kept:")
     for wish in conflict.wishes:
-        _say(f"- {wish.sentence}")
+        say(f"- {wish.sentence}")
     return 1
 
 
@@ -73,10 +72,10 @@ def _tell(meal: Meal, document: Json) -> None:
         step = meal.steps[recipe, number]
         alone = ", goes on alone" if step.is_autonomous else ""
         part = ", a part" if duration < step.duration else ""
-        _say(f"{clock(start)}  {recipe} {number}: {step.text} ({clock(duration)}{alone}{part})")
+        say(f"{clock(start)}  {recipe} {number}: {step.text} ({clock(duration)}{alone}{part})")
     proof = "no plan is earlier" if document["status"] == "optimal" else f"at least {clock(document['lower_bound_s'])}"
-    _say(f"{clock(document['makespan_s'])}  complete ({proof})")
+    say(f"{clock(document['makespan_s'])}  complete ({proof})")
 
 
-def _say(words: str) -> None:
+def say(words: str) -> None:
     render.stdout.print(words, markup=False, highlight=False)

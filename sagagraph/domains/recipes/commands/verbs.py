@@ -35,6 +35,24 @@ def plan_command(
     raise typer.Exit(plan(file, seconds, out, pair=pair, without=without, as_json=as_json))
 
 
+@recipes.command("repair")
+def repair_command(
+    file: File,
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.json")],
+    event: o.Events = None,
+    pair: Pair = "",
+    seconds: o.Seconds = 30.0,
+    out: Out = None,
+    _store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Repair a plan after events: what was done stands, and what can no longer be kept is made again."""
+    with needing("recipes"):
+        from sagagraph.domains.recipes.commands.mending import mend
+
+    raise typer.Exit(mend(file, plan, event or [], seconds, out, pair=pair, as_json=as_json))
+
+
 @recipes.command("pairs")
 def pairs_command(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE.json]", help="A file with several pairs.")] = None,

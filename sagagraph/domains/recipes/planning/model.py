@@ -161,12 +161,13 @@ def _add_cooks(model: Model) -> None:
         model.cp.add_exactly_one(*turns) if not at_piece else model.cp.add(sum(turns) >= 1).only_enforce_if(at_piece)
         for own, turn in zip(cooks, turns, strict=True):
             own.append(model.cp.new_optional_fixed_size_interval_var(start, size, turn, ""))
+    before = model.down(model.situation.since) - 1  # nothing is started at that very moment either
     for own, until in zip(cooks, _busy(model.situation), strict=False):
-        begin = model.situation.since
-        own.append(model.cp.new_fixed_size_interval_var(model.down(begin), model.up(until) - model.down(begin), ""))
+        own.append(model.cp.new_fixed_size_interval_var(before, model.up(until) - before, ""))
     for own in cooks:
-        for begin, until in model.situation.away:
-            own.append(model.cp.new_fixed_size_interval_var(model.down(begin), model.up(until) - model.down(begin), ""))
+        if model.situation.away:
+            until = max(model.situation.since, *(end for _begin, end in model.situation.away))
+            own.append(model.cp.new_fixed_size_interval_var(before, model.up(until) - before, ""))
         model.cp.add_no_overlap(own)
 
 
@@ -215,10 +216,10 @@ def _add_objects(model: Model) -> None:
         users = [work for work in model.works.values() if name in work.step.uses]
         taken = add_states(model, name, users)
         spans = [(row.start, row.end) for row in situation.past if name in situation.meal.steps[row.recipe, row.step].uses]
-        for begin, until in (*spans, *situation.down.get(name, ())):
-            if until > situation.since:
-                begins = max(begin, situation.since)
-                taken.append(cp.new_fixed_size_interval_var(model.down(begins), model.up(until) - model.down(begins), ""))
+        until = max((end for _begin, end in (*spans, *situation.down.get(name, ()))), default=0)
+        if until > situation.since:
+            begin = model.down(situation.since)
+            taken.append(cp.new_fixed_size_interval_var(begin, model.up(until) - begin, ""))
         cp.add_no_overlap(taken)
 
 

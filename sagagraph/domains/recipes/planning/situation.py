@@ -36,13 +36,15 @@ class Situation:
     away: tuple[Span, ...] = ()
     """When no cook is there to work, or to start anything."""
     down: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
-    """When objects cannot be used."""
+    """When objects cannot be used; from `since` on."""
 
     @cached_property
     def grids(self) -> tuple[int, ...]:
         """Seconds: the one of the data, on which plans are found soonest, and the finest, on which they are proven."""
         steps = self.meal.steps.values()
         unit = gcd(*(step.duration for step in steps), *(within for step in steps for within in step.within.values()))
+        if self.past and unit % FINEST:
+            return (FINEST,)  # durations that became known on the way are no reason for a finer one
         return (unit, FINEST) if unit > FINEST and unit % FINEST == 0 else (unit,)
 
     def of(self, key: StepKey) -> tuple[Row, ...]:

@@ -9,14 +9,18 @@ from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, pars
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.text.news import FACTOR, event_in, is_over
 from sagagraph.domains.reunion.times import text_of
+from sagagraph.errors import InvalidInputError
 from sagagraph.planning.page import Disruption
 from sagagraph.saga.core.state import Saga, Stage
 
 _DELAY: Final = 120
+_OVER: Final = "The day is over"
 
 
 def disruptions(saga: Saga) -> tuple[Disruption, ...]:
-    return tuple(_offered(Day(saga))) if _is_open(saga) else ()
+    """Return what can happen now. A day does not end while a plan waits: it would forget what that plan is about."""
+    offered = tuple(_offered(Day(saga))) if _is_open(saga) else ()
+    return tuple(each for each in offered if each.key != _OVER or saga.stage is Stage.RUNNING)
 
 
 def disruption_in(text: str, saga: Saga) -> Disruption | None:
@@ -24,6 +28,10 @@ def disruption_in(text: str, saga: Saga) -> Disruption | None:
         return None
     day = Day(saga)
     if is_over(text):
+        if saga.stage is not Stage.RUNNING:
+            raise InvalidInputError(
+                "A plan waits for your decision first: approve it or reject it. Then say that the day is over."
+            )
         return day.over()
     event = event_in(text, day.problem, day.now)
     return None if event is None else day.after(text, event)
@@ -55,9 +63,8 @@ class Day:
         return Disruption(words, words, as_json(wanted))
 
     def over(self) -> Disruption:
-        words = "The day is over"
         ended: ReunionRequest = self.request.model_copy(update={"is_over": True})
-        return Disruption(words, words, as_json(ended))
+        return Disruption(_OVER, _OVER, as_json(ended))
 
 
 def _offered(day: Day) -> Iterator[Disruption]:

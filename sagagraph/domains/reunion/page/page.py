@@ -37,6 +37,7 @@ class ReunionPage(Page):
     domain: Reunion
     title = "A reunion"
     opening = "Who comes together, where and by when? Say who is where, who drives, and what has to be done."
+    go_ahead = "Tell everybody"
     outcome = "everybody has been told their part"
     under_way = "Everybody has been told their part, and the day is open: tell me what happens, and I shall repair the plan."
     examples = (

@@ -15,7 +15,8 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 
 _FELL_THROUGH: Final = re.compile(
-    r"\b(?:cancell?ed on (?:us|me)|(?:is|was|were|got|has been|been) (?:cancell?ed|overbooked)|fell through|has fallen through"
+    r"\b(?:(?:hotel|flight|train|room|booking|stay)s? (?:just )?(?:cancell?ed|overbooked)|cancell?ed on (?:us|me)"
+    r"|(?:is|was|were|got|has been|been) (?:cancell?ed|overbooked)|fell through|has fallen through"
     r"|does(?:n't| not) (?:run|fly)|overbooked|cancell?ed (?:my|our|the))\b",
     re.IGNORECASE,
 )

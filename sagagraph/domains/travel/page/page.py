@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
@@ -27,7 +27,7 @@ from sagagraph.domains.travel.text.rewording import reworded
 from sagagraph.domains.travel.text.slots import MOST_STARS
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
-from sagagraph.money import money_text
+from sagagraph.money import cost_text, money_text
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.planning.page import (
     Bar,
@@ -159,6 +159,11 @@ class TravelPage(Page):
         journeys = [leg.offer for leg in legs if not isinstance(leg.offer, HotelOffer)]
         connections = tuple(_connection(self.domain.cities, each) for each in journeys)
         return Route(connections, is_map=True, lights=self._lights)
+
+    def price(self, plan: Any, cost: Mapping[str, Any] | None) -> str:
+        converted = None if plan is None else Itinerary.model_validate(plan).converted
+        paid = cost_text(cost)
+        return paid if converted is None else f"{money_text(converted.total, converted.currency)} ({paid})"
 
     def details(self, saga: Saga) -> tuple[Detail, ...]:
         return () if saga.plan.content is None else tuple(details(saga))

@@ -30,7 +30,11 @@ def _words(text: str) -> re.Pattern[str]:
 _COMFORTABLE: Final = "the most comfortable"
 _HOTEL: Final = _words(r"hotels?|place to stay|rooms?|stay")
 _AIMS: Final = (
-    Aim(_words(r"cheap(?:er|est)?|less expensive|costs? less|save money"), lambda trip: int(trip.total * 100), "the cheapest"),
+    Aim(
+        _words(r"cheap(?:er|est)?|less expensive|too (?:expensive|dear|pricey)|costs? less|save money"),
+        lambda trip: int(trip.total * 100),
+        "the cheapest",
+    ),
     Aim(_words(r"fast(?:er|est)|quick(?:er|est)|short(?:er|est) journeys?"), lambda trip: trip.minutes_under_way, "the fastest"),
     Aim(
         _words(r"(?:more|most) comfortable|nice(?:r|st)|fancier|better|more luxur\w+"),

@@ -87,8 +87,13 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
 
 
 def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -> None:
-    """`Brussels for Amsterdam`: one stop for another."""
+    """`Brussels for Amsterdam`, `not Paris, Lyon`, `New York, not Boston`: one city for another."""
     stays = {stop.city for stop in known.stops}
+    known_cities = {*stays, known.origin}
+    if len(visits) == 2 and not any(visit.has_nights for visit in visits):
+        for old, new in (visits, reversed(visits)):
+            if old.role is Role.LEFT_OUT and old.city in known_cities and new.city not in (None, *known_cities):
+                old.role = Role.REPLACED
     for new, old in pairwise(visits):
         is_swapped = new.city not in stays and old.city in stays and not (new.has_nights or old.has_nights)
         if is_swapped and new.role is Role.BARE and _FOR.fullmatch(passage.text, new.end, old.start):

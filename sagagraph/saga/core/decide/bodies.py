@@ -73,10 +73,16 @@ def _unlike(known: Operation, spec: OperationSpec, formerly: tuple[tuple[str, in
 
 def _with_other_prerequisites(saga: Saga, known: Operation, command: c.PlanOperation) -> Events:
     """Add what a body that was edited lets a known operation come after. What is journalled stays: rule 4 counts both."""
-    if saga.stage is not Stage.RUNNING:  # the order in which it goes back, or would go back, is settled
-        return ()
     named = (each for each in command.after if each not in known.spec.depends_on)
     more = [each for each in named if known.id not in descendants(saga, each)]
+    if saga.stage is not Stage.RUNNING:  # the order in which it goes back, or would go back, is settled
+        if more and command.insists:
+            raise SagaClosedError(
+                f"saga {saga.id!r} is {status_of(saga).value}: operation {known.id!r} no longer comes after {more[0]!r}",
+                saga_id=saga.id,
+                operation_id=known.id,
+            )
+        return ()
     found = {each: why for each in more if (why := _why_not_after(saga, known, each))}
     if found and command.insists:
         name, why = next(iter(found.items()))
@@ -96,15 +102,12 @@ def _why_not_after(saga: Saga, known: Operation, name: str) -> str:
         return "the saga does not have it"
     if name == known.id or name in descendants(saga, known.id):
         return f"the journal has it after {known.id!r}"
-    if other.status in _GOING_OR_GONE and not is_closed(known):
+    if not is_closed(known) and not other.succeeded:  # it would stand on something that may have to go first
         return f"it is {other.status.value}"
     is_behind_pivot = name == saga.pivot or comes_after_pivot(saga, name)
     if is_behind_pivot and known.spec.kind in (ActionKind.COMPENSATABLE, ActionKind.PIVOT):
         return "that is behind the pivot"
     return ""
-
-
-_GOING_OR_GONE = frozenset({OperationStatus.COMPENSATING, OperationStatus.COMPENSATED, OperationStatus.VOIDED})
 
 
 def _placed_around_pivot(saga: Saga, spec: OperationSpec) -> OperationSpec:

@@ -1,0 +1,192 @@
+"""`sagagraph harness freeze`, `propose`, `approve`, `run`, `override`, `audit`, `replay`: who decided what about a harness."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sagagraph.cli import options as o
+from sagagraph.cli.harness import File, harness
+from sagagraph.cli.options import Options
+from sagagraph.extras import needing
+
+if TYPE_CHECKING:
+    from sagagraph.harness.life.records import Records
+
+By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides this.")]
+Role = Annotated[str, typer.Option("--role", metavar="reader|author|approver")]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT")]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+async def _with_records(options: Options, harness_id: str, work: Callable[[Records], Coroutine[Any, Any, Any]]) -> int:
+    from sagagraph.cli import render
+    from sagagraph.harness.life.records import Records
+    from sagagraph.registry import open_engine
+
+    async with open_engine(options.settings) as engine:
+        found = await work(Records(engine.store, harness_id))
+    if options.as_json:
+        render.print_json(found)
+    else:
+        render.stdout.print("\n".join(f"{key}: {value}" for key, value in found.items()), markup=False)
+    return 0
+
+
+def _load(file: Path) -> Any:
+    with needing("harness"):
+        from sagagraph.harness.proof.constants import load_checked
+    return load_checked(file)
+
+
+@harness.command("freeze")
+def freeze_command(file: File, by: By, role: Role = "author", store: o.Store = "", as_json: o.AsJson = False) -> None:
+    """Freeze a version: its tests are kept, every mutant is noticed or waived, its satisfiability is stated."""
+    loaded = _load(file)
+    from sagagraph.harness.life.records import Person
+
+    work = lambda records: records.freeze(loaded, Person(by, role), _now())  # noqa: E731 - one line a command
+    o.end(_with_records(Options(store, as_json=as_json), loaded.id, work))
+
+
+@harness.command("propose")
+def propose_command(
+    file: File, by: By, reason: Reason, role: Role = "author", store: o.Store = "", as_json: o.AsJson = False
+) -> None:
+    """Propose a new version of a frozen harness."""
+    loaded = _load(file)
+    from sagagraph.harness.life.records import Person
+
+    work = lambda records: records.propose(loaded, Person(by, role), reason, _now())  # noqa: E731 - one line a command
+    o.end(_with_records(Options(store, as_json=as_json), loaded.id, work))
+
+
+@harness.command("approve")
+def approve_command(file: File, by: By, role: Role = "approver", store: o.Store = "", as_json: o.AsJson = False) -> None:
+    """Approve a proposal; its author cannot."""
+    loaded = _load(file)
+    from sagagraph.harness.life.records import Person
+
+    work = lambda records: records.approve(loaded, Person(by, role), _now())  # noqa: E731 - one line a command
+    o.end(_with_records(Options(store, as_json=as_json), loaded.id, work))
+
+
+@harness.command("override")
+def override_command(
+    file: File,
+    parameter: Annotated[str, typer.Option("--parameter", metavar="NAME")],
+    to: Annotated[str, typer.Option("--to", metavar="NUMBER")],
+    report: Annotated[str, typer.Option("--report", metavar="HASH", help="Of the report that `run` showed.")],
+    by: By,
+    reason: Reason,
+    role: Role = "approver",
+    until: Annotated[
+        datetime | None, typer.Option("--until", formats=["%Y-%m-%d"], metavar="DATE", help="Not only this run.")
+    ] = None,
+    store: o.Store = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Sign another value of one negotiable parameter, for one report, once."""
+    loaded = _load(file)
+    from sagagraph.harness.life.records import Override, Person
+
+    before = loaded.variables[parameter].value if parameter in loaded.variables else ""
+    given = Override(parameter, str(before), to, report, by, role, reason, until.date().isoformat() if until else "")
+    work = lambda records: records.override(loaded, given, Person(by, role), _now())  # noqa: E731 - one line a command
+    o.end(_with_records(Options(store, as_json=as_json), loaded.id, work))
+
+
+@harness.command("audit")
+def audit_command(
+    name: Annotated[str, typer.Argument(metavar="HARNESS", help="Its id.")], store: o.Store = "", as_json: o.AsJson = False
+) -> None:
+    """List what was frozen, proposed, approved and overridden, by whom and until when."""
+    work = lambda records: records.audit(datetime.now(UTC).date())  # noqa: E731 - one line a command
+    o.end(_with_records(Options(store, as_json=as_json), name, work))
+
+
+@harness.command("replay")
+def replay_command(
+    file: File,
+    proof: Annotated[Path, typer.Argument(metavar="PROOF.json", help="What `explain --json` printed, or one certificate of it.")],
+    _store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Check certificates with the independent checker."""
+    loaded = _load(file)
+    from sagagraph.cli import render
+    from sagagraph.files import json_file
+    from sagagraph.harness.proof.checker import replay
+
+    said = json_file(proof, "PROOF")
+    listed = said.get("certificates", [said]) if isinstance(said, dict) else [said]
+    found = [replay(loaded, each) for each in listed]
+    rows = [{"accepted": each.accepted, "reason": each.reason} for each in found]
+    if as_json:
+        render.print_json({"accepted": bool(found) and all(each.accepted for each in found), "certificates": rows})
+    for each in found if not as_json else ():
+        render.stdout.print("accepted" if each.accepted else f"refused: {each.reason}", markup=False)
+    raise typer.Exit(0 if found and all(each.accepted for each in found) else 1)
+
+
+@harness.command("run")
+def run_command(
+    file: File,
+    saga_id: Annotated[str, typer.Option("--saga-id", metavar="ID", help="Run that saga, or resume it.")],
+    script: Annotated[
+        Path | None, typer.Option("--script", metavar="ANSWERS.json", help="Prepared answers by attempt, instead of a model.")
+    ] = None,
+    store: o.Store = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Let executors decide the variables until all rules pass. Without a model they follow the gradients."""
+    loaded = _load(file)
+    o.end(_run(Options(store, as_json=as_json), loaded, saga_id, script, datetime.now(UTC).date()))
+
+
+async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None, today: date) -> int:
+    from sagagraph.cli import render
+    from sagagraph.context.quoting import new_nonce
+    from sagagraph.files import json_file
+    from sagagraph.harness.life.records import Records
+    from sagagraph.harness.loop.executors import asking, obedient, scripted
+    from sagagraph.harness.loop.running import NotConvergedError, ParadoxError, run_harness
+    from sagagraph.registry import model_of, open_engine
+
+    settings = options.settings
+    model = model_of(settings)
+    executor = scripted(json_file(script, "--script")) if script else asking(model, new_nonce) if model else obedient()
+    report = ""
+    async with open_engine(settings) as engine:
+        try:
+            found = await run_harness(engine, loaded, saga_id, executor, Records(engine.store, loaded.id), today)
+        except ParadoxError as exc:
+            found, report = exc.run, exc.report
+        except NotConvergedError as exc:
+            found = exc.run
+    document = _run_json(loaded, saga_id, found, report)
+    if options.as_json:
+        render.print_json(document)
+    else:
+        shown = {key: value for key, value in document.items() if value not in (None, "", [], {})}
+        render.stdout.print("\n".join(f"{key}: {json.dumps(value)}" for key, value in shown.items()), markup=False)
+    return 0 if found.end == "SUCCESS" else 1
+
+
+def _run_json(loaded: Any, saga_id: str, found: Any, report: str) -> dict[str, Any]:
+    from sagagraph.harness.proof.explain import explanation_json, point_json
+
+    explained = explanation_json(loaded, found.explanation) if found.explanation else {}
+    attempts = [{"variable": each.variable, "attempt": each.number, "proposed": each.proposed, "verdict": each.verdict,
+                 "gradient": each.gradient.json() if each.gradient else None} for each in found.attempts]  # fmt: skip
+    return {"saga_id": saga_id, "end": found.end.value, "artifact": dict(found.artifact), "attempts": attempts, "report": report,
+            "conflicts": explained.get("conflicts", []), "relaxations": explained.get("relaxations", []),
+            "witness": point_json(found.witness) if found.witness else None, "reason": found.reason}  # fmt: skip

@@ -1,0 +1,1 @@
+"""Actions: what a kitchen does for a plan, kept in its ledger."""

@@ -1,0 +1,92 @@
+"""Kitchen: starts steps and throws food away, on the plan's clock. Its ledger, in the store, says what really happened."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from sagagraph.domains.recipes.plan import Plan, Row
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.reversals import REVERSAL
+from sagagraph.saga.engine.actions import Action, Guarantees, action
+from sagagraph.saga.engine.call import Probe
+from sagagraph.saga.stores.port import Document, Documents
+
+COOK: Final = "cook"
+_STARTED, _SPOILT = "recipes.started", "recipes.spoilt"
+"""Kinds of documents; what was thrown away is kept under the key of its start."""
+_FOREVER: Final = timedelta(days=36500)
+
+
+class Piece(BaseModel):
+    """One row of a plan."""
+
+    step: int
+    recipe: str
+    duration_s: int
+    start_s: int
+    text: str = ""
+
+
+class Receipt(BaseModel):
+    key: str
+    start_s: int
+
+
+class Kitchen:
+    """Any number of processes may use it. Both effects are keyed: repeated, they change nothing.
+
+    All is kept under the saga that cooks, also what the saga that undoes it throws away.
+    """
+
+    def __init__(self, kept: Documents) -> None:
+        self._kept = kept
+
+    async def start(self, saga_id: str, key: str, piece: Piece) -> None:
+        await self._kept.put(Document(_cooking(saga_id), _STARTED, key, piece.model_dump()))
+
+    async def spoil(self, saga_id: str, key: str) -> None:
+        await self._kept.put(Document(_cooking(saga_id), _SPOILT, key, {}))
+
+    async def find(self, saga_id: str, key: str) -> tuple[Piece | None, bool]:
+        """What was started under the key, and whether it was thrown away."""
+        found = {each.kind: each.data for each in await self._documents(saga_id) if each.key == key}
+        return Piece.model_validate(found[_STARTED]) if _STARTED in found else None, _SPOILT in found
+
+    async def ledger(self, saga_id: str) -> tuple[Plan, Plan]:
+        """What was started and still counts, and what was thrown away, in the order in which it was started."""
+        told = await self._documents(saga_id)
+        spoilt = {each.key for each in told if each.kind == _SPOILT}
+        started = [(each.key in spoilt, _row(each.data)) for each in told if each.kind == _STARTED]
+        return tuple(row for is_gone, row in started if not is_gone), tuple(row for is_gone, row in started if is_gone)
+
+    async def _documents(self, saga_id: str) -> tuple[Document, ...]:
+        return await self._kept.documents(_cooking(saga_id), _STARTED, _SPOILT)
+
+
+def _cooking(saga_id: str) -> str:
+    return saga_id.removesuffix(REVERSAL)
+
+
+def _row(data: Any) -> Row:
+    piece = Piece.model_validate(data)
+    return Row(piece.step, piece.recipe, piece.duration_s, piece.start_s)
+
+
+def cooking(kitchen: Kitchen) -> Action:
+    async def cook(request: Piece, call: Call) -> Receipt:
+        await kitchen.start(call.saga_id, call.idempotency_key, request)
+        return Receipt(key=call.idempotency_key, start_s=request.start_s)
+
+    async def throw_away(_request: Piece, _receipt: Receipt, call: Call) -> None:
+        await kitchen.spoil(call.saga_id, call.operation_key)
+
+    async def find(_request: Piece, call: Call) -> Probe:
+        piece, is_gone = await kitchen.find(call.saga_id, call.operation_key)
+        if piece is None:
+            return Probe.absent()
+        return Probe.undone() if is_gone else Probe.landed(Receipt(key=call.operation_key, start_s=piece.start_s))
+
+    return action(cook, compensate=throw_away, probe=find, guarantees=Guarantees(dedup=_FOREVER), name=COOK)

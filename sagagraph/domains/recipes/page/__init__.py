@@ -1,0 +1,1 @@
+"""Page: recipes in the chat and the app."""

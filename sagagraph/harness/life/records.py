@@ -1,0 +1,196 @@
+"""Records: what people decided about harnesses, each written once in the database of the journals, and never changed.
+
+Versions are frozen by hash. A change of a frozen harness is a proposal that people approve who did not make it. An override
+moves one parameter, for one report, once; rules and assertions are never rewritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from flint import fmpq
+
+from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
+from sagagraph.harness.judging.tests import run_tests
+from sagagraph.harness.language.parser import rational
+from sagagraph.harness.life.mutation import mutants, score
+from sagagraph.harness.proof.explain import Explanation, Status, explain, explanation_json
+from sagagraph.harness.registry.harness import Harness, hash_of
+from sagagraph.saga.stores.port import Document, Documents
+
+MOST_PEOPLE: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """`role`: reader, author or approver. An agent is always a reader, whatever it says."""
+
+    name: str
+    role: str
+
+    def require(self, role: str, what: str) -> None:
+        if self.role != role or not self.name.strip() or self.name.partition(":")[0] in ("agent", "model"):
+            raise NotAllowedError(f"{self.name or 'nobody'} ({self.role}) may not {what}: it takes a person who is {role}")
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """`to` and `before`: exact texts. `until`: a date, or empty for one run."""
+
+    parameter: str
+    before: str
+    to: str
+    report: str
+    by: str
+    role: str
+    reason: str
+    until: str = ""
+
+
+class Records:
+    """Of one harness id. `documents`: of the store; `today`: the date that expiry is measured by."""
+
+    def __init__(self, documents: Documents, harness_id: str) -> None:
+        if not harness_id:
+            raise InvalidInputError("a harness needs an id before anything about it can be kept", field="harness")
+        self._documents = documents
+        self._saga = f"harness:{harness_id}"
+
+    async def _all(self, kind: str) -> tuple[Mapping[str, Any], ...]:
+        return tuple(each.data for each in await self._documents.documents(self._saga, kind))
+
+    async def _put(self, kind: str, key: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        kept = await self._documents.put(Document(self._saga, kind, key, dict(data)))
+        return dict(kept.data)
+
+    # -- freezing --
+
+    async def freeze(self, harness: Harness, by: Person, at: str) -> Mapping[str, Any]:
+        """Freeze a version: tests kept, mutants killed or waived, satisfiability stated. The first version needs an author only.
+
+        Raises:
+            NotAllowedError: the person may not, or a later version has no approved proposal.
+            InvalidInputError: what keeps it from being frozen.
+        """
+        by.require("author", "freeze a harness")
+        tested = run_tests(harness)
+        broken = [each.name for each in tested.cases if not each.kept]
+        if broken:
+            raise InvalidInputError(f"its tests are not kept: {', '.join(broken[:5])}", field="tests")
+        found = mutants(harness)
+        surviving = [each.name for each in found if not each.killed and each.name not in harness.waived]
+        if surviving:
+            listed = "; ".join(surviving[:5])
+            raise InvalidInputError(f"no test notices {len(surviving)} mutants, nor are they waived: {listed}", field="waived")
+        versions = await self._all("frozen")
+        if versions and not await self._is_approved(harness.hash):
+            raise NotAllowedError(
+                f"version {harness.version} changes a frozen harness: propose it, and let somebody else approve it"
+            )
+        kept = await self._put("frozen", str(harness.version), {
+            "version": harness.version, "hash": harness.hash, "by": by.name, "at": at, "mutation_score": score(found),
+            "satisfiable": explain(harness, relax=False).status.value,
+        })  # fmt: skip
+        if kept["hash"] != harness.hash:
+            raise ConflictError(f"version {harness.version} is frozen with other content (hash {kept['hash'][:12]}): count it up")
+        return kept
+
+    async def require_unchanged(self, harness: Harness) -> None:
+        """Refuse a file that was changed under a frozen version. Raises `ConflictError`."""
+        for each in await self._all("frozen"):
+            if each["version"] == harness.version and each["hash"] != harness.hash:
+                raise ConflictError(
+                    f"version {harness.version} of {harness.id} was changed after it was frozen: count its version up"
+                )
+
+    # -- changes --
+
+    async def propose(self, harness: Harness, by: Person, reason: str, at: str) -> Mapping[str, Any]:
+        """Propose a version as it is in the file. Raises `NotAllowedError`."""
+        by.require("author", "propose a change")
+        said = {"hash": harness.hash, "version": harness.version, "by": by.name, "reason": reason, "at": at}
+        return await self._put("proposal", harness.hash, said)
+
+    async def approve(self, harness: Harness, by: Person, at: str) -> Mapping[str, Any]:
+        """Approve a proposal. Raises `NotAllowedError` for its author and for everybody who is no approver."""
+        by.require("approver", "approve a change")
+        proposal = next((each for each in await self._all("proposal") if each["hash"] == harness.hash), None)
+        if proposal is None:
+            raise NotAllowedError("nobody proposed this content of the file")
+        if proposal["by"] == by.name:
+            raise NotAllowedError(f"{by.name} made the proposal and cannot approve it")
+        return await self._put("approval", f"{harness.hash}/{by.name}", {"hash": harness.hash, "by": by.name, "at": at})
+
+    async def _is_approved(self, harness_hash: str) -> bool:
+        return any(each["hash"] == harness_hash for each in await self._all("approval"))
+
+    # -- overrides --
+
+    async def override(self, harness: Harness, given: Override, by: Person, at: str) -> Mapping[str, Any]:
+        """Sign an override for a report. The same report is answered once.
+
+        Raises:
+            NotAllowedError: the person may not, or the parameter is not negotiable.
+            ConflictError: the report is another one, or was answered otherwise.
+            InvalidInputError: the value does not resolve the paradox.
+        """
+        by.require("approver", "override a limit")
+        found = explain(harness)
+        if found.status is not Status.PARADOX or report_hash(harness, found) != given.report:
+            raise ConflictError("that is not the hash of this harness's report: it is about something else, or out of date")
+        variable = harness.variables.get(given.parameter)
+        if variable is None or not variable.is_negotiable or not isinstance(variable.value, fmpq):
+            raise NotAllowedError(f"{given.parameter} is no negotiable parameter")
+        if str(variable.value) != given.before:
+            raise ConflictError(f"{given.parameter} is {variable.value}, not {given.before}")
+        if explain(overlaid(harness, given), relax=False).status is not Status.SATISFIABLE:
+            raise InvalidInputError(f"{given.to} does not resolve it", field="--to")
+        said = {"parameter": given.parameter, "before": given.before, "to": given.to, "report": given.report, "by": by.name,
+                "role": by.role, "reason": given.reason, "until": given.until, "at": at}  # fmt: skip
+        chained = {**said, "previous": hash_of(await self._all("override"))}
+        kept = await self._put("override", given.report, chained)
+        if {key: kept[key] for key in said if key != "at"} != {key: said[key] for key in said if key != "at"}:
+            raise ConflictError(f"this report was answered by {kept['by']} at {kept['at']}")
+        return kept
+
+    async def consume(self, report: str, run: str, today: date) -> Override | None:
+        """Return the override that answers a report, for this run. One run uses it, unless it holds until a date. Safe to
+        repeat.
+        """
+        kept = next((each for each in await self._all("override") if each["report"] == report), None)
+        if kept is None:
+            return None
+        given = Override(**{key: kept[key] for key in ("parameter", "before", "to", "report", "by", "role", "reason", "until")})
+        if given.until:
+            return given if date.fromisoformat(given.until) >= today else None
+        used = await self._put("use", report, {"report": report, "run": run})
+        return given if used["run"] == run else None
+
+    async def has_override(self, report: str) -> bool:
+        return any(each["report"] == report for each in await self._all("override"))
+
+    async def audit(self, today: date) -> dict[str, Any]:
+        """Return everything that was decided, and the overrides in force."""
+        overrides = await self._all("override")
+        used = {each["report"]: each["run"] for each in await self._all("use")}
+        rows = [{**each, "used_by": used.get(each["report"]), "in_force": _in_force(each, used, today)} for each in overrides]
+        return {"frozen": await self._all("frozen"), "proposals": await self._all("proposal"),
+                "approvals": await self._all("approval"), "overrides": rows}  # fmt: skip
+
+
+def _in_force(each: Mapping[str, Any], used: Mapping[str, str], today: date) -> bool:
+    return date.fromisoformat(each["until"]) >= today if each["until"] else each["report"] not in used
+
+
+def overlaid(harness: Harness, given: Override) -> Harness:
+    """Return the harness with the override's value: its file and hash stay as they are."""
+    return harness.with_values({given.parameter: rational(given.to)})
+
+
+def report_hash(harness: Harness, found: Explanation) -> str:
+    """Return the hash of a deadlock report: what an override is bound to."""
+    said = explanation_json(harness, found)
+    return hash_of({key: said[key] for key in ("status", "conflicts", "relaxations", "harness_hash", "certificates")})

@@ -1,0 +1,188 @@
+"""Convergence: executors decide one variable each, in an order along the rules; what is settled is locked; five ends (CAAF
+section 6).
+
+After a value is proposed it is asked whether the rest can still be satisfied. If so the value is locked, as `const` in the
+schema that executors see from then on; if not, the executor gets the nearest value with which it can. Locks are thus never in
+each other's way, and an obedient executor needs at most two attempts. Everything but the executor is a pure function of its
+arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+import networkx as nx
+from flint import fmpq
+
+from sagagraph.harness.judging.check import Checked, RuleVerdict, check, exact, shown
+from sagagraph.harness.loop.gradients import Gradient, fixed, towards
+from sagagraph.harness.proof.explain import Explanation, Status, explain, number_json
+from sagagraph.harness.proof.search import Budget, Search
+from sagagraph.harness.proof.system import Point, UndefinedDomainError, UnsupportedRuleError, system_of
+from sagagraph.harness.registry.harness import Harness, Value, Variable
+
+MOST_ATTEMPTS: Final = 3
+_BOXES: Final = 400
+
+
+class End(StrEnum):
+    SUCCESS = "SUCCESS"
+    FAILED_PARADOX = "FAILED_PARADOX"
+    """Proven; a person has to decide."""
+    NO_CONVERGENCE = "NO_CONVERGENCE"
+    """Attempts used up though it is satisfiable: `witness` is an artifact that passes."""
+    UNDECIDED = "UNDECIDED"
+    HARNESS_ERROR = "HARNESS_ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """All that an executor sees: its variable and schema, values of its ancestors, its last gradient. Nothing of the request."""
+
+    variable: str
+    unit: str
+    schema: Mapping[str, Any]
+    context: Mapping[str, Any]
+    gradient: Mapping[str, Any] | None = None
+    said: str = ""
+
+
+Executor = Callable[[Slice, str], Awaitable[Any]]
+"""Answers a slice with `{variable: value}`. The text names the attempt: the same one is never asked twice in a saga."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """`verdict`: locked, refused (its form or a lock), or moved (a gradient was given)."""
+
+    variable: str
+    number: int
+    proposed: Any
+    verdict: str
+    gradient: Gradient | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    end: End
+    artifact: Mapping[str, Any] = field(default_factory=dict)
+    attempts: tuple[Attempt, ...] = ()
+    checked: Checked | None = None
+    explanation: Explanation | None = None
+    witness: Point | None = None
+    reason: str = ""
+
+
+def order_of(harness: Harness) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return decided variables with their ancestors: one node each, along the rules' dependency graph. Needs no model."""
+    decided = [name for name, each in harness.variables.items() if each.is_decided]
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_nodes_from(decided)
+    for rule in harness.rules:
+        fields = [name for name in harness.fields_of(rule) if name in decided]
+        graph.add_edges_from((one, other) for one in fields for other in fields if one != other)
+    ordered = sorted(decided, key=lambda name: (-graph.degree(name), decided.index(name)))
+    return tuple(
+        (name, tuple(each for each in ordered[:number] if graph.has_edge(name, each))) for number, name in enumerate(ordered)
+    )
+
+
+async def converge(harness: Harness, executor: Executor, *, attempts: int = MOST_ATTEMPTS) -> Run:
+    """Run the loop to one of its ends. Raises what the executor raises; every other fault is an end."""
+    found = explain(harness)
+    if found.status is Status.PARADOX:
+        return Run(End.FAILED_PARADOX, explanation=found)
+    try:
+        system_of(harness)
+    except (UndefinedDomainError, UnsupportedRuleError) as exc:
+        return Run(End.HARNESS_ERROR, reason=str(exc))
+    locks: dict[str, Value] = {}
+    tried: list[Attempt] = []
+    for name, ancestors in order_of(harness):
+        value = await _settle(harness, name, ancestors, locks, tried, executor, attempts)
+        if value is None:
+            end = End.NO_CONVERGENCE if found.witness is not None else End.UNDECIDED
+            return Run(
+                end, _shown(locks), tuple(tried), witness=found.witness, reason=f"{name} was not settled in {attempts} attempts"
+            )
+        locks[name] = value
+    checked = check(harness, locks)
+    end = End.SUCCESS if checked.verdict is RuleVerdict.PASS else End.UNDECIDED
+    return Run(end, _shown(locks), tuple(tried), checked=checked, witness=found.witness)
+
+
+async def _settle(
+    harness: Harness, name: str, ancestors: tuple[str, ...], locks: Mapping[str, Value], tried: list[Attempt],
+    executor: Executor, attempts: int,
+) -> Value | None:  # fmt: skip
+    """Ask for one variable until its value leaves the rest satisfiable; None where attempts are used up."""
+    last: Gradient | None = None
+    context = {each: shown(locks[each]) for each in ancestors}
+    for number in range(1, attempts + 1):
+        variable = harness.variables[name]
+        seen = Slice(name, variable.unit, schema_of(harness, name, locks), context,
+                     None if last is None else last.json(), "" if last is None else last.in_words())  # fmt: skip
+        proposed = await executor(seen, f"{name}-{number}")
+        value = _read(proposed, name, variable, locks)
+        if value is None:
+            tried.append(Attempt(name, number, proposed, "refused", last))
+            continue
+        if leaves_satisfiable(harness, {**locks, name: value}):
+            tried.append(Attempt(name, number, proposed, "locked"))
+            return value
+        failing = check(harness, {**locks, name: value}).failed
+        last = towards(fixed(harness, locks), failing[0] if failing else harness.rules[0].id, name, value)
+        tried.append(Attempt(name, number, proposed, "moved", last))
+    return None
+
+
+def leaves_satisfiable(harness: Harness, locks: Mapping[str, Value]) -> bool:
+    """Tell whether some completion of these values passes all rules; with all values stated, whether they do."""
+    if all(name in locks for name, each in harness.variables.items() if each.is_decided):
+        return check(harness, locks).verdict is RuleVerdict.PASS
+    return Search(system_of(fixed(harness, locks)), Budget(_BOXES)).run().witness is not None
+
+
+def schema_of(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[str, Any]:
+    """Return the JSON schema of an executor's answer: its variable, and what is locked as constants."""
+    properties: dict[str, Any] = {each: {"const": shown(value)} for each, value in locks.items()}
+    variable = harness.variables[name]
+    kinds = {"integer": "integer", "boolean": "boolean", "string": "string"}
+    asked: dict[str, Any] = {"type": kinds.get(variable.kind, "number")}
+    if variable.choices:
+        asked["enum"] = [shown(each) for each in variable.choices]
+    if variable.low is not None and not variable.choices:
+        asked["minimum"] = number_json(variable.low)
+    if variable.high is not None and not variable.choices:
+        asked["maximum"] = number_json(variable.high)
+    return {
+        "title": name,
+        "type": "object",
+        "properties": {**properties, name: asked},
+        "required": [name],
+        "additionalProperties": False,
+    }
+
+
+def _read(proposed: Any, name: str, variable: Variable, locks: Mapping[str, Value]) -> Value | None:
+    """Return the value; None where the answer has another form, leaves the domain, or edits what is locked."""
+    if not isinstance(proposed, Mapping) or name not in proposed or proposed.keys() - {name, *locks}:
+        return None
+    if any(exact(proposed[each]) != locks[each] for each in proposed.keys() & locks.keys()):
+        return None
+    value = exact(proposed[name])
+    kinds = {"boolean": bool, "string": str}
+    fits = isinstance(value, kinds.get(variable.kind, fmpq)) and (variable.kind == "boolean" or not isinstance(value, bool))
+    if not fits or value is None or (variable.choices and value not in variable.choices):
+        return None
+    if isinstance(value, fmpq) and not isinstance(value, bool):
+        outside = (variable.low is not None and value < variable.low) or (variable.high is not None and value > variable.high)
+        return None if outside or (variable.kind == "integer" and value.q != 1) else value
+    return value
+
+
+def _shown(locks: Mapping[str, Value]) -> dict[str, Any]:
+    return {name: shown(value) for name, value in locks.items()}

@@ -1,0 +1,65 @@
+"""Executors: whoever proposes values. One obeys its gradients and needs no model; one asks a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sagagraph.context.model import Model, Question
+from sagagraph.context.quoting import Quoted
+from sagagraph.errors import UnusableAnswerError
+from sagagraph.harness.loop.convergence import Executor, Slice
+
+INSTRUCTIONS = (
+    "Choose one number for an engineering artifact. The data says which variable, its unit, what is decided already and, "
+    "after a failed attempt, which way to move and how far. Answer with the JSON object that the schema describes, nothing else. "
+)
+
+
+def obedient() -> Executor:
+    """Begin in the middle of the domain, then do what the gradient says."""
+
+    async def propose(seen: Slice, _attempt: str) -> Any:
+        asked = seen.schema["properties"][seen.variable]
+        if seen.gradient is not None and seen.gradient["boundary"] is not None:
+            return {seen.variable: seen.gradient["boundary"]}
+        if "enum" in asked:
+            return {seen.variable: asked["enum"][0]}
+        if asked["type"] in ("boolean", "string"):
+            return {seen.variable: asked["type"] == "boolean"}
+        middle = (asked.get("minimum", 0) + asked.get("maximum", 0)) / 2
+        return {seen.variable: int(middle) if asked["type"] == "integer" else middle}
+
+    return propose
+
+
+def asking(model: Model, nonce: Callable[[], str]) -> Executor:
+    """Ask a language model, each question with a context of its own. An answer that cannot be read counts as an attempt."""
+
+    async def propose(seen: Slice, _attempt: str) -> Any:
+        data = Quoted(data_of(seen), nonce())
+        question = Question(INSTRUCTIONS + data.rule, data, seen.schema)
+        try:
+            return (await model.answer(question)).content
+        except UnusableAnswerError:
+            return None
+
+    return propose
+
+
+def data_of(seen: Slice) -> dict[str, Any]:
+    """Return what a slice shows, and nothing else."""
+    data: dict[str, Any] = {"variable": seen.variable, "unit": seen.unit, "decided": dict(seen.context)}
+    if seen.gradient is not None:
+        data |= {"gradient": dict(seen.gradient), "said": seen.said}
+    return data
+
+
+def scripted(answers: Mapping[str, Any]) -> Executor:
+    """Give prepared answers by attempt (`x-1`), the last of a variable again and again."""
+
+    async def propose(seen: Slice, attempt: str) -> Any:
+        last = [each for name, each in answers.items() if name.rpartition("-")[0] == seen.variable]
+        return answers.get(attempt, last[-1] if last else None)
+
+    return propose

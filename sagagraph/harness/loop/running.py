@@ -1,0 +1,132 @@
+"""Running: the loop as a saga. Every question is an operation, so a run that was killed goes on where it was.
+
+A paradox leaves the saga open until a person overrides a limit; every other end but success compensates it.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from pydantic import BaseModel
+
+from sagagraph.errors import NotAllowedError, SagaGraphError
+from sagagraph.harness.life.records import Override, Records, overlaid, report_hash
+from sagagraph.harness.loop.convergence import End, Executor, Run, Slice, converge
+from sagagraph.harness.loop.executors import data_of
+from sagagraph.harness.registry.harness import Harness
+from sagagraph.saga.core.call import Call
+from sagagraph.saga.engine.actions import Action, action
+from sagagraph.saga.engine.engine import Engine
+
+
+class ParadoxError(NotAllowedError):
+    """No artifact passes all rules: a person has to decide. The saga stays open; `report` is what an override is bound to."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, saga_id: str, report: str, run: Run) -> None:
+        super().__init__(message, saga_id=saga_id)
+        self.report = report
+        self.run = run
+
+
+class NotConvergedError(SagaGraphError):
+    """The run ended in anything but success or a paradox; what it did is compensated."""
+
+    exit_code = 1
+    leaves_saga_open = False
+
+    def __init__(self, message: str, *, saga_id: str, run: Run) -> None:
+        super().__init__(message, saga_id=saga_id)
+        self.run = run
+
+
+class Begun(BaseModel):
+    harness: str
+    version: int
+    hash: str
+
+
+class Asked(BaseModel):
+    attempt: str
+    slice: dict[str, Any]
+    answer_schema: dict[str, Any]
+
+
+class Said(BaseModel):
+    answer: Any = None
+
+
+class Consumed(BaseModel):
+    report: str
+    today: str
+
+
+class Overridden(BaseModel):
+    parameter: str
+    before: str
+    to: str
+    report: str
+    by: str
+    role: str
+    reason: str
+    until: str = ""
+
+
+async def run_harness(engine: Engine, harness: Harness, saga_id: str, executor: Executor, records: Records, today: date) -> Run:
+    """Run the loop for a harness as this saga, or resume it.
+
+    Raises:
+        ParadoxError: proven; override, then run the same id again.
+        NotConvergedError: compensated.
+        ConflictError: the id was begun with another harness, or the harness was changed after it was frozen.
+    """
+    await records.require_unchanged(harness)
+    async with engine.saga(saga_id) as saga:
+        await saga.run(_begin, Begun(harness=harness.id, version=harness.version, hash=harness.hash), id="begin")
+
+        def through(turn: str) -> Executor:
+            async def ask(seen: Slice, attempt: str) -> Any:
+                asked = Asked(attempt=attempt, slice=data_of(seen), answer_schema=dict(seen.schema))
+                return (await saga.run(_asking(executor, seen), asked, id=f"{turn}-{attempt}")).answer
+
+            return ask
+
+        found = await converge(harness, through("ask"))
+        if found.end is End.FAILED_PARADOX and found.explanation is not None:
+            report = report_hash(harness, found.explanation)
+            if not await records.has_override(report):
+                raise ParadoxError(f"saga {saga_id!r}: no artifact passes all rules: override a limit of report {report}",
+                                   saga_id=saga_id, report=report, run=found)  # fmt: skip
+            consumed = Consumed(report=report, today=today.isoformat())
+            given = await saga.run(_consuming(records, saga_id), consumed, id=f"override-{report[:16]}")
+            found = await converge(overlaid(harness, Override(**given.model_dump())), through("after"))
+        if found.end is not End.SUCCESS:
+            raise NotConvergedError(
+                f"saga {saga_id!r}: {found.end}: {found.reason or 'not all rules pass'}", saga_id=saga_id, run=found
+            )
+    return found
+
+
+@action(kind="read-only", name="harness_begin")
+async def _begin(request: Begun, call: Call) -> Begun:  # noqa: ARG001 - actions take a call
+    """Bind the saga's id to the harness: another one under the same id is a conflict."""
+    return request
+
+
+def _asking(executor: Executor, seen: Slice) -> Action:
+    async def ask(request: Asked, call: Call) -> Said:  # noqa: ARG001 - actions take a call
+        return Said(answer=await executor(seen, request.attempt))
+
+    return action(kind="read-only", name="harness_ask")(ask)
+
+
+def _consuming(records: Records, saga_id: str) -> Action:
+    async def consume(request: Consumed, call: Call) -> Overridden:  # noqa: ARG001 - actions take a call
+        given = await records.consume(request.report, saga_id, date.fromisoformat(request.today))
+        if given is None:
+            raise NotAllowedError("the override has expired, or another run has used it", saga_id=saga_id)
+        return Overridden(**{name: getattr(given, name) for name in Overridden.model_fields})
+
+    return action(kind="read-only", name="harness_override")(consume)

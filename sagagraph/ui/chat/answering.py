@@ -1,0 +1,128 @@
+"""Answering: questions, and changes that are tried on a copy. Nothing here changes anything but what is known before a plan."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+
+from sagagraph.errors import InvalidInputError
+from sagagraph.language.questions import Topic, topic_of
+from sagagraph.language.utterances import Utterance
+from sagagraph.money import cost_text
+from sagagraph.planning.domain import Infeasible
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.ui.chat.answers import Facts, answer
+from sagagraph.ui.chat.conversation import Pending
+from sagagraph.ui.chat.turn import NOTHING_CHANGED, Deed, Turn
+from sagagraph.ui.differences import price_change, told
+
+_IS_THERE: Final = re.compile(r"\b(?:do you have|have you got|(?:is|are|could) there|anything)\b", re.IGNORECASE)
+
+
+class Answering(Turn):
+    """Answers questions and compares hypotheticals."""
+
+    async def _answer(self, asked: str, saga: Saga | None) -> None:
+        topic = topic_of(asked)
+        is_offer = topic is None or (
+            topic in (Topic.PLAN, Topic.ALTERNATIVES, Topic.PRICE) and _IS_THERE.search(asked) is not None
+        )
+        if is_offer and await self._compare(asked, saga):
+            return
+        if saga is None and topic in (Topic.PRICE, Topic.PLAN, None) and await self._is_told(asked):
+            return
+        await self._answer_on(topic, asked, saga)
+
+    async def _answer_on(self, topic: Topic | None, asked: str, saga: Saga | None) -> None:
+        shown = None if saga is None else await self._service.shown(saga)
+        if Deed.CHANGED in self.deeds or Deed.BEGAN in self.deeds:
+            self._say(Deed.ANSWERED, "The answer comes with the new plan.")
+            return
+        preview = await self._service.preview(self._visitor, saga.id) if saga is not None and topic is Topic.REFUND else None
+        before = self.conversation.before
+        facts = Facts(self._page, self.conversation.draft, shown, preview, None if before is None else (before.plan, before.cost))
+        self._say(Deed.ANSWERED, answer(topic, asked, facts))
+
+    async def _is_told(self, asked: str) -> bool:
+        """Whether a question before there is any plan tells so much of one that it begins with it."""
+        with suppress(InvalidInputError):
+            draft = await self._page.read(asked.rstrip("? "), self.conversation.draft.known)
+            if len(draft.wishes) > len(self.conversation.draft.wishes):
+                await self._take(draft, None)
+                return True
+        return False
+
+    async def _suppose(self, each: Utterance, saga: Saga | None) -> None:
+        if saga is not None and self._would_be_news(each.text, saga):
+            await self._suppose_news(each.text, saga)
+        elif not await self._compare(each.text, saga) and (Deed.COMPARED not in self.deeds or each.text):
+            await self._answer(each.said or each.text, saga)
+
+    def _would_be_news(self, text: str, saga: Saga) -> bool:
+        """Whether the page sees news in it, clear or not."""
+        try:
+            return self._page.disruption_in(text, saga) is not None
+        except InvalidInputError:
+            return True
+
+    async def _suppose_news(self, text: str, saga: Saga) -> None:
+        news = self._page.disruption_in(text, saga)
+        if news is None:
+            return
+        if news.request is not None and not news.lost:
+            await self._show_difference(news.request, saga)
+        else:
+            self._say(
+                Deed.ANSWERED,
+                f"If so ({news.words.lower()}): I would look for what takes its place at the least extra cost, show "
+                f"you before and "
+                f"after, and book nothing before you approve. {NOTHING_CHANGED}",
+            )
+
+    async def _compare(self, text: str, saga: Saga | None) -> bool:
+        """Whether it is a change that can be tried on a copy: then its difference is shown."""
+        if saga is None or not text:
+            return False
+        try:
+            draft = await self._page.read(text, self._page.draft_of(saga.request).known)
+        except InvalidInputError:
+            return False
+        if draft.questions and draft.questions != self._page.draft_of(saga.request).questions:
+            self._say(Deed.ASKED, f"{draft.questions[0]} {NOTHING_CHANGED}")
+            return True
+        if draft.request is None or (wanted := self._page.on_top(draft.request, saga)) == saga.request:
+            return False
+        await self._show_difference(wanted, saga)
+        if draft.not_understood:
+            self._add(f"I left out what I did not understand: {', '.join(draft.not_understood)}.")
+        self.conversation = replace(self.conversation, pending=Pending(draft=draft))
+        return True
+
+    async def _show_difference(self, wanted: Any, saga: Saga) -> None:
+        found = await self._service.what_if(self._page.name, wanted)
+        if isinstance(found, Infeasible):
+            self._say(Deed.COMPARED, f"That cannot be had: {'; '.join(found.reasons)}. {NOTHING_CHANGED}")
+            return
+        shown = await self._service.shown(saga)
+        cost = {"total": found.cost.total, "currency": found.cost.currency, "fees": found.cost.fees}
+        lines = [f"– {each}" for each in told(self._page.view(shown.plan.content).lines, self._page.view(found.plan).lines)]
+        price = price_change(shown.plan.cost, cost)
+        fees = (
+            " What is booked would have to be changed, and its fees come on top."
+            if status_of(saga) is SagaStatus.COMMITTED
+            else ""
+        )
+        self._say(
+            Deed.COMPARED,
+            "\n".join(
+                [
+                    f"Then: {price or cost_text(cost) or 'another plan'}.{fees}",
+                    *lines,
+                    f"{NOTHING_CHANGED} Say “do that” to have it.",
+                ]
+            ),
+        )

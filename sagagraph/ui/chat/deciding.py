@@ -1,0 +1,177 @@
+"""Deciding: what is approved, chosen, taken back or left. Only a plain yes that is the whole message books."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from sagagraph.language.decisions import Act
+from sagagraph.language.utterances import Kind, Utterance
+from sagagraph.money import cost_text
+from sagagraph.saga.core.amendments import parent_of
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import FINAL, Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.ui.chat.conversation import Pending
+from sagagraph.ui.chat.reporting import Reporting
+from sagagraph.ui.chat.turn import NOTHING_CHANGED, Deed
+from sagagraph.ui.progress import something_stands
+
+_BOOKS: Final = re.compile(r"\b(?:book|reserve|confirm|buy)\b", re.IGNORECASE)
+_AS_IT_IS: Final = re.compile(r"\bas (?:it is|shown|planned)\b", re.IGNORECASE)
+DROPS: Final = frozenset({Act.SKIP, Act.REJECT, Act.NOT_NOW})
+_NO_PART: Final = (
+    "I cannot give up one part alone. Say what to do without (“skip Paris”), tell me if it fell through, or press “Cancel…”. "
+    f"{NOTHING_CHANGED}"
+)
+
+
+class Deciding(Reporting):
+    """Takes decisions; one about something that is not open is told what is."""
+
+    async def _decide(self, each: Utterance, said: Sequence[Utterance], saga: Saga | None) -> None:
+        shown = None if saga is None else await self._service.shown(saga)
+        is_asking = shown is not None and status_of(shown) is SagaStatus.AWAITING_APPROVAL
+        match each.act:
+            case Act.APPROVE | Act.WITHOUT:
+                await self._approve(each, said, saga, shown if is_asking else None)
+            case Act.PRAISE:
+                await self._praised(said, saga, shown if is_asking else None)
+            case Act.CANCEL:
+                await self._show_cancel(saga)
+            case Act.UNDO:
+                await self._undo(saga, shown)
+            case _ if self._pending is not None and each.act in DROPS:
+                self._say(Deed.KEPT, f"Then everything stays as it is. {NOTHING_CHANGED}")
+            case Act.SKIP | Act.NOT_NOW if saga is not None:
+                self._say(Deed.KEPT, self._stays(saga, is_asking=is_asking))
+            case Act.CANCEL_PART if saga is not None:
+                self._say(Deed.NOT_TAKEN, _NO_PART)
+            case Act.CHOOSE if saga is not None and is_asking:
+                await self._choose(each.place, saga)
+            case Act.REJECT if saga is not None and shown is not None and is_asking:
+                await self._reject(saga, shown)
+            case _:
+                self._say(Deed.NOT_TAKEN, self._nothing_open(saga))
+
+    def _stays(self, saga: Saga, *, is_asking: bool) -> str:
+        if self.conversation.is_open:
+            self._leave_out(saga)
+        return "The plan stays here until you say “book it” or change it; nothing is booked." if is_asking else NOTHING_CHANGED
+
+    def _nothing_open(self, saga: Saga | None) -> str:
+        if self.conversation.draft.questions:
+            return f"First: {self.conversation.draft.questions[0]}"
+        if saga is None:
+            return f"Nothing is planned yet, so there is nothing to decide. {self._page.opening}"
+        if status_of(saga) is SagaStatus.PLANNING:
+            return "I am still planning: there is nothing to decide yet."
+        return f"Nothing waits for a decision: it is {status_of(saga).value.replace('_', ' ')}. {NOTHING_CHANGED}"
+
+    async def _approve(self, each: Utterance, said: Sequence[Utterance], saga: Saga | None, asking: Saga | None) -> None:
+        pending = self._pending
+        alone = all(other.kind is Kind.SMALL_TALK or other.act in (Act.APPROVE, Act.WITHOUT, Act.PRAISE) for other in said)
+        if Deed.APPROVED in self.deeds:
+            return
+        if not alone:
+            self._say(
+                Deed.KEPT, "Nothing is booked yet, because you also said something else: say “book it” once you have seen this."
+            )
+        elif pending is not None and pending.news and saga is not None:
+            await self._report(pending.news, saga)
+        elif pending is not None and pending.draft is not None and not _AS_IT_IS.search(each.text):
+            if _BOOKS.search(each.text):
+                self.conversation = replace(self.conversation, pending=pending)
+                self._say(Deed.ASKED, "With the change? Say “do that”, and look at the new plan first. Or “book it as it is”.")
+            else:
+                await self._take(pending.draft, saga)
+        elif asking is None or saga is None:
+            self._say(Deed.NOT_TAKEN, self._nothing_open(saga))
+        elif self.conversation.is_open and each.act is not Act.WITHOUT:
+            self._say(Deed.NOT_TAKEN, self._first())
+        else:
+            await self._book(saga)
+
+    def _first(self) -> str:
+        draft, unsettled = self.conversation.draft, self.conversation.unsettled
+        what = draft.questions[0] if draft.questions else f"I did not understand “{', '.join(unsettled)}”: say it differently."
+        return f"First, because the plan does not keep all that you have said: {what} Or say “book without it”."
+
+    async def _book(self, saga: Saga) -> None:
+        await self._service.decide(self._visitor, saga.id, self._shown_hash or "", approved=True)
+        self.conversation = replace(self.conversation.settled(self._page.draft_of(saga.request)), undo=(), before=None)
+        self.deeds.append(Deed.APPROVED)
+
+    async def _praised(self, said: Sequence[Utterance], saga: Saga | None, asking: Saga | None) -> None:
+        if len(said) > 1:
+            return
+        if self._pending is not None and self._pending.draft is not None:
+            await self._take(self._pending.draft, saga)
+        elif self._pending is not None and self._pending.news:
+            self.conversation = replace(self.conversation, pending=self._pending)
+            self._say(Deed.ASKED, "Say “yes” to have it replaced, or “no” if you were only asking.")
+        elif asking is None:
+            self._say(Deed.GREETED, "Good.")
+        else:
+            price = cost_text(asking.plan.cost)
+            self.conversation = replace(self.conversation, pending=Pending(plan_hash=asking.plan.hash or ""))
+            self._say(
+                Deed.ASKED,
+                f"Shall I go ahead{f' and book it for {price}' if price else ''}? Say “yes”, or what should be different.",
+            )
+
+    async def _reject(self, saga: Saga, shown: Saga) -> None:
+        if something_stands(shown):
+            self._say(
+                Deed.KEPT, "That would undo everything done so far: press “Cancel…” to see it, or say what should be different."
+            )
+            return
+        await self._service.decide(self._visitor, saga.id, self._shown_hash or "", approved=False)
+        self.deeds.append(Deed.REJECTED)
+
+    async def _choose(self, place: int, saga: Saga) -> None:
+        offered = saga.plan.alternatives
+        if not 1 <= (place or 1) <= len(offered) or (place == 0 and len(offered) > 1):
+            there = (
+                f"There are {len(offered)} other plans"
+                if len(offered) > 1
+                else "There is one other plan"
+                if offered
+                else "There is no other plan"
+            )
+            self._say(Deed.NOT_TAKEN, f"{there}{': say which, by its number' if offered else ''}. {NOTHING_CHANGED}")
+            return
+        chosen = offered[(place or 1) - 1]
+        self._remember(saga)
+        self.conversation = self.conversation.can_undo(saga.plan.hash or "")
+        await self._service.choose(self._visitor, saga.id, str(chosen["plan_hash"]))
+        self._say(Deed.CHOSE, f"Number {place or 1} of the other plans. Nothing is booked yet.")
+
+    async def _undo(self, saga: Saga | None, shown: Saga | None) -> None:
+        *earlier, last = self.conversation.undo or (None,)
+        if saga is not None and shown is not None and parent_of(shown.id) and status_of(shown) is SagaStatus.AWAITING_APPROVAL:
+            await self._service.decide(self._visitor, saga.id, shown.plan.hash or "", approved=False)
+            self.conversation = self.conversation.settled(self._page.draft_of(saga.request))
+            self._say(Deed.UNDONE, "The change is taken back; what was booked stands.")
+        elif saga is None or last is None or saga.stage in FINAL:
+            what = "“Cancel…” shows what cancelling all of it would undo." if saga is not None else self._page.opening
+            self._say(Deed.NOT_TAKEN, f"There is no change to take back. {what}")
+        elif isinstance(last, str):
+            self._remember(saga)
+            await self._service.choose(self._visitor, saga.id, last)
+            self._say(Deed.UNDONE, "Back to the plan before.")
+        else:
+            self._deed_of_change = Deed.UNDONE
+            await self._take(last, saga)
+        self.conversation = replace(self.conversation, undo=tuple(each for each in earlier if each is not None))
+
+    async def _show_cancel(self, saga: Saga | None) -> None:
+        if saga is None:
+            self._say(Deed.NOT_TAKEN, self._nothing_open(saga))
+            return
+        would = await self._service.preview(self._visitor, saga.id)
+        fees = cost_text({"total": would.fees, "currency": would.currency}) if would.fees and would.currency else "no fees"
+        what = f"{len(would.undo)} things would be undone, for {fees}." if would.undo else "Nothing has been done yet."
+        self._say(Deed.PREVIEWED, f"{what} Press “Cancel…” to see what that would undo, and what would remain.")

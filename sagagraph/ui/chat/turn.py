@@ -1,0 +1,131 @@
+"""Turns: what every part of a visitor's turn needs, and how a draft that was understood is taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any, Final
+
+from sagagraph.errors import SagaGraphError
+from sagagraph.language.questions import must_be_settled
+from sagagraph.planning.page import NOTHING_KNOWN, Draft
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.ui.chat.conversation import Before, Conversation, Pending
+from sagagraph.ui.service import Service
+from sagagraph.ui.visitors import Visitor
+
+_OVER: Final = frozenset({SagaStatus.REJECTED, SagaStatus.INFEASIBLE, SagaStatus.COMPENSATED})
+_RECENT: Final = 12
+NOTHING_CHANGED: Final = "Nothing is changed."
+
+
+class Deed(StrEnum):
+    """What was done about an utterance. Only the first seven can change anything, and only `APPROVED` books."""
+
+    APPROVED = "approved"
+    REPORTED = "reported"
+    BEGAN = "began"
+    CHANGED = "changed"
+    CHOSE = "chose"
+    REJECTED = "rejected"
+    UNDONE = "undone"
+    ANSWERED = "answered"
+    COMPARED = "compared"
+    ASKED = "asked"
+    PREVIEWED = "previewed"
+    KEPT = "kept"
+    GREETED = "greeted"
+    NOT_TAKEN = "not_taken"
+
+
+class Turn:
+    """One visitor's turn: the conversation so far, and what was done in it."""
+
+    _deed_of_change = Deed.CHANGED
+
+    def __init__(self, service: Service, visitor: Visitor, conversation: Conversation, shown_hash: str | None) -> None:
+        """`shown_hash` names the plan that the speaker's page shows: a `yes` approves that one."""
+        self._service = service
+        self._visitor = visitor
+        self._page = service.pages[conversation.domain]
+        self._shown_hash = shown_hash
+        self._pending: Pending | None = None
+        self.conversation = conversation
+        self.deeds: list[Deed] = []
+
+    async def _saga(self) -> Saga | None:
+        saga_id = self.conversation.saga_id
+        return None if saga_id is None else await self._service.saga(self._visitor, saga_id)
+
+    def _recall(self, text: str) -> None:
+        """Writes down what the page has shown until now, unless it stands there already."""
+        if all(each.text != text for each in self.conversation.messages[-_RECENT:]):
+            self.conversation = self.conversation.answered(text)
+
+    def _recall_change(self) -> None:
+        before = self.conversation.before
+        if before is not None:
+            self.conversation = replace(self.conversation, before=replace(before, is_told=True))
+
+    def _say(self, deed: Deed, text: str) -> None:
+        self.deeds.append(deed)
+        self.conversation = self.conversation.answered(text)
+
+    def _add(self, text: str) -> None:
+        self.conversation = self.conversation.answered(text)
+
+    def _leave_out(self, saga: Saga) -> None:
+        self.conversation = self.conversation.settled(self._page.draft_of(saga.request))
+
+    async def _take(self, draft: Draft, saga: Saga | None) -> None:
+        before = self.conversation.draft
+        unsettled = tuple(each for each in draft.not_understood if must_be_settled(each))
+        self.conversation = replace(self.conversation, draft=draft, unsettled=unsettled)
+        for aside in draft.asides:
+            self._add(aside)
+        if draft.not_understood:
+            self._say(Deed.NOT_TAKEN, f"I did not understand: {', '.join(draft.not_understood)}.")
+        for remark in draft.remarks:
+            if remark not in before.remarks:
+                self._add(remark)
+        if draft.questions:
+            self._say(Deed.ASKED, draft.questions[0])
+        elif saga is None or status_of(saga) in _OVER:
+            saga_id = await self._service.begin(self._visitor, self._page.name, draft.request)
+            self.conversation = replace(self.conversation, saga_id=saga_id, undo=(), before=None)
+            self.deeds.append(Deed.BEGAN)
+        elif (wanted := self._page.on_top(draft.request, saga)) != saga.request:
+            await self._change(saga, wanted, before)
+        elif not draft.not_understood:
+            self._say(Deed.NOT_TAKEN, "That changes nothing.")
+
+    async def _change(self, saga: Saga, wanted: Any, before: Draft) -> None:
+        """Changes what is asked for; requests that come too late are not recorded as if they held."""
+        was = self._page.draft_of(saga.request) if before.questions or before is NOTHING_KNOWN else before
+        try:
+            await self._service.change(self._visitor, saga.id, wanted)
+        except SagaGraphError:
+            self.conversation = replace(self.conversation, draft=before, unsettled=())
+            raise
+        self._remember(saga)
+        if self._deed_of_change is Deed.CHANGED:
+            self.conversation = self.conversation.can_undo(was)
+        self._say(self._deed_of_change, _echo(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
+        self._deed_of_change = Deed.CHANGED
+
+    def _remember(self, saga: Saga) -> None:
+        """The plan that is shown now, to compare the next one with."""
+        if saga.plan.content is not None:
+            self.conversation = replace(self.conversation, before=Before(saga.plan.content, saga.plan.cost))
+
+
+def _echo(before: Draft, after: Draft) -> str:
+    """What holds now and did not before, and the other way round."""
+    old, new = {each.text for each in before.wishes}, {each.text for each in after.wishes}
+    now = [each.text for each in after.wishes if each.text not in old]
+    gone = [each.text for each in before.wishes if each.text not in new]
+    said = [f"Now: {'; '.join(now)}."] if now else []
+    said += [f"No longer: {'; '.join(gone)}."] if gone else []
+    return " ".join(said)

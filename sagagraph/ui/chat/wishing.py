@@ -1,0 +1,82 @@
+"""Wishing: changes of the request, by the rules; where they understand nothing, a model may lead to a question."""
+
+from __future__ import annotations
+
+from sagagraph.errors import ModelError
+from sagagraph.language.questions import Topic
+from sagagraph.language.utterances import Kind
+from sagagraph.planning.models.hearing import Heard, heard
+from sagagraph.planning.page import Draft
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
+from sagagraph.ui.chat.answering import Answering
+from sagagraph.ui.chat.reporting import Reporting
+from sagagraph.ui.chat.turn import NOTHING_CHANGED, Deed
+
+
+class Wishing(Answering, Reporting):
+    """Takes wishes and preferences."""
+
+    async def _wish(self, text: str, saga: Saga | None) -> None:
+        shown = None if saga is None else await self._service.shown(saga)
+        if saga is not None and shown is not None and status_of(shown) is SagaStatus.AWAITING_APPROVAL:
+            preference = await self._page.preferred(text, shown)
+            if preference is not None and preference.draft is not None:
+                await self._take(preference.draft, saga)
+                return
+            if preference is not None and preference.plan_hash is None:
+                self._say(Deed.ANSWERED, preference.said)
+                return
+            if preference is not None and preference.plan_hash is not None:
+                self._remember(saga)
+                self.conversation = self.conversation.can_undo(shown.plan.hash or "")
+                await self._service.choose(self._visitor, saga.id, preference.plan_hash)
+                self._say(Deed.CHOSE, preference.said)
+                return
+        open_before = self.conversation.draft.questions
+        draft = await self._page.read(text, self.conversation.draft.known)
+        if saga is not None and draft.questions and draft.questions == open_before:
+            draft = await self._without_open_question(text, saga) or draft
+        if saga is None or not self._is_at_a_loss(draft, saga) or not await self._heard_by_model(text, saga):
+            await self._take(draft, saga)
+
+    async def _without_open_question(self, text: str, saga: Saga) -> Draft | None:
+        """What is said beside an open question, where that is complete: the question traps nobody."""
+        draft = await self._page.read(text, self._page.draft_of(saga.request).known)
+        if draft.questions or draft.request is None or self._page.on_top(draft.request, saga) == saga.request:
+            return None
+        self._add(f"I left out what was still open: {self.conversation.draft.questions[0]}")
+        return draft
+
+    def _is_at_a_loss(self, draft: Draft, saga: Saga) -> bool:
+        """Whether the rules have understood nothing of it."""
+        is_same = draft.request is not None and self._page.on_top(draft.request, saga) == saga.request
+        return self._page.model is not None and bool(draft.not_understood) and not draft.questions and is_same
+
+    async def _heard_by_model(self, text: str, saga: Saga) -> bool:
+        """Whether a model could place it. It leads to an answer or a question: a change still needs the person's own yes."""
+        if self._page.model is None:
+            return False
+        try:
+            found = await heard(text, self._page.model)
+        except ModelError as exc:
+            self._add(f"The model could not be asked, so I went on without it: {exc}.")
+            return False
+        match found:
+            case Heard(kind=Kind.QUESTION, topic=Topic() as topic):
+                await self._answer_on(topic, text, saga)
+            case Heard(kind=Kind.WISH | Kind.HYPOTHETICAL, wish=wish) if wish and await self._compare(wish, saga):
+                self._add(f"In plainer words, by {self._page.model.name}: {wish}")
+            case Heard(kind=Kind.NEWS):
+                self._ask_whether_it_happened(saga)
+            case Heard(kind=Kind.DECISION):
+                self._say(Deed.ASKED, f"Do you mean to decide something? Say “book it”, “not now” or “cancel”. {NOTHING_CHANGED}")
+            case Heard(kind=Kind.SMALL_TALK):
+                self._say(
+                    Deed.GREETED,
+                    "I take that as said by the way. Say what should be different, or ask me anything about the plan.",
+                )
+            case _:
+                return False
+        return True
