@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
+from sagagraph.planning.models.limits import Limits
 
 from sagagraph import Call, Engine, action
 from sagagraph.context.model import Model
@@ -22,7 +23,6 @@ from sagagraph.context.slice import Fact
 from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.planning.models.assignment import Assignment
-from sagagraph.planning.models.limits import Limits
 from sagagraph.planning.models.llm import init_model
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.state import Saga
