@@ -22,7 +22,7 @@ from sagagraph.graph.checkpoints.drafted_saver import DraftedSaver
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
 from sagagraph.graph.forks import forked
 from sagagraph.graph.invocation import Invocation, latest_run, opened, thread_of
-from sagagraph.graph.reach import graphs_in
+from sagagraph.graph.nested.reach import graphs_in
 from sagagraph.graph.run import BY_HAND, COMPENSATE, RUN, GraphRun, LeftOpen, active_scope
 from sagagraph.graph.state.items import Items
 from sagagraph.graph.waiting import Waiting

@@ -10,8 +10,8 @@ from typing import Any
 from langgraph.config import get_config
 
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldError
-from sagagraph.graph.frontier import Finished
-from sagagraph.graph.inner import place_of
+from sagagraph.graph.nested.frontier import Finished
+from sagagraph.graph.nested.inner import place_of
 from sagagraph.graph.run import GraphRun, Scope, active_scope
 from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.saga.core.status import OperationStatus

@@ -5,7 +5,7 @@ from __future__ import annotations
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
-from sagagraph.graph.frontier import RECORD
+from sagagraph.graph.nested.frontier import RECORD
 from sagagraph.graph.run import GraphRun
 from sagagraph.graph.state.values import decode, encode
 from sagagraph.saga.core.state import Operation, Saga

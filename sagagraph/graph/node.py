@@ -24,9 +24,9 @@ from langgraph.types import Command
 
 from sagagraph.errors import OperationFailedError, Refused, SagaClosedError, SagaGraphError
 from sagagraph.graph.declaration import NodeDeclaration
-from sagagraph.graph.frontier import Finished, Level
 from sagagraph.graph.interrupts import hand_out_answers, record_interrupt, refuse_last_answer
-from sagagraph.graph.reach import graphs_in
+from sagagraph.graph.nested.frontier import Finished, Level
+from sagagraph.graph.nested.reach import graphs_in
 from sagagraph.graph.run import BY_HAND, GraphRun, LeftOpen, Scope, enter_scope, run_of
 from sagagraph.graph.state.items import run_number
 from sagagraph.graph.state.offload import reference_to

@@ -20,8 +20,8 @@ from sagagraph.errors import (
     SagaGraphError,
     words_of,
 )
-from sagagraph.graph.frontier import RECORD, Level, Levels, parent_of
-from sagagraph.graph.inner import CONSUMED, InnerTask, InnerTasks, called_graph, tasks_of
+from sagagraph.graph.nested.frontier import RECORD, Level, Levels, parent_of
+from sagagraph.graph.nested.inner import CONSUMED, InnerTask, InnerTasks, called_graph, tasks_of
 from sagagraph.graph.state.items import Items
 from sagagraph.graph.state.outputs import asked_by
 from sagagraph.graph.state.values import encode

@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
-from sagagraph.planning.models.limits import Limits
 
 from sagagraph import Call, Engine, action
 from sagagraph.context.model import Model
@@ -23,6 +22,7 @@ from sagagraph.context.slice import Fact
 from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.planning.models.assignment import Assignment
+from sagagraph.planning.models.limits import Limits
 from sagagraph.planning.models.llm import init_model
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.state import Saga

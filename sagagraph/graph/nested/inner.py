@@ -15,7 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph._internal._constants import CONFIG_KEY_TASK_ID  # no public name; tells a node from what it runs
 from langgraph.checkpoint.base import WRITES_IDX_MAP
 
-from sagagraph.graph.frontier import RECORD
+from sagagraph.graph.nested.frontier import RECORD
 from sagagraph.saga.core.state import Operation, Saga
 
 CONSUMED = "consumed"

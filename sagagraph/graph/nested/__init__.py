@@ -1,0 +1,1 @@
+"""Nested graphs: plain graphs, agents and tasks that run inside a node, and what they did there."""
