@@ -47,7 +47,9 @@ def parts() -> list[Part]:
         *sweeps,
         *graphs,
         *storms,
-        Part("exploration, long form", ("pytest", "-q", "-n", "2", "tests/saga"), {"SAGAGRAPH_EXPLORE": "full"}),
+        Part(
+            "exploration, long form", ("pytest", "-q", "-n", "2", "tests/saga", "tests/ui/talking"), {"SAGAGRAPH_EXPLORE": "full"}
+        ),
     ]
 
 

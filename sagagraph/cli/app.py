@@ -16,7 +16,7 @@ from typer.exceptions import Abort, TyperException
 
 from sagagraph import __version__
 from sagagraph.cli import options as o
-from sagagraph.cli.harness import harness
+from sagagraph.cli.harness.life import harness
 from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.options import Options
 from sagagraph.cli.verbs import Verbs

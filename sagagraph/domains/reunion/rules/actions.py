@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sagagraph.domains.reunion.events import MayReroute, RoadClosed, TravelFactor
 from sagagraph.domains.reunion.plan import Journey, Work
-from sagagraph.domains.reunion.rules.journeys import check_drivers, check_roads, check_seats
-from sagagraph.domains.reunion.rules.part import (
+from sagagraph.domains.reunion.rules.facts.part import (
     Part,
     PartCase,
     act_json,
@@ -21,6 +20,7 @@ from sagagraph.domains.reunion.rules.part import (
     people_json,
     task_json,
 )
+from sagagraph.domains.reunion.rules.journeys import check_drivers, check_roads, check_seats
 from sagagraph.domains.reunion.rules.presence import check_misplaced
 from sagagraph.domains.reunion.rules.references import check_names
 from sagagraph.domains.reunion.rules.tasks import check_durations, check_order, check_windows, check_workers
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from sagagraph.domains.reunion.events import Event
     from sagagraph.domains.reunion.plan import Act
-    from sagagraph.domains.reunion.rules.case import Case, Check
+    from sagagraph.domains.reunion.rules.facts.case import Case, Check
     from sagagraph.validators.verdict import Violation
 
 

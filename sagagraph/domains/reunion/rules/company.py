@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from sagagraph.domains.reunion.request import Attention
-from sagagraph.domains.reunion.rules.case import clock
+from sagagraph.domains.reunion.rules.facts.case import clock
 from sagagraph.domains.reunion.rules.never_alone import waits
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sagagraph.domains.reunion.plan import Work
-    from sagagraph.domains.reunion.rules.case import Case
+    from sagagraph.domains.reunion.rules.facts.case import Case
 
 
 class Presence(Struct, frozen=True, array_like=True):

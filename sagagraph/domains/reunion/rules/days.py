@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from sagagraph.domains.reunion.events import VehicleDown
 from sagagraph.domains.reunion.plan import Journey, Work
 from sagagraph.domains.reunion.rules.actions import checked
-from sagagraph.domains.reunion.rules.journeys import check_vehicles_ready
-from sagagraph.domains.reunion.rules.part import (
+from sagagraph.domains.reunion.rules.facts.part import (
     Part,
     Traced,
     act_json,
@@ -31,8 +30,9 @@ from sagagraph.domains.reunion.rules.part import (
     task_json,
     traced,
 )
+from sagagraph.domains.reunion.rules.facts.simulation import Subject
+from sagagraph.domains.reunion.rules.journeys import check_vehicles_ready
 from sagagraph.domains.reunion.rules.presence import check_goals, check_hindrances
-from sagagraph.domains.reunion.rules.simulation import Subject
 from sagagraph.domains.reunion.times import parse_moment
 from sagagraph.validators import concern
 from sagagraph.validators.concern import Concern
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
     from sagagraph.domains.reunion.plan import Act
-    from sagagraph.domains.reunion.rules.case import Case
+    from sagagraph.domains.reunion.rules.facts.case import Case
     from sagagraph.validators.verdict import Violation
 
 

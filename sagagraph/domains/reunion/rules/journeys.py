@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sagagraph.domains.reunion.plan import Journey
 from sagagraph.domains.reunion.request import Vehicle
-from sagagraph.domains.reunion.rules.case import Case, clock
-from sagagraph.domains.reunion.rules.simulation import Obstacle
+from sagagraph.domains.reunion.rules.facts.case import Case, clock
+from sagagraph.domains.reunion.rules.facts.simulation import Obstacle
 from sagagraph.validators.verdict import Violation
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sagagraph.domains.reunion.request import PersonGoal
-from sagagraph.domains.reunion.rules.case import Case, clock
-from sagagraph.domains.reunion.rules.simulation import Subject
+from sagagraph.domains.reunion.rules.facts.case import Case, clock
+from sagagraph.domains.reunion.rules.facts.simulation import Subject
 from sagagraph.validators.verdict import Violation
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sagagraph.domains.reunion.plan import Act, Journey
-from sagagraph.domains.reunion.rules.case import Case, clock
+from sagagraph.domains.reunion.rules.facts.case import Case, clock
 from sagagraph.validators.verdict import Violation
 
 

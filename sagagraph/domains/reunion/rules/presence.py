@@ -7,8 +7,8 @@ from typing import Any
 
 from sagagraph.domains.reunion.plan import Journey
 from sagagraph.domains.reunion.request import PersonGoal
-from sagagraph.domains.reunion.rules.case import Case, clock, listed
-from sagagraph.domains.reunion.rules.simulation import Hindrance, Obstacle, Subject
+from sagagraph.domains.reunion.rules.facts.case import Case, clock, listed
+from sagagraph.domains.reunion.rules.facts.simulation import Hindrance, Obstacle, Subject
 from sagagraph.validators.verdict import Violation
 
 

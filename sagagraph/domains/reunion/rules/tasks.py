@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from sagagraph.domains.reunion.plan import Work
 from sagagraph.domains.reunion.request import Attention
-from sagagraph.domains.reunion.rules.case import Case, clock, listed
+from sagagraph.domains.reunion.rules.facts.case import Case, clock, listed
 from sagagraph.domains.reunion.times import whole_minutes
 from sagagraph.validators.verdict import Violation
 

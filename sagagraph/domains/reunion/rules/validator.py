@@ -8,12 +8,12 @@ from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_plan
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.actions import JOURNEYS, NAMES, TASKS
-from sagagraph.domains.reunion.rules.case import Case
-from sagagraph.domains.reunion.rules.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.company import ALONE, WATCHED
 from sagagraph.domains.reunion.rules.days import PERSON, VEHICLE
-from sagagraph.domains.reunion.rules.history import History
-from sagagraph.domains.reunion.rules.views import seen_together
+from sagagraph.domains.reunion.rules.facts.case import Case
+from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.facts.history import History
+from sagagraph.domains.reunion.rules.facts.views import seen_together
 from sagagraph.domains.reunion.rules.whole import MISSING, PAST, UNREAD
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.concern import Concern, Remembered, certified, judge_scopes

@@ -9,9 +9,9 @@ from msgspec import Struct
 from sagagraph.domains.reunion.events import MayReroute
 from sagagraph.domains.reunion.parsing import Broken, ParsedPlan
 from sagagraph.domains.reunion.plan import Journey
-from sagagraph.domains.reunion.rules.case import clock
-from sagagraph.domains.reunion.rules.history import History
-from sagagraph.domains.reunion.rules.part import ACTIONS, act_json, json_of_event
+from sagagraph.domains.reunion.rules.facts.case import clock
+from sagagraph.domains.reunion.rules.facts.history import History
+from sagagraph.domains.reunion.rules.facts.part import ACTIONS, act_json, json_of_event
 from sagagraph.domains.reunion.rules.past import dropped, inserted, rewritten
 from sagagraph.domains.reunion.rules.references import not_readable
 from sagagraph.validators.concern import Concern, windows
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sagagraph.domains.reunion.plan import Act
-    from sagagraph.domains.reunion.rules.case import Case
+    from sagagraph.domains.reunion.rules.facts.case import Case
 
 from sagagraph.domains.reunion.events import EVENTS
 

@@ -7,9 +7,9 @@ from typing import Final
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_plan
 from sagagraph.domains.reunion.request import ReunionProblem
-from sagagraph.domains.reunion.rules.case import Case, Check
-from sagagraph.domains.reunion.rules.circumstances import Circumstances
-from sagagraph.domains.reunion.rules.history import History
+from sagagraph.domains.reunion.rules.facts.case import Case, Check
+from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.facts.history import History
 from sagagraph.domains.reunion.rules.journeys import check_drivers, check_roads, check_seats, check_vehicles_ready
 from sagagraph.domains.reunion.rules.never_alone import check_company
 from sagagraph.domains.reunion.rules.past import check_past

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.request import Attention
-from sagagraph.domains.reunion.rules.circumstances import Circumstances
-from sagagraph.domains.reunion.rules.unjudged import Trace
+from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.facts.unjudged import Trace
 
 
 class Subject(NamedTuple):

@@ -99,10 +99,7 @@ def _tell(document: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         render.print_json(document)
         return
-    from sagagraph.cli.harness_words import lines_of
+    from sagagraph.cli.harness.words import lines_of
 
     for line in lines_of(document):
         render.stdout.print(line, markup=False)
-
-
-from sagagraph.cli import harness_life as _harness_life  # noqa: E402, F401 - adds its commands to the group

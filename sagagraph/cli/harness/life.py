@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sagagraph.cli import options as o
-from sagagraph.cli.harness import File, harness
+from sagagraph.cli.harness.commands import File, harness
 from sagagraph.cli.options import Options
 from sagagraph.extras import needing
 

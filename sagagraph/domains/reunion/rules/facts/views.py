@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.reunion.plan import Journey
-from sagagraph.domains.reunion.rules.case import clock
+from sagagraph.domains.reunion.rules.facts.case import clock
 from sagagraph.validators.verdict import Verdict, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sagagraph.domains.reunion.rules.case import Case
+    from sagagraph.domains.reunion.rules.facts.case import Case
 
 _ORDER: Final = (
     "MALFORMED",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sagagraph.domains.reunion.plan import Journey, Work
-from sagagraph.domains.reunion.rules.simulation import Simulation, Subject
+from sagagraph.domains.reunion.rules.facts.simulation import Simulation, Subject
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from sagagraph.domains.reunion.events import EVENTS, Added, Cancelled, Delayed
 from sagagraph.domains.reunion.parsing import ParsedPlan
 from sagagraph.domains.reunion.plan import Act, Work
 from sagagraph.domains.reunion.request import Goal, Person, ReunionProblem, Road, Task, Vehicle
-from sagagraph.domains.reunion.rules.case import Case
-from sagagraph.domains.reunion.rules.circumstances import Circumstances
-from sagagraph.domains.reunion.rules.unjudged import Trace
+from sagagraph.domains.reunion.rules.facts.case import Case
+from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.facts.unjudged import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

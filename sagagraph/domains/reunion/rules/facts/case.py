@@ -9,11 +9,11 @@ from functools import cached_property
 from sagagraph.domains.reunion.parsing import ParsedPlan
 from sagagraph.domains.reunion.plan import Journey, Work
 from sagagraph.domains.reunion.request import ReunionProblem
-from sagagraph.domains.reunion.rules import unjudged
-from sagagraph.domains.reunion.rules.circumstances import Circumstances
-from sagagraph.domains.reunion.rules.history import History
-from sagagraph.domains.reunion.rules.simulation import Simulation
-from sagagraph.domains.reunion.rules.unjudged import Trace
+from sagagraph.domains.reunion.rules.facts import unjudged
+from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.facts.history import History
+from sagagraph.domains.reunion.rules.facts.simulation import Simulation
+from sagagraph.domains.reunion.rules.facts.unjudged import Trace
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.validators.verdict import Violation
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sagagraph.domains.reunion.parsing import Broken, moment_in
 from sagagraph.domains.reunion.plan import Act, Journey, Work
-from sagagraph.domains.reunion.rules.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.times import is_dated
 
 _PEOPLE = ("driver", "riders", "who")

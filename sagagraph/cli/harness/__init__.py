@@ -1,0 +1,1 @@
+"""Commands about harnesses: their verdicts and proofs, their life, and their words."""
