@@ -15,6 +15,9 @@ from sagagraph.cli.harness.commands import File, harness
 from sagagraph.cli.options import Options
 from sagagraph.extras import needing
 
+__all__ = ["harness"]
+"""The group with the commands of both modules."""
+
 if TYPE_CHECKING:
     from sagagraph.harness.life.records import Records
 
