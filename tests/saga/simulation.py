@@ -244,6 +244,10 @@ class FaultyStore:
     def __init__(self, store: MemorySagaStore, worker: Worker) -> None:
         self._store, self._worker = store, worker
 
+    @property
+    def epoch(self) -> int:
+        return self._store.epoch
+
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         method = getattr(self._store, name)
         world = self._worker.world

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -97,7 +98,7 @@ class Witness:
             file.write(_line(identity, int(before) + count))
 
     def write(self, identity: str, count: int) -> None:
-        part = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        part = self.path.with_name(f"{self.path.name}.{os.getpid()}.{threading.get_ident()}")
         with part.open("wb") as file:
             file.write(_line(identity, count))
             file.flush()
