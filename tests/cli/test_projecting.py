@@ -41,6 +41,7 @@ def test_one_saga_is_projected(command: CommandLine) -> None:
 
 
 def test_an_unknown_saga_is_named(command: CommandLine) -> None:
+    assert command("db", "upgrade").code == 0
     told = command("db", "project", "nobody")
     assert told.code == 2
     assert "nobody" in told.complaint

@@ -84,10 +84,10 @@ def absent_allows_an_attempt(patch: Patch) -> None:
 def absent_closes_when_going_back(patch: Patch) -> None:
     real = next_steps.seal
 
-    def careless(operation: Operation, now: float, *, may_claim: bool) -> Step:
+    def careless(operation: Operation, now: float, *, may_claim: bool, may_void: bool = True) -> Step:
         if operation.probe is e.ProbeAnswer.ABSENT:
             return Record(e.OperationFailed(operation.id, e.Fault("absent", "absent")))
-        return real(operation, now, may_claim=may_claim)
+        return real(operation, now, may_claim=may_claim, may_void=may_void)
 
     patch.setattr(next_steps, "seal", careless)
 

@@ -19,11 +19,11 @@ from tests.support.storm.__main__ import storm
 _seal = in_doubt.seal
 
 
-def believes_in_absence(operation: Operation, now: float, *, may_claim: bool) -> Step:
+def believes_in_absence(operation: Operation, now: float, *, may_claim: bool, may_void: bool = True) -> Step:
     """Rule 3b forgotten: a probe that found nothing is taken for a proof that nothing will land."""
     if operation.probe is ProbeAnswer.ABSENT:
         return Record(OperationFailed(operation.id, operation.fault or Fault("absent", "nothing was there"), Via.PROBE))
-    return _seal(operation, now, may_claim=may_claim)
+    return _seal(operation, now, may_claim=may_claim, may_void=may_void)
 
 
 def believes_that_it_was_appended(_self: Append, _held: bool) -> None:

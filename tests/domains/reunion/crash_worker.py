@@ -129,7 +129,7 @@ async def _opened(folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple
         fragile = crash.around_store(store)
         engine = Engine(fragile, around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s)
         outbox = FragileOutbox(folder, fragile, crash)
-    domain = Reunion(script, outbox, script)
+    domain = Reunion(script, outbox, script.judge)
     try:
         yield engine, planning_graph(domain=domain, engine=engine)
     finally:

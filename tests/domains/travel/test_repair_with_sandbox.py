@@ -69,7 +69,7 @@ async def test_where_nothing_is_left_everything_is_undone(tmp_path: Path) -> Non
 
 
 async def test_the_replacement_is_struck_too(tmp_path: Path) -> None:
-    twice = Disruption((Blow("flight", 2, "no answer"), Blow("flight", 3, "sold out")))
+    twice = Disruption((Blow("flight", 2, "sold out"), Blow("flight", 3, "sold out")))
     outcome = await struck(tmp_path, SAMPLE.request, twice)
     assert await faults_of(outcome) == []
     assert [leg["label"] for leg in outcome.last_plan["legs"]] == ["T1", "T2", "T3", "T4", "T5.3"]

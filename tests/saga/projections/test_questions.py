@@ -140,7 +140,7 @@ def test_who_shares_a_resource(ask: Any, projected: Projected) -> None:
 
 def test_what_was_checked(ask: Any, projected: Projected) -> None:
     rows = ask("What was checked before the payment, on what evidence?")
-    plan, *slices, approval, condition = rows
+    plan, *slices, approval, condition, answer = rows
     assert [(row["kind"], bool(row["holds"])) for row in (plan, approval, condition)] == [
         ("plan", True),
         ("approval", True),
@@ -150,6 +150,7 @@ def test_what_was_checked(ask: Any, projected: Projected) -> None:
     assert {"transport: T1", "lodging: T2", "money: the trip"} <= {row["rule"] for row in slices}
     assert (approval["decided_by"], condition["decided_by"]) == ("Ada", "engine")
     assert plan["decided_by"] not in ("Ada", "engine")
+    assert (answer["kind"], bool(answer["holds"])) == ("output", True)
     assert condition["rule"] == " and ".join(f"succeeded({name})" for name in BOOKINGS)
     evidence = projected.json(condition["evidence"])
     assert evidence == {"operations": {name: {"status": "succeeded", "error_code": None} for name in BOOKINGS}}

@@ -87,8 +87,8 @@ def _harm_at(boundary: int, trace: Path, *, freezes: bool) -> None:
     """Right before or after a durable write of the journal."""
     point = CrashPoint(boundary, trace, freeze) if freezes else CrashPoint(boundary, trace)
 
-    async def fragile(url: str) -> Any:
-        return point.around_store(await open_store(url))
+    async def fragile(url: str, **options: Any) -> Any:
+        return point.around_store(await open_store(url, **options))
 
     urls.open_store = fragile
 
