@@ -23,7 +23,7 @@ from sagagraph.workflow.policy import Policy
 from sagagraph.workflow.values import Json
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    from pydantic import TypeAdapter, ValidationError
 
 # pydantic is imported where a value is first read or written: it takes a third of the time that importing the engine takes.
 
@@ -120,13 +120,13 @@ class Action:
         return None if value is None else self._read("result", self.result_type, value)
 
     def _read(self, which: str, kind: Any, value: Json) -> Any:
-        from pydantic import TypeAdapter, ValidationError
-
         if which not in self._adapters:
+            from pydantic import TypeAdapter
+
             self._adapters[which] = TypeAdapter(kind)
         try:
             return self._adapters[which].validate_python(_copied(value), strict=False)
-        except ValidationError as exc:
+        except _validation_error() as exc:
             first = exc.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or which
             raise InvalidInputError(f"{first['msg']} (the {which} of action {self.name!r})", field=where) from exc
@@ -150,12 +150,27 @@ _READER = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_distinc
 
 def to_json(value: object) -> Json:
     """Return a JSON value with the content of `value`: a pydantic model, a dataclass or a plain value."""
-    from pydantic_core import PydanticSerializationError
-
     try:
         return _READER.decode(_anything().dump_json(value, fallback=_not_journallable).decode())
-    except PydanticSerializationError as exc:
+    except _serialization_error() as exc:
         raise InvalidInputError(f"a {type(value).__name__} cannot be journalled: {exc}") from exc
+
+
+# Pydantic is imported when it is needed first, and looked up no more than once: this runs for every operation.
+
+
+@cache
+def _validation_error() -> type[ValidationError]:
+    from pydantic import ValidationError
+
+    return ValidationError
+
+
+@cache
+def _serialization_error() -> type[ValueError]:
+    from pydantic_core import PydanticSerializationError
+
+    return PydanticSerializationError
 
 
 @cache

@@ -234,6 +234,7 @@ class SqliteSagaStore(SqlSagaStore):
         return self._clock()
 
     def _disconnect(self) -> None:
+        self._witness.close()
         if self._is_lost:  # closing it would write its log into whatever stands there now
             _LEFT_OPEN.append(self._connection)
         else:

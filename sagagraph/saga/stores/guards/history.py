@@ -25,6 +25,8 @@ RAISE = "UPDATE store SET epoch = epoch + 1 WHERE number = 1 RETURNING epoch"
 EVENTS = "SELECT COALESCE(sum(version), 0) FROM sagas"
 """Grows with every event that is written, and never shrinks: retired sagas keep their heads."""
 _ADOPT = "UPDATE store SET origin = ?, epoch = epoch + ? WHERE number = 1 AND origin = ?"
+_LONGEST = 200
+"""Bytes of a witness, at most."""
 _HAS_SAGAS = "SELECT EXISTS (SELECT 1 FROM sagas)"
 _ORIGIN = """
     SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
@@ -78,6 +80,7 @@ class Witness:
 
     def __init__(self, path: Path) -> None:
         self.path = path.with_name(f"{path.name}.witness")
+        self._descriptor = -1
 
     def events(self, identity: str) -> int | None:
         """Return how many events that store is known to have had; None if nothing is known of it."""
@@ -91,11 +94,27 @@ class Witness:
 
     def add(self, count: int) -> None:
         """Note that so many more events are durable, before anything is done on account of them."""
-        with suppress(ValueError), self.path.open("r+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            identity, before = file.read().decode().split()
-            file.seek(0)
-            file.write(_line(identity, int(before) + count))
+        descriptor = self._opened()
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            with suppress(ValueError):
+                identity, before = os.pread(descriptor, _LONGEST, 0).decode().split()
+                os.pwrite(descriptor, _line(identity, int(before) + count), 0)
+        finally:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+    def _opened(self) -> int:
+        """Return the descriptor of the file that is there now; kept, since this is done for every commit."""
+        if self._descriptor >= 0 and not os.fstat(self._descriptor).st_nlink:
+            self.close()
+        if self._descriptor < 0:
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        return self._descriptor
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
 
     def write(self, identity: str, count: int) -> None:
         part = self.path.with_name(f"{self.path.name}.{os.getpid()}.{threading.get_ident()}")
