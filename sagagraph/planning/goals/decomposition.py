@@ -20,8 +20,8 @@ from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import Fact, content_hash, select
 from sagagraph.errors import ContextBudgetError, ModelError, UnusableAnswerError
 from sagagraph.planning.checking import over_budget, structural_faults
+from sagagraph.planning.goals.rounds import Round
 from sagagraph.planning.goals.templates import TemplateLibrary
-from sagagraph.planning.models.rounds import Round
 from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.validators.document import PLAN, Step
 from sagagraph.validators.kinds import Kind

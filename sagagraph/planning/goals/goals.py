@@ -9,8 +9,8 @@ from sagagraph.context.model import Model
 from sagagraph.context.slice import content_hash
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.planning.goals.decomposition import Decomposer
+from sagagraph.planning.goals.rounds import Round
 from sagagraph.planning.goals.templates import TemplateLibrary
-from sagagraph.planning.models.rounds import Round
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.views.view import Account, Cost

@@ -1,14 +1,11 @@
-"""Lower bound of every plan: the longest chain of steps, and the work of the cooks and of each object if all could be split.
-
-(Jackson's preemptive schedule: Carlier, "The one-machine sequencing problem", EJOR 1982.)
-"""
+"""Lower bound of every plan: the longest chain of steps, and the work of the cooks and of each object if all could be split."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from heapq import heappop, heappush
-from math import inf
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from sagagraph.planning.one_machine import interrupted
 
 if TYPE_CHECKING:
     from sagagraph.domains.recipes.request import Meal, Step, StepKey
@@ -49,7 +46,7 @@ def makespan_bound(meal: Meal) -> int:
     works = [[step for step in steps if name in step.uses and not _may_coincide(step, name)] for name in _objects(meal)]
     if meal.cooks == 1:
         works.append([step for step in steps if not step.is_autonomous])
-    split = (_interrupted((begin[step.key], step.duration, go_on[step.key]) for step in work) for work in works)
+    split = (interrupted((begin[step.key], step.duration, go_on[step.key]) for step in work) for work in works)
     shared = -(-sum(step.duration for step in steps if not step.is_autonomous) // meal.cooks)
     return max(chain, shared, *split)
 
@@ -60,24 +57,3 @@ def _objects(meal: Meal) -> set[str]:
 
 def _may_coincide(step: Step, name: str) -> bool:
     return bool(step.uses[name].update)
-
-
-def _interrupted(tasks: Iterable[tuple[int, int, int]]) -> int:
-    """Return the least makespan of (head, duration, tail) one at a time if all may be split: the longest tail goes first."""
-    coming = sorted(tasks, reverse=True)
-    waiting: list[tuple[int, int]] = []
-    now = latest = 0
-    while coming or waiting:
-        if not waiting:
-            now = max(now, coming[-1][0])
-        while coming and coming[-1][0] <= now:
-            _head, duration, tail = coming.pop()
-            heappush(waiting, (-tail, duration))
-        tail, left = heappop(waiting)
-        worked = int(min(left, (coming[-1][0] if coming else inf) - now))
-        now += worked
-        if worked < left:
-            heappush(waiting, (tail, left - worked))
-        else:
-            latest = max(latest, now - tail)
-    return latest

@@ -9,7 +9,7 @@ from sagagraph.context.model import Usage
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One question to a model and what came of it. `number` counts from 1 within a saga's plan."""
+    """One question to a model and what came of it. `number` counts from 1 within one decomposition."""
 
     number: int
     usage: Usage
