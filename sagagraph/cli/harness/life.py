@@ -13,6 +13,7 @@ import typer
 from sagagraph.cli import options as o
 from sagagraph.cli.harness.commands import File, harness
 from sagagraph.cli.options import Options
+from sagagraph.errors import NotAllowedError
 from sagagraph.extras import needing
 
 __all__ = ["harness"]
@@ -20,6 +21,7 @@ __all__ = ["harness"]
 
 if TYPE_CHECKING:
     from sagagraph.harness.life.records import Records
+    from sagagraph.harness.registry.harness import Harness
 
 By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides this.")]
 Role = Annotated[str, typer.Option("--role", metavar="reader|author|approver")]
@@ -31,8 +33,14 @@ def _now() -> str:
 
 
 async def _with_records(
-    options: Options, harness_id: str, work: Callable[[Records], Coroutine[Any, Any, Any]], *, create: bool = False
+    options: Options,
+    harness_id: str,
+    work: Callable[[Records], Coroutine[Any, Any, Any]],
+    *,
+    create: bool = False,
+    fault: str = "",
 ) -> int:
+    """Exits 1 if what was found has something under `fault`."""
     from sagagraph.cli import render
     from sagagraph.harness.life.records import Records
     from sagagraph.registry import open_engine
@@ -43,7 +51,7 @@ async def _with_records(
         render.print_json(found)
     else:
         render.stdout.print("\n".join(f"{key}: {value}" for key, value in found.items()), markup=False)
-    return 0
+    return 1 if found.get(fault) else 0
 
 
 def _load(file: Path) -> Any:
@@ -115,7 +123,56 @@ def audit_command(
 ) -> None:
     """List what was frozen, proposed, approved and overridden, by whom and until when."""
     work = lambda records: records.audit(datetime.now(UTC).date())  # noqa: E731 - one line a command
-    o.end(_with_records(Options(store, as_json=as_json), name, work))
+    o.end(_with_records(Options(store, as_json=as_json), name, work, fault="broken_links"))
+
+
+@harness.command("report")
+def report_command(file: File, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
+    """Print the report of a paradox as Markdown: what clashes, what was tried, what each way out costs."""
+    loaded = _load(file)
+    from sagagraph.cli import render
+    from sagagraph.harness.life.report import deadlock, markdown
+    from sagagraph.harness.proof.explain import Status, explain
+
+    found = explain(loaded)
+    if found.status is not Status.PARADOX:
+        raise NotAllowedError(f"there is no paradox to report: it is {found.status.value}")
+    said = deadlock(loaded, found)
+    if as_json:
+        render.print_json(said)
+    else:
+        render.stdout.print(markdown(loaded, said), markup=False, soft_wrap=True)
+
+
+@harness.command("learn")
+def learn_command(
+    file: File,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run that ended in success.")],
+    name: Annotated[str, typer.Option("--name", metavar="WORD", help="Of the new rule and its test.")],
+    store: o.Store = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Propose a rule and a test of what a run decided and should not have; prints the next version as YAML, and keeps nothing."""
+    loaded = _load(file)
+    o.end(_learn(Options(store, as_json=as_json), loaded, run, name))
+
+
+async def _learn(options: Options, loaded: Harness, saga_id: str, name: str) -> int:
+    from sagagraph.cli import render
+    from sagagraph.harness.life.learning import learned
+    from sagagraph.harness.life.records import Records
+    from sagagraph.harness.loop.running import artifact_of
+    from sagagraph.harness.registry.yaml_file import yaml_text
+    from sagagraph.registry import open_engine
+
+    async with open_engine(options.settings) as engine:
+        artifact = await artifact_of(engine, loaded, saga_id, Records(engine.store, loaded.id), datetime.now(UTC).date())
+    document = learned(loaded, artifact, name).document
+    if options.as_json:
+        render.print_json({"file": yaml_text(document)})
+    else:
+        render.stdout.print(yaml_text(document), markup=False, soft_wrap=True)
+    return 0
 
 
 @harness.command("replay")

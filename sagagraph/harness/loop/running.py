@@ -5,17 +5,19 @@ A paradox leaves the saga open until a person overrides a limit; every other end
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
 from pydantic import BaseModel
 
-from sagagraph.errors import NotAllowedError, SagaGraphError
+from sagagraph.errors import NotAllowedError, SagaGraphError, UnknownSagaError
 from sagagraph.harness.life.records import Override, Records, overlaid, report_hash
 from sagagraph.harness.loop.convergence import End, Executor, Run, Slice, converge
 from sagagraph.harness.loop.executors import data_of
 from sagagraph.harness.registry.harness import Harness
 from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.state import Stage
 from sagagraph.saga.engine.actions import Action, action
 from sagagraph.saga.engine.engine import Engine
 
@@ -107,6 +109,20 @@ async def run_harness(engine: Engine, harness: Harness, saga_id: str, executor: 
                 f"saga {saga_id!r}: {found.end}: {found.reason or 'not all rules pass'}", saga_id=saga_id, run=found
             )
     return found
+
+
+async def artifact_of(engine: Engine, harness: Harness, saga_id: str, records: Records, today: date) -> Mapping[str, Any]:
+    """Return what a run that succeeded decided, from its journal: nobody is asked. Raises `NotAllowedError` for any other run."""
+    head = await engine.store.headline(saga_id)
+    if head is None:
+        raise UnknownSagaError(f"no run has the id {saga_id!r}", saga_id=saga_id)
+    if head.stage is not Stage.COMMITTED:
+        raise NotAllowedError(f"run {saga_id!r} has not succeeded", saga_id=saga_id)
+
+    async def nobody(_seen: Slice, _attempt: str) -> Any:
+        raise NotAllowedError(f"run {saga_id!r} was decided by another version of the rules", saga_id=saga_id)
+
+    return (await run_harness(engine, harness, saga_id, nobody, records, today)).artifact
 
 
 @action(kind="read-only", name="harness_begin")
