@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -206,30 +206,44 @@ def run_command(
     script: Annotated[
         Path | None, typer.Option("--script", metavar="ANSWERS.json", help="Prepared answers by attempt, instead of a model.")
     ] = None,
+    request: Annotated[
+        str,
+        typer.Option(
+            "--request", metavar="TEXT", help="What is wanted, in words: a model, or the script, divides it into tasks."
+        ),
+    ] = "",
     store: o.Store = "",
     as_json: o.AsJson = False,
 ) -> None:
     """Let executors decide the variables until all rules pass. Without a model they follow the gradients."""
     loaded = _load(file)
-    o.end(_run(Options(store, as_json=as_json), loaded, saga_id, script, datetime.now(UTC).date()))
+    o.end(_run(Options(store, as_json=as_json), loaded, saga_id, script, request))
 
 
-async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None, today: date) -> int:
+async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None, request: str) -> int:
     from sagagraph.cli import render
     from sagagraph.context.quoting import new_nonce
     from sagagraph.files import json_file
     from sagagraph.harness.life.records import Records
-    from sagagraph.harness.loop.executors import asking, obedient, scripted
-    from sagagraph.harness.loop.running import NotConvergedError, ParadoxError, run_harness
+    from sagagraph.harness.loop.executors import asking, decomposing, obedient, scripted
+    from sagagraph.harness.loop.running import Asking, NotConvergedError, ParadoxError, run_harness
     from sagagraph.registry import model_of, open_engine
 
     settings = options.settings
     model = model_of(settings)
-    executor = scripted(json_file(script, "--script")) if script else asking(model, new_nonce) if model else obedient()
+    answers = json_file(script, "--script") if script else {}
+    executor = scripted(answers) if script else asking(model, new_nonce) if model else obedient()
+
+    async def prepared(_asked: Any, number: str) -> Any:
+        return answers.get(number)
+
+    decomposer = decomposing(model, new_nonce) if model and not script else prepared
+    wanted = Asking(request, decomposer) if request else None
     report = ""
     async with open_engine(settings, create=True) as engine:
         try:
-            found = await run_harness(engine, loaded, saga_id, executor, Records(engine.store, loaded.id), today)
+            today = datetime.now(UTC).date()
+            found = await run_harness(engine, loaded, saga_id, executor, Records(engine.store, loaded.id), today, wanted)
         except ParadoxError as exc:
             found, report = exc.run, exc.report
         except NotConvergedError as exc:

@@ -5,7 +5,8 @@ A paradox leaves the saga open until a person overrides a limit; every other end
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -14,6 +15,7 @@ from pydantic import BaseModel
 from sagagraph.errors import NotAllowedError, SagaGraphError, UnknownSagaError
 from sagagraph.harness.life.records import Override, Records, overlaid, report_hash
 from sagagraph.harness.loop.convergence import End, Executor, Run, Slice, converge
+from sagagraph.harness.loop.decomposition import SCHEMA, Decomposer, Turn, decompose
 from sagagraph.harness.loop.executors import data_of
 from sagagraph.harness.registry.harness import Harness
 from sagagraph.saga.core.call import Call
@@ -76,8 +78,24 @@ class Overridden(BaseModel):
     until: str = ""
 
 
-async def run_harness(engine: Engine, harness: Harness, saga_id: str, executor: Executor, records: Records, today: date) -> Run:
-    """Run the loop for a harness as this saga, or resume it.
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A request in words, and who decomposes it into tasks."""
+
+    request: str
+    decomposer: Decomposer
+
+
+async def run_harness(
+    engine: Engine,
+    harness: Harness,
+    saga_id: str,
+    executor: Executor,
+    records: Records,
+    today: date,
+    asking: Asking | None = None,
+) -> Run:
+    """Run the loop for a harness as this saga, or resume it. Without `asking`, tasks follow the rules.
 
     Raises:
         ParadoxError: proven; override, then run the same id again.
@@ -95,7 +113,17 @@ async def run_harness(engine: Engine, harness: Harness, saga_id: str, executor: 
 
             return ask
 
-        found = await converge(harness, through("ask"))
+        def decomposed(turn: str) -> Callable[[], Awaitable[tuple[Turn, ...]]] | None:
+            if asking is None:
+                return None
+
+            async def ask(question: Mapping[str, Any], number: str) -> Any:
+                asked = Asked(attempt=number, slice=dict(question), answer_schema=dict(SCHEMA))
+                return (await saga.run(_decomposing(asking.decomposer, question), asked, id=f"{turn}-{number}")).answer
+
+            return lambda: decompose(harness, asking.request, ask)
+
+        found = await converge(harness, through("ask"), decomposed=decomposed("ask"))
         if found.end is End.FAILED_PARADOX and found.explanation is not None:
             report = report_hash(harness, found.explanation)
             if not await records.has_override(report):
@@ -103,7 +131,8 @@ async def run_harness(engine: Engine, harness: Harness, saga_id: str, executor: 
                                    saga_id=saga_id, report=report, run=found)  # fmt: skip
             consumed = Consumed(report=report, today=today.isoformat())
             given = await saga.run(_consuming(records, saga_id), consumed, id=f"override-{report[:16]}")
-            found = await converge(overlaid(harness, Override(**given.model_dump())), through("after"))
+            changed = overlaid(harness, Override(**given.model_dump()))
+            found = await converge(changed, through("after"), decomposed=decomposed("after"))
         if found.end is not End.SUCCESS:
             raise NotConvergedError(
                 f"saga {saga_id!r}: {found.end}: {found.reason or 'not all rules pass'}", saga_id=saga_id, run=found
@@ -136,6 +165,13 @@ def _asking(executor: Executor, seen: Slice) -> Action:
         return Said(answer=await executor(seen, request.attempt))
 
     return action(kind="read-only", name="harness_ask")(ask)
+
+
+def _decomposing(decomposer: Decomposer, question: Mapping[str, Any]) -> Action:
+    async def ask(request: Asked, call: Call) -> Said:  # noqa: ARG001 - actions take a call
+        return Said(answer=await decomposer(question, request.attempt))
+
+    return action(kind="read-only", name="harness_decompose")(ask)
 
 
 def _consuming(records: Records, saga_id: str) -> Action:
