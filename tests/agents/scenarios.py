@@ -157,8 +157,7 @@ class AgentScenario(BodyScenario):
             faults.append(f"{status.value}, but the ledger holds {live}")
         if "flight" in undone and undone[-1] != "flight":
             faults.append(f"undone in the order {undone}")
-        if not self.fails and told.exists() and self.build is not supervisor and len(told.read_text().split("
-")) != 4:
+        if not self.fails and told.exists() and self.build is not supervisor and len(told.read_text().splitlines()) != 4:
             faults.append(f"its messages say {told.read_text()!r}")
         return faults
 
