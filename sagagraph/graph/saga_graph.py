@@ -123,6 +123,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             validators=tuple(validators),
             depends_on=None if depends_on is None else tuple(depends_on),
             offloaded=offloaded_keys(self.channels),
+            managed=frozenset(self.managed),
             schema=spec.input_schema,
             provider=provider,
         )
@@ -136,8 +137,16 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         spec = self.nodes[name]
         runnable = cast(Runnable[Any, Any], spec.runnable)
         offloaded = offloaded_keys(self.channels)
+        managed = frozenset(self.managed)
         self.declarations[name] = NodeDeclaration(
-            name, runnable, ActionKind.READ_ONLY, READING, Guarantees(), offloaded=offloaded, schema=spec.input_schema
+            name,
+            runnable,
+            ActionKind.READ_ONLY,
+            READING,
+            Guarantees(),
+            offloaded=offloaded,
+            managed=managed,
+            schema=spec.input_schema,
         )
 
     def add_conditional_edges(
@@ -154,7 +163,8 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
 
     def adopt_branch(self, source: str, name: str, branch: BranchSpec) -> None:
         """Keeps in the journal where `branch` leads."""
-        router = NodeDeclaration(f"{source}?{name}", branch.path, ActionKind.READ_ONLY, READING, Guarantees())
+        managed = frozenset(self.managed)
+        router = NodeDeclaration(f"{source}?{name}", branch.path, ActionKind.READ_ONLY, READING, Guarantees(), managed=managed)
         self.branches[source][name] = branch._replace(path=journalled_node(router))
 
     def compile(

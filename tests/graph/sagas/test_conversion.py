@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command, RetryPolicy, Send
+from langgraph.managed import RemainingSteps
+from langgraph.types import Command, RetryPolicy, Send, interrupt
 
 from sagagraph import Engine, SagaGraph
 from sagagraph.errors import InvalidInputError, NotAllowedError, UnknownOperationError
@@ -67,3 +68,19 @@ def test_what_cannot_be_converted_is_refused() -> None:
         SagaGraph.of(SagaGraph.of(written()))
     with pytest.raises(InvalidInputError, match="no StateGraph"):
         SagaGraph.of(print)
+
+
+class Limited(State, total=False):
+    remaining_steps: RemainingSteps
+
+
+async def test_a_node_that_reads_how_many_steps_remain_is_resumed(engine: Engine) -> None:
+    """LangGraph computes that number anew in each invocation: the node's state differs, and is the same."""
+
+    def asks(state: Limited) -> State:
+        return {"log": [interrupt(f"{state['remaining_steps'] > 0}?")]}
+
+    graph = SagaGraph(Limited).add_node("first", lambda state: {"log": ["first"]}).add_node("asks", asks)
+    app = graph.add_edge(START, "first").add_edge("first", "asks").compile(engine=engine)
+    assert "__interrupt__" in await app.ainvoke({"log": []}, thread("t"))
+    assert (await app.ainvoke(Command(resume="yes"), thread("t")))["log"] == ["first", "yes"]
