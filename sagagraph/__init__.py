@@ -9,6 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sagagraph.agents.agent import saga_agent as saga_agent
+    from sagagraph.agents.middleware import SagaMiddleware as SagaMiddleware
     from sagagraph.context.slice import ContextSlice as ContextSlice
     from sagagraph.errors import Refused as Refused
     from sagagraph.graph.current import current_saga as current_saga
@@ -42,6 +44,7 @@ _HOME = {
     "Probe": "sagagraph.saga.engine.call",
     "Refused": "sagagraph.errors",
     "Retry": "sagagraph.workflow.policy",
+    "SagaMiddleware": "sagagraph.agents.middleware",
     "SagaGraph": "sagagraph.graph.saga_graph",
     "Validator": "sagagraph.validators.protocol",
     "Verdict": "sagagraph.validators.verdict",
@@ -52,6 +55,7 @@ _HOME = {
     "current_saga": "sagagraph.graph.current",
     "offload": "sagagraph.graph.state.offload",
     "planning_graph": "sagagraph.graph.planning_graph",
+    "saga_agent": "sagagraph.agents.agent",
     "saga_tool": "sagagraph.graph.tools",
 }
 

@@ -71,7 +71,7 @@ def artifact_from(text: str, field: str = "artifact") -> Mapping[str, Any]:
     """Return an artifact from its JSON. What is no finite number becomes None: rules that read it are in error."""
     try:
         found = json.loads(text, parse_float=_decimal, parse_int=_decimal, parse_constant=lambda _: None)
-        text.encode()
+        json.dumps(found, ensure_ascii=False, default=str).encode()  # half a character can be escaped in JSON
     except (ValueError, RecursionError) as exc:
         raise InvalidInputError(f"is not JSON: {str(exc)[:120]}", field=field) from exc
     if not isinstance(found, dict):
