@@ -14,7 +14,9 @@ import pytest
 
 from sagagraph.errors import BusyError, InvalidInputError, StoreError, SupersededError
 from sagagraph.saga.core.commands import CallKind
-from sagagraph.saga.core.events import BodyCompleted, LeaseTaken, SagaBegun, SagaCommitted
+from sagagraph.saga.core.events import BodyCompleted, Entry, LeaseTaken, SagaBegun, SagaCommitted
+from sagagraph.saga.core.locks import Holding, LockChange
+from sagagraph.saga.core.state import Stage
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores import postgres_connection
 from sagagraph.saga.stores.migration import LOCK
@@ -22,6 +24,7 @@ from sagagraph.saga.stores.owner import this_owner
 from sagagraph.saga.stores.port import Lease, Note, RequestKind, SagaStore
 from sagagraph.saga.stores.postgres import PostgresSagaStore
 from sagagraph.saga.stores.urls import open_store
+from sagagraph.workflow.lock import Lock
 from tests.support.postgres import PostgresServer
 from tests.support.proxy import PostgresProxy, postgres_proxy
 
@@ -92,6 +95,33 @@ async def test_rule_1_of_appends_that_share_a_lost_commit_each_is_there_once(
     wanted = ["SupersededError" if each == 3 else "NoneType" for each in range(10)]
     assert [type(each).__name__ for each in ended] == wanted, ended
     assert [len(await near.read(each.saga_id)) for each in leases] == [2 if each == 3 else 7 for each in range(10)]
+
+
+@each_cut
+@pytest.mark.parametrize("request_number", [1, 2])
+async def test_rule_12_locks_over_a_lost_connection_are_taken_once_with_their_entries(
+    far: PostgresSagaStore, near: PostgresSagaStore, proxy: PostgresProxy, cut: Cut, request_number: int
+) -> None:
+    """The first request looks who keeps what, the second writes."""
+    lease = await begin(far)
+    holding = Holding("trip", "drive", Lock("car"), 0.0, 1)
+    if request_number == 1:
+        cut(proxy)
+    else:
+        cut_at_second_request(far, proxy, cut)
+    entries = [Entry(2, 1, 5.0, BodyCompleted())]
+    await far.append(lease, entries, stage=Stage.RUNNING, locks=LockChange((holding,), (), ()))
+    assert proxy.cuts == 1
+    assert (kinds(await near.read("trip")), await near.holdings()) == ([SagaBegun, BodyCompleted], (holding,))
+
+
+async def test_rule_12_a_superseded_worker_neither_takes_nor_frees(far: PostgresSagaStore, near: PostgresSagaStore) -> None:
+    lease = await begin(far, ttl_s=0)
+    holding = Holding("trip", "drive", Lock("car"), 0.0, 1)
+    await near.take("trip", owner=ME, ttl_s=4)
+    with pytest.raises(SupersededError):
+        await far.append(lease, [Entry(2, 1, 5.0, BodyCompleted())], stage=Stage.RUNNING, locks=LockChange((holding,), (), ()))
+    assert await near.holdings() == ()
 
 
 @each_cut
