@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from sagagraph.errors import BusyError, InvalidInputError, StoreError, SupersededError
+from sagagraph.errors import BusyError, InvalidInputError, LockedError, StoreError, SupersededError
 from sagagraph.saga.core.commands import CallKind
 from sagagraph.saga.core.events import BodyCompleted, Entry, LeaseTaken, SagaBegun, SagaCommitted
 from sagagraph.saga.core.locks import Holding, LockChange
@@ -113,6 +113,28 @@ async def test_rule_12_locks_over_a_lost_connection_are_taken_once_with_their_en
     await far.append(lease, entries, stage=Stage.RUNNING, locks=LockChange((holding,), (), ()))
     assert proxy.cuts == 1
     assert (kinds(await near.read("trip")), await near.holdings()) == ([SagaBegun, BodyCompleted], (holding,))
+
+
+async def test_rule_12_who_is_overtaken_between_the_look_and_the_write_looks_again(
+    far: PostgresSagaStore, near: PostgresSagaStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, quick = await begin(far, "slow"), await begin(near, "quick")
+    loop, write = asyncio.get_running_loop(), far._append_with_locks
+
+    async def take(store: PostgresSagaStore, lease: Lease) -> None:
+        change = LockChange((Holding(lease.saga_id, "drive", Lock("car"), 0.0, 1),), (), ())
+        await store.append(lease, [Entry(2, 1, 5.0, BodyCompleted())], stage=Stage.RUNNING, locks=change)
+
+    def overtaken(*given: Any) -> bool:
+        monkeypatch.setattr(far, "_append_with_locks", write)
+        asyncio.run_coroutine_threadsafe(take(near, quick), loop).result(20)
+        return write(*given)
+
+    monkeypatch.setattr(far, "_append_with_locks", overtaken)
+    with pytest.raises(LockedError, match="saga 'quick' keeps 'car'"):
+        await take(far, slow)
+    assert [each.saga_id for each in await near.holdings()] == ["quick"]
+    assert kinds(await near.read("slow")) == [SagaBegun]
 
 
 async def test_rule_12_a_superseded_worker_neither_takes_nor_frees(far: PostgresSagaStore, near: PostgresSagaStore) -> None:
