@@ -19,7 +19,7 @@ from sagagraph.saga.stores.owner import is_known_dead
 from sagagraph.saga.stores.port import Document, Headline, Lease, Note, Request, RequestKind
 from sagagraph.saga.stores.rows import Head, Row, entries_of, headline_of, moved_on, notes_of, request_of, retired, row_of
 
-HEAD_REVISION = "0005"
+HEAD_REVISION = "0006"
 _EPOCHS_BETWEEN_RESTORATIONS = 1_000_000
 """So many leases may be taken of a saga before those after a restoration meet those of the history that was lost."""
 _MOST_PARAMETERS = 400
