@@ -28,7 +28,9 @@ from sagagraph.planning.agents.team import Teamed
 from sagagraph.planning.checking import judged_plan
 from sagagraph.planning.domain import Domain, Infeasible, Json, Proposal, Provided, Revision
 from sagagraph.planning.feedback import lessons_of
+from sagagraph.planning.models.assignment import Assigning, Mending
 from sagagraph.planning.models.limits import Limits
+from sagagraph.planning.models.model_planner import ModelPlanner
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.events import Driver, Entry, ModelAsked, SagaBegun
@@ -74,10 +76,10 @@ class PlanningContext:
     domain: Domain
     coordinator: Coordinator
     telemetry: Telemetry
+    journal: Callable[[], Awaitable[Sequence[Entry]]]
     approved_by: str | None = None
-    planner: TeamPlanner | None = None
-    """None: the domain has no agents, and its solver proposes."""
-    journal: Callable[[], Awaitable[Sequence[Entry]]] | None = None
+    planner: TeamPlanner | ModelPlanner | None = None
+    """None: the domain's solver proposes."""
 
 
 NodeRuntime = Runtime[PlanningContext]
@@ -97,11 +99,13 @@ class PlanningGraph:
     ) -> None:
         self._domain = domain
         self._engine = engine
-        self._planner = None
+        self._planner: TeamPlanner | ModelPlanner | None = None
         if isinstance(domain, Teamed):
             self._planner = TeamPlanner(domain, model=model, limits=limits, agents=agents, lessons=self._lessons)
         elif agents:
             raise InvalidInputError(f"{domain.name} has no agents to replace", field="agents")
+        elif model is not None and isinstance(domain, Assigning):
+            self._planner = ModelPlanner(model, domain, limits=limits, lessons=self._lessons)
         self.compiled = _build().compile(checkpointer=checkpointer)
         for each in domain.actions:
             engine.register(each)
@@ -180,14 +184,9 @@ class PlanningGraph:
                 await _tell_decision(coordinator, decision)
                 if await self._is_interrupted(config):
                     given = Command(resume=decision)
-            context = PlanningContext(
-                self._domain,
-                coordinator,
-                self._engine.telemetry,
-                approved_by,
-                self._planner,
-                partial(self._engine.journal, saga_id),
-            )
+            journal = partial(self._engine.journal, saga_id)
+            telemetry = self._engine.telemetry
+            context = PlanningContext(self._domain, coordinator, telemetry, journal, approved_by, self._planner)
             await self.compiled.ainvoke(given, config, context=context, durability="sync" if self._keeps_checkpoints else None)
         await self._engine.conclude_amendment(saga_id)
         return await self._engine.status(saga_id)
@@ -295,9 +294,13 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 async def _planned(context: PlanningContext, saga: Saga) -> Planned | Infeasible:
     """Has the domain's agents plan, if it has any. What has been carried out is changed as little as possible, by its solver."""
-    if context.planner is not None and context.journal is not None and amended_by(saga) is None:
-        return await context.planner.propose(saga, await context.journal(), _recording(context.coordinator))
-    found = await _proposed(context.domain, saga)
+    planner, record = context.planner, _recording(context.coordinator)
+    if planner is None or amended_by(saga) is not None:
+        found = await _proposed(context.domain, saga)
+    elif isinstance(planner, TeamPlanner):
+        return await planner.propose(saga, await context.journal(), record)
+    else:
+        found = await planner.propose(saga, record)
     return found if isinstance(found, Infeasible) else Planned(found, ())
 
 
@@ -313,7 +316,12 @@ async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     """Proposes what keeps most of the plan; not what has just failed, and nothing that was judged INVALID."""
     context = runtime.context
     saga = context.coordinator.saga
-    proposed = await context.domain.repair(saga)
+    domain, planner = context.domain, context.planner
+    if isinstance(planner, ModelPlanner) and isinstance(domain, Mending):
+        proposed = await planner.repair(domain, saga, _recording(context.coordinator))
+        saga = context.coordinator.saga
+    else:
+        proposed = await domain.repair(saga)
     if isinstance(proposed, Infeasible):
         await _tell(context.coordinator, saga, c.GiveUpRepair(proposed.reasons))
     elif proposed.plan_hash == saga.plan.hash and (saga.stage is Stage.PLANNING or saga.index.fatal):
@@ -376,11 +384,11 @@ async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 def _approver_before(context: PlanningContext) -> str:
-    """Whoever approved the previous plan, if this one is equal in all that people care about; nobody, if it costs them more."""
+    """Nobody new, if this plan asks no more of people than the one that was approved; empty if it does."""
     saga = context.coordinator.saga
     if _is_first_plan(saga) or context.domain.needs_approval(saga):
         return ""
-    return "nobody new: neither money nor times change"
+    return "nobody new: it costs no more, and no times change"
 
 
 def _is_first_plan(saga: Saga) -> bool:

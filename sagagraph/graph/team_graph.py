@@ -6,11 +6,14 @@ another's slice, only the results that it depends on. Agents that do not depend 
 
 from __future__ import annotations
 
+import asyncio
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypedDict
 
+from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
@@ -60,6 +63,18 @@ def team_graph(roles: Sequence[Role]) -> Compiled:
     needed = {each for role in roles for each in role.after}
     graph.add_edge([role.name for role in roles if role.name not in needed], END)
     return graph.compile()
+
+
+async def spoken(graph: Compiled, context: TeamContext) -> dict[str, Said]:
+    """Run it, and return what each agent said.
+
+    Apart from the graph whose node this is: it would lend its checkpointer, and what providers wrote would get into checkpoints.
+    """
+    apart = copy_context()
+    apart.run(var_child_runnable_config.set, None)
+    running = asyncio.create_task(graph.ainvoke({"said": {}}, context=context), context=apart)
+    said: dict[str, Said] = (await running)["said"]
+    return said
 
 
 def _speaking(role: Role, roles: Mapping[str, Role]) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sagagraph.context.model import Model
 from sagagraph.errors import InvalidInputError
-from sagagraph.graph.team_graph import TeamContext, team_graph
+from sagagraph.graph.team_graph import TeamContext, spoken, team_graph
 from sagagraph.planning.agents.agent import Agent, Role, Runnable
 from sagagraph.planning.agents.briefing import concerns
 from sagagraph.planning.agents.speaking import AgentVoice, Asking, ModelVoice, Record, Voice
@@ -64,7 +64,7 @@ class TeamPlanner:
         before = _said_before(saga)
         voice_of = self._voices(record, saga)
         context = TeamContext(team, entries, voice_of, await self._lessons(), before, _blamed(saga, before))
-        said: dict[str, Said] = (await self._graph.ainvoke({"said": {}}, context=context))["said"]
+        said = await spoken(self._graph, context)
         in_order = tuple(said[role.name] for role in self._domain.roles)
         proposals = await _proposals(team, said, saga.plan.hash if before else None)
         return Planned(proposals, tuple(each.model_dump(mode="json", exclude_defaults=True) for each in in_order))

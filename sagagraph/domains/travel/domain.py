@@ -127,9 +127,15 @@ class Travel:
         )
 
     def needs_approval(self, saga: Saga) -> bool:
-        """Tell whether a person must approve: the price has changed, or when something begins or ends."""
+        """Tell whether a person must approve: other times, a higher price, or another price for changed wishes.
+
+        A second choice after a refusal, at the same times and for no more money, is what the approval was given for.
+        """
         before, after = itinerary_before(saga), Itinerary.model_validate(saga.plan.content)
-        return before is None or _what_matters(before) != _what_matters(after)
+        if before is None or _times(before) != _times(after):
+            return True
+        cost_before, cost_after = before.total + before.fees, after.total + after.fees
+        return cost_after > cost_before or (cost_after < cost_before and before.request != after.request)
 
     def title(self, plan: Json) -> str:
         return travel_title(plan)
@@ -157,9 +163,8 @@ def _itineraries(proposals: Iterable[Proposal]) -> tuple[Itinerary, ...]:
     return tuple(Itinerary.model_validate(each.plan) for each in proposals)
 
 
-def _what_matters(itinerary: Itinerary) -> tuple[object, ...]:
-    times = [(leg.offer.kind, *moments(leg.offer)) for leg in itinerary.legs]
-    return itinerary.total + itinerary.fees, times
+def _times(itinerary: Itinerary) -> list[tuple[object, ...]]:
+    return [(leg.offer.kind, *moments(leg.offer)) for leg in itinerary.legs]
 
 
 def _proposal(itinerary: Itinerary) -> Proposal:

@@ -158,7 +158,7 @@ class PlanState(Struct, frozen=True):
     agents: tuple[Json, ...] = ()
     """What each agent was shown and said."""
     questions: Mapping[str, int] = field(default_factory=dict)
-    """How often each agent, or validator, has asked a model since the request last changed."""
+    """How often each planner, agent or validator has asked a model since the request last changed."""
     approved_by: str | None = None
     approved_in_advance_by: str = ""
     infeasible: tuple[str, ...] = ()

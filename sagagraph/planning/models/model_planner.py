@@ -1,0 +1,205 @@
+"""Model planner: a model proposes, validators judge, and their objections join the next question, for a few rounds.
+
+Every question has a fresh context: the request, what there is to choose from, the last choice and the objections to it. If no
+round brings a plan that holds, or the model is down, too slow or too dear, the domain's solver plans.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+
+from sagagraph.context.model import Answer, Model, Question, Usage
+from sagagraph.context.quoting import Quoted, new_nonce
+from sagagraph.context.slice import Fact, select
+from sagagraph.errors import ContextBudgetError, ModelError, UnusableAnswerError
+from sagagraph.planning.domain import Infeasible, Proposal
+from sagagraph.planning.models.assignment import Assigning, Assignment, Mending
+from sagagraph.planning.models.limits import Limits
+from sagagraph.saga.core.events import ModelAsked
+from sagagraph.saga.core.state import Saga
+from sagagraph.validators.verdict import Verdict, VerdictStatus
+
+ROLE: Final = "planner"
+ROUNDS: Final = 3
+"""Questions for one plan, counted across restarts."""
+BUDGET_TOKENS: Final = 2000
+"""For the facts in one question: there is more to choose from than to judge by."""
+LONGEST_REASONING: Final = 1000
+"""How many characters of it are kept."""
+_MOST_OBJECTIONS: Final = 10
+
+Lessons = Callable[[], Awaitable[Sequence[str]]]
+"""What validators objected to in earlier sagas, in our own words."""
+Record = Callable[[ModelAsked], Awaitable[Saga]]
+"""Journals what a question cost, and returns the saga with it."""
+Read = Callable[[BaseModel, Assignment], Awaitable[Proposal | Verdict]]
+"""Makes a plan of an answer; an INVALID verdict where it names none."""
+
+
+async def no_lessons() -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Objection:
+    """The previous choice and what was wrong with it. Quoted: it may hold what others wrote."""
+
+    choice: Any
+    violations: tuple[str, ...]
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        if not self.violations:
+            return ()
+        choice = () if self.choice is None else (Fact("your last choice", self.choice, priority=1),)
+        return (Fact("what was wrong with your last choice", list(self.violations), critical=True), *choice)
+
+
+_NOTHING: Final = _Objection(None, ())
+
+
+class ModelPlanner:
+    def __init__(
+        self,
+        model: Model,
+        domain: Assigning,
+        *,
+        limits: Limits | None = None,
+        lessons: Lessons = no_lessons,
+        mint: Callable[[], str] = new_nonce,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._model = model
+        self._domain = domain
+        self._limits = limits or Limits()
+        self._lessons = lessons
+        self._mint = mint
+        self._clock = clock
+
+    async def propose(self, saga: Saga, record: Record) -> tuple[Proposal, ...] | Infeasible:
+        """Return the model's plan with the solver's as well; the solver's alone, with the reason, where the model has none.
+
+        Raises `ProviderError` if the domain's provider cannot be asked.
+        """
+        assignment = await self._domain.assignment(saga.request)
+        return await self._planned(saga, assignment, partial(self._domain.chosen, saga.request), record)
+
+    async def repair(self, domain: Mending, saga: Saga, record: Record) -> Proposal | Infeasible:
+        """Return the model's repair; the domain's own, or why there is none, where the model has none."""
+
+        async def read(answer: BaseModel, _assignment: Assignment) -> Proposal | Verdict:
+            return await domain.mended(saga, answer)
+
+        found = await self._planned(saga, await domain.mending(saga), read, record)
+        return found if isinstance(found, Infeasible) else found[0]
+
+    async def _planned(
+        self, saga: Saga, assignment: Assignment | tuple[Proposal, ...] | Infeasible, read: Read, record: Record
+    ) -> tuple[Proposal, ...] | Infeasible:
+        if not isinstance(assignment, Assignment):
+            return assignment
+        objection, deadline = _standing_objection(saga), self._clock() + self._limits.seconds
+        while saga.plan.questions.get(ROLE, 0) < ROUNDS:
+            try:
+                found, asked = await self._round(saga, assignment, read, objection, deadline)
+            except ModelError as exc:
+                return self._without_model(saga, assignment.solved, str(exc))
+            saga = await record(asked)
+            if isinstance(found, Proposal):
+                others = [each for each in assignment.solved if each.plan_hash != found.plan_hash]
+                return (found, *others)
+            if isinstance(found, ModelError):
+                return self._without_model(saga, assignment.solved, str(found))
+            objection = found
+        why = f"{self._model.name} proposed nothing that holds in {ROUNDS} rounds"
+        return self._without_model(saga, assignment.solved, why)
+
+    async def _round(
+        self, saga: Saga, assignment: Assignment, read: Read, objection: _Objection, deadline: float
+    ) -> tuple[Proposal | _Objection | ModelError, ModelAsked]:
+        """Ask once. Raises `ModelError` where the limits allow no further question."""
+        question = await self._question(assignment, objection)
+        if why := self._limits.why_not(question, saga.models):
+            raise ModelError(f"{self._model.name}: {why}")
+        begun = self._clock()
+        if begun >= deadline:
+            raise self._too_slow()
+        try:
+            answer = await self._answer(question, deadline - begun)
+        except UnusableAnswerError as exc:
+            usage = exc.usage if isinstance(exc.usage, Usage) else self._unknown_usage(self._clock() - begun)
+            return _Objection(None, (str(exc),)), _asked(usage, str(exc))
+        except ModelError as exc:
+            return exc, _asked(self._unknown_usage(self._clock() - begun), str(exc))
+        found, outcome = await self._read(saga, assignment, read, answer)
+        return found, _asked(answer.usage, outcome)
+
+    async def _read(self, saga: Saga, assignment: Assignment, read: Read, answer: Answer) -> tuple[Proposal | _Objection, str]:
+        try:
+            said = assignment.answer.model_validate(answer.content)
+        except ValidationError as exc:
+            violations = tuple(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in exc.errors()[:_MOST_OBJECTIONS])
+            return _Objection(None, violations), f"not in the form asked for: {'; '.join(violations)}"
+        chosen = await read(said, assignment)
+        refused = _refused(chosen, saga)
+        if isinstance(chosen, Verdict) or refused:
+            return _Objection(said.model_dump(mode="json"), refused), f"not taken: {'; '.join(refused)}"
+        reasoning = " ".join(str(getattr(said, "reasoning", "")).split())[:LONGEST_REASONING]
+        return replace(chosen, proposed_by=self._model.name, reasoning=reasoning), "proposed"
+
+    async def _question(self, assignment: Assignment, objection: _Objection) -> Question:
+        lessons = list(await self._lessons())
+        facts = (*assignment.facts, *objection.facts, *([Fact("earlier objections", lessons, priority=9)] if lessons else ()))
+        try:
+            quoted = Quoted(select(facts, budget_tokens=BUDGET_TOKENS).facts, self._mint())
+        except ContextBudgetError as exc:
+            raise ModelError(f"what {self._model.name} has to know is too long for one question: {exc}") from exc
+        return Question(f"{assignment.instructions}\n{quoted.rule}", quoted, assignment.answer.model_json_schema())
+
+    async def _answer(self, question: Question, seconds: float) -> Answer:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._model.answer(question)
+        except TimeoutError:
+            raise self._too_slow() from None
+
+    def _too_slow(self) -> ModelError:
+        return ModelError(f"{self._model.name}: no answer that holds within {self._limits.seconds:g} s")
+
+    def _unknown_usage(self, seconds: float) -> Usage:
+        """Return what is known of a question without an answer: it took time, and may have cost something."""
+        return Usage(self._model.name, 0, 0, seconds)
+
+    @staticmethod
+    def _without_model(saga: Saga, solved: tuple[Proposal, ...], why: str) -> tuple[Proposal, ...] | Infeasible:
+        if not solved:
+            return Infeasible((why,))
+        left = [each for each in solved if each.plan_hash != saga.plan.hash]
+        return tuple(replace(each, reasons=(*each.reasons, f"{why}: planned without it")) for each in left or solved)
+
+
+def _asked(usage: Usage, outcome: str) -> ModelAsked:
+    said = " ".join(outcome.split())
+    return ModelAsked(ROLE, usage.model, usage.tokens_in, usage.tokens_out, usage.seconds, usage.cost_usd, said)
+
+
+def _standing_objection(saga: Saga) -> _Objection:
+    """What the validators object to in the latest proposal; journalled, so it survives a restart."""
+    verdict = saga.plan.verdict or {}
+    if verdict.get("verdict") != VerdictStatus.INVALID.value:
+        return _NOTHING
+    return _Objection(None, tuple(str(each["message"]) for each in verdict.get("violations", ())[:_MOST_OBJECTIONS]))
+
+
+def _refused(chosen: Proposal | Verdict, saga: Saga) -> tuple[str, ...]:
+    if isinstance(chosen, Verdict):
+        return tuple(each.message for each in chosen.violations) or (chosen.reason,)
+    is_repeated = saga.plan.verdict is not None and chosen.plan_hash == saga.plan.hash
+    return ("it is the choice that was judged before",) if is_repeated else ()
