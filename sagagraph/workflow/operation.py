@@ -66,6 +66,8 @@ class OperationSpec(Struct, frozen=True, omit_defaults=True):
     """The identity of the provider that its action calls, as it was when it was planned; empty where none was named."""
     open_end: bool = False
     """Never started: it keeps the saga open (running, and quiet) until a later plan omits it, or a cancellation ends it."""
+    confidence: float | None = None
+    """How sure whoever chose it is, from 0 to 1; None where nobody said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,6 +171,7 @@ class ProposePlan:
     reasons: tuple[str, ...] = ()
     proposed_by: str = ""
     reasoning: str = ""
+    agents: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
