@@ -6,8 +6,8 @@ from alembic import op
 
 from sagagraph.saga.stores.projections.tables import DEFINITIONS
 
-revision = "0006"
-down_revision = "0005"
+revision = "0007"
+down_revision = "0006"
 
 
 def upgrade() -> None:
