@@ -218,6 +218,12 @@ class PrerequisitesAdded(Struct, frozen=True, omit_defaults=True):
     prerequisites: tuple[str, ...]
 
 
+class ReadingsConfirmed(Struct, frozen=True, omit_defaults=True):
+    """Just before the pivot, what the plan rests on was read again and has not changed (docs/protocol.md rule 12)."""
+
+    operations: tuple[str, ...]
+
+
 class LocksAwaited(Struct, frozen=True, omit_defaults=True):
     """What is to be planned, or to go forward again, waits: these keep what it needs (docs/protocol.md rule 12)."""
 
@@ -538,6 +544,7 @@ Event = (
     | RepairGivenUp
     | OperationPlanned
     | PrerequisitesAdded
+    | ReadingsConfirmed
     | LocksAwaited
     | LocksYielded
     | LocksRetaken
