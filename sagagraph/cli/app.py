@@ -207,6 +207,14 @@ def resolve(
     o.end(settling.resolve(Options(store, provider, as_json, verbose), saga, operation, Resolution(found), output))
 
 
+@app.command(name="yield")
+def yield_locks(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
+    """Let other sagas have what a saga keeps that stands still."""
+    from sagagraph.cli import settling
+
+    o.end(settling.yield_locks(Options(store, provider, as_json), saga))
+
+
 # -- looking ---------------------------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from inspect import isawaitable
 from typing import Any, NoReturn, Self, cast
@@ -12,12 +12,14 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import NodeError
 from langgraph.graph import END, StateGraph
+from langgraph.graph._branch import BranchSpec  # no public name
 from langgraph.types import Command
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
 from sagagraph.errors import InvalidInputError, SagaClosedError, UnknownOperationError
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
 from sagagraph.graph.compiled import CompiledSagaGraph
+from sagagraph.graph.conversion import builder_of, copy_into
 from sagagraph.graph.declaration import NodeDeclaration
 from sagagraph.graph.node import journalled_node
 from sagagraph.graph.run import COMPENSATE, LeftOpen, active_scope, run_of
@@ -51,6 +53,19 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         self.known_as = ""
         """The name that `compile` was given: it tells the graphs apart that one function calls."""
         self._default_attempts = Attempts()
+
+    @classmethod
+    def of(cls, graph: Any, **told: Mapping[str, Any]) -> SagaGraph[Any, Any, Any, Any]:
+        """Converts `graph`, a StateGraph or what compiles one: an agent, a supervisor, a graph of a library.
+
+        `told`: options of `add_node`, each as a mapping from the names of nodes: `compensate={"pay": refund}`. What `graph` was
+        compiled with (a checkpointer, breakpoints, a store, a name) is not part of it: tell `compile`. `graph` stays as it is.
+        """
+        builder = builder_of(graph)
+        schemas = {"input_schema": builder.input_schema, "output_schema": builder.output_schema}
+        made: SagaGraph[Any, Any, Any, Any] = cls(builder.state_schema, builder.context_schema, **schemas)
+        copy_into(made, builder, told)
+        return made
 
     def set_node_defaults(self, **defaults: Any) -> Self:
         """Sets `retry_policy` and `timeout` for nodes without a policy, and `cache_policy` for graphs without effects."""
@@ -108,6 +123,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             validators=tuple(validators),
             depends_on=None if depends_on is None else tuple(depends_on),
             offloaded=offloaded_keys(self.channels),
+            managed=frozenset(self.managed),
             schema=spec.input_schema,
             provider=provider,
         )
@@ -121,8 +137,16 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         spec = self.nodes[name]
         runnable = cast(Runnable[Any, Any], spec.runnable)
         offloaded = offloaded_keys(self.channels)
+        managed = frozenset(self.managed)
         self.declarations[name] = NodeDeclaration(
-            name, runnable, ActionKind.READ_ONLY, READING, Guarantees(), offloaded=offloaded, schema=spec.input_schema
+            name,
+            runnable,
+            ActionKind.READ_ONLY,
+            READING,
+            Guarantees(),
+            offloaded=offloaded,
+            managed=managed,
+            schema=spec.input_schema,
         )
 
     def add_conditional_edges(
@@ -134,10 +158,14 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         before = set(self.branches[source])
         super().add_conditional_edges(source, path, path_map)
         (name,) = set(self.branches[source]) - before
-        branch = self.branches[source][name]
-        router = NodeDeclaration(f"{source}?{name}", branch.path, ActionKind.READ_ONLY, READING, Guarantees())
-        self.branches[source][name] = branch._replace(path=journalled_node(router))
+        self.adopt_branch(source, name, self.branches[source][name])
         return self
+
+    def adopt_branch(self, source: str, name: str, branch: BranchSpec) -> None:
+        """Keeps in the journal where `branch` leads."""
+        managed = frozenset(self.managed)
+        router = NodeDeclaration(f"{source}?{name}", branch.path, ActionKind.READ_ONLY, READING, Guarantees(), managed=managed)
+        self.branches[source][name] = branch._replace(path=journalled_node(router))
 
     def compile(
         self,

@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from sagagraph.workflow.condition import Condition, value_at
 from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.lock import Lock
 from sagagraph.workflow.policy import Policy
 from sagagraph.workflow.values import Json
 
@@ -59,6 +60,10 @@ class OperationSpec(Struct, frozen=True, omit_defaults=True):
     """What was considered instead: JSON values."""
     resources: tuple[str, ...] = ()
     """What it takes for itself, by names that other operations and sagas use too: "flight MD1 on 2025-06-10"."""
+    locks: tuple[Lock, ...] = ()
+    """What no other saga may take from when its plan is accepted until it is undone, or its saga ends (docs/protocol.md rule
+    12).
+    """
     provider_id: str = ""
     """The identity of the provider that its action calls, as it was when it was planned; empty where none was named."""
     open_end: bool = False
