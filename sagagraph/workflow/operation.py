@@ -27,6 +27,8 @@ class GuaranteeTerms(Struct, frozen=True, omit_defaults=True):
     """The provider refuses calls that arrive after `call.deadline`."""
     refusals_final: bool = False
     """A refusal is recorded for the key: no other call with it will land."""
+    clock_margin_s: float = 1.0
+    """How far our clock and the provider's may be apart where a deadline or a key's retention is counted on."""
 
 
 NOTHING_GUARANTEED = GuaranteeTerms()
