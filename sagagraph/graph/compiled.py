@@ -20,6 +20,7 @@ from langgraph.typing import ContextT, InputT, OutputT, StateT
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError
 from sagagraph.graph.checkpoints.drafted_saver import DraftedSaver
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
+from sagagraph.graph.declaration import Journalled
 from sagagraph.graph.forks import forked
 from sagagraph.graph.invocation import Invocation, latest_run, opened, thread_of
 from sagagraph.graph.nested.reach import graphs_in
@@ -109,7 +110,6 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
 
     async def _streamed(self, invocation: Invocation, options: dict[str, Any]) -> AsyncIterator[Any]:
         run = invocation.run
-        options["durability"] = "sync"
         try:
             async for chunk in super().astream(invocation.given, invocation.config, **options):
                 yield await run.items.in_chunk(chunk)
@@ -238,6 +238,9 @@ INTERNAL = frozenset({COMPENSATE, "__default_error_handler__"})
 def _as_written(drawn: Graph) -> Graph:
     for name in INTERNAL:
         drawn.nodes.pop(name, None)
+    for name, each in drawn.nodes.items():
+        if isinstance(each.data, Journalled):
+            drawn.nodes[name] = each._replace(data=each.data.written)
     drawn.edges = [each for each in drawn.edges if not {each.source, each.target} & INTERNAL]
     return drawn
 

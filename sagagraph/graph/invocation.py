@@ -164,6 +164,8 @@ async def _what_to_give(
     configurable = {key: each for key, each in (config or {}).get("configurable", {}).items() if key != "checkpoint_id"}
     configurable[RUN] = run
     whole: RunnableConfig = {**(config or {}), "configurable": configurable}
+    if given is None and thread.was_moved and fork_point(config, None) == thread.head:
+        configurable["checkpoint_id"] = thread.head  # named, LangGraph gives the graphs in it their states of that time
     first = decode(begun["input"])
     answer = given if _is_answer(given) else None
     fork = _fork_ahead(run, thread)
