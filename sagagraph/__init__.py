@@ -9,6 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sagagraph.agents.agent import saga_agent as saga_agent
+    from sagagraph.agents.middleware import SagaMiddleware as SagaMiddleware
     from sagagraph.context.slice import ContextSlice as ContextSlice
     from sagagraph.errors import Refused as Refused
     from sagagraph.graph.current import current_saga as current_saga
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from sagagraph.validators.protocol import Validator as Validator
     from sagagraph.validators.verdict import Verdict as Verdict
     from sagagraph.validators.verdict import Violation as Violation
+    from sagagraph.workflow.lock import Lock as Lock
     from sagagraph.workflow.policy import Backoff as Backoff
     from sagagraph.workflow.policy import Policy as Policy
     from sagagraph.workflow.policy import Retry as Retry
@@ -36,10 +39,12 @@ _HOME = {
     "ContextSlice": "sagagraph.context.slice",
     "Engine": "sagagraph.saga.engine.engine",
     "Guarantees": "sagagraph.saga.engine.actions",
+    "Lock": "sagagraph.workflow.lock",
     "Policy": "sagagraph.workflow.policy",
     "Probe": "sagagraph.saga.engine.call",
     "Refused": "sagagraph.errors",
     "Retry": "sagagraph.workflow.policy",
+    "SagaMiddleware": "sagagraph.agents.middleware",
     "SagaGraph": "sagagraph.graph.saga_graph",
     "Validator": "sagagraph.validators.protocol",
     "Verdict": "sagagraph.validators.verdict",
@@ -50,6 +55,7 @@ _HOME = {
     "current_saga": "sagagraph.graph.current",
     "offload": "sagagraph.graph.state.offload",
     "planning_graph": "sagagraph.graph.planning_graph",
+    "saga_agent": "sagagraph.agents.agent",
     "saga_tool": "sagagraph.graph.tools",
 }
 

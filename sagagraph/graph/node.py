@@ -168,6 +168,8 @@ class Pass:
     def _request(self) -> Json:
         """The request; the one in the journal, where they differ only in the ids that a reducer gave to messages."""
         state = encode_state(self._state)
+        if isinstance(state, dict):  # what LangGraph computes anew in each invocation (`RemainingSteps`) identifies nothing
+            state = {key: each for key, each in state.items() if key not in self._declaration.managed}
         request = state if self._declaration.keeps_state else {"state_hash": hash_of(state)}
         known = self._run.saga.operations.get(self._name)
         if known is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import isawaitable
@@ -20,6 +20,7 @@ from langgraph.typing import ContextT, InputT, OutputT, StateT
 from sagagraph.errors import InvalidInputError, SagaClosedError, UnknownOperationError
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
 from sagagraph.graph.compiled import CompiledSagaGraph
+from sagagraph.graph.conversion import builder_of, copy_into
 from sagagraph.graph.declaration import NodeDeclaration
 from sagagraph.graph.node import journalled_node
 from sagagraph.graph.run import COMPENSATE, LeftOpen, active_scope, run_of
@@ -53,6 +54,19 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         self.known_as = ""
         """The name that `compile` was given: it tells the graphs apart that one function calls."""
         self._default_attempts = Attempts()
+
+    @classmethod
+    def of(cls, graph: Any, **told: Mapping[str, Any]) -> SagaGraph[Any, Any, Any, Any]:
+        """Converts `graph`, a StateGraph or what compiles one: an agent, a supervisor, a graph of a library.
+
+        `told`: options of `add_node`, each as a mapping from the names of nodes: `compensate={"pay": refund}`. What `graph` was
+        compiled with (a checkpointer, breakpoints, a store, a name) is not part of it: tell `compile`. `graph` stays as it is.
+        """
+        builder = builder_of(graph)
+        schemas = {"input_schema": builder.input_schema, "output_schema": builder.output_schema}
+        made: SagaGraph[Any, Any, Any, Any] = cls(builder.state_schema, builder.context_schema, **schemas)
+        copy_into(made, builder, told)
+        return made
 
     def set_node_defaults(self, **defaults: Any) -> Self:
         """Sets `retry_policy` and `timeout` for nodes without a policy, and `cache_policy` for graphs without effects."""
@@ -110,6 +124,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             validators=tuple(validators),
             depends_on=None if depends_on is None else tuple(depends_on),
             offloaded=offloaded_keys(self.channels),
+            managed=frozenset(self.managed),
             schema=spec.input_schema,
             provider=provider,
         )
@@ -122,8 +137,16 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         spec = self.nodes[name]
         runnable = cast(Runnable[Any, Any], spec.runnable)
         offloaded = offloaded_keys(self.channels)
+        managed = frozenset(self.managed)
         self.declarations[name] = NodeDeclaration(
-            name, runnable, ActionKind.READ_ONLY, READING, Guarantees(), offloaded=offloaded, schema=spec.input_schema
+            name,
+            runnable,
+            ActionKind.READ_ONLY,
+            READING,
+            Guarantees(),
+            offloaded=offloaded,
+            managed=managed,
+            schema=spec.input_schema,
         )
 
     def compile(
@@ -166,9 +189,11 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         for name, declaration in self.declarations.items():
             whole = with_attempts(declaration, self._default_attempts)
             self.nodes[name] = replace(self.nodes[name], runnable=journalled_node(whole, self.known_as))
+        managed = frozenset(self.managed)
         for source, branches in written[1].items():
             for name, branch in branches.items():
-                router = NodeDeclaration(f"{source}?{name}", branch.path, ActionKind.READ_ONLY, READING, Guarantees())
+                name_of = f"{source}?{name}"
+                router = NodeDeclaration(name_of, branch.path, ActionKind.READ_ONLY, READING, Guarantees(), managed=managed)
                 self.branches[source][name] = branch._replace(path=journalled_node(router))
         try:
             yield
