@@ -161,8 +161,9 @@ class GraphRun:
     async def perform(
         self, name: str, action: Action, request: object, after: Iterable[str] | None, step: int | None
     ) -> Operation:
-        """Runs `action` as operation `name`, or finds it in the journal; its outcome is durable before a checkpoint has it.
+        """Runs `action` as operation `name`, or finds it in the journal.
 
+        Its outcome is durable when this returns; that of a graph's node (with a `step`) before a checkpoint or an effect follows.
         A cancellation waits until the outcome of an effect is journalled, for as long as its policy allows.
         """
         performing = asyncio.ensure_future(self._perform(name, action, request, after, step))
@@ -189,6 +190,8 @@ class GraphRun:
         operation = saga.operations[name]
         if not operation.succeeded:
             raise failure_of(saga, operation)
+        if step is None:
+            await self.coordinator.flush()
         self.levels.finish(saga, name, parent)
         return operation
 
