@@ -79,10 +79,11 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     async def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> AsyncIterator[Any]:  # noqa: A002 - LangGraph's name
         """Streams as LangGraph does. `effects`: if `config` names an earlier checkpoint, "keep" or "compensate" for each effect.
 
+        `adopt`: an answer may be one to a thread that plain LangGraph began; what that did before is no part of the saga.
         Raises what failed, after the compensation, unless `on_failure` names a node; `OperationHeldError`, `ConflictError`,
         `BusyError`, `ForkDecisionRequired`.
         """
-        effects = options.pop("effects", None)
+        effects, adopt = options.pop("effects", None), bool(options.pop("adopt", False))
         if _is_inside(config):
             async for chunk in super().astream(input, config, **options):
                 yield chunk
@@ -90,7 +91,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         engine, saver = self._parts()
         whole = merge_configs(self.config, config)
         self._check_call(input, whole, options)
-        async with opened(self, engine, saver, input, whole, effects, on_failure=self.on_failure) as invocation:
+        async with opened(self, engine, saver, input, whole, effects, on_failure=self.on_failure, adopt=adopt) as invocation:
             async for chunk in self._streamed(invocation, options):
                 yield chunk
 
