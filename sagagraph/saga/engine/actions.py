@@ -148,6 +148,8 @@ class Action:
         return None if value is None else self._read("result", self.result_type, value)
 
     def _read(self, which: str, kind: Any, value: Json) -> Any:
+        if kind is Any:
+            return _copied(value)
         if which not in self._adapters:
             from pydantic import TypeAdapter
 
