@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sagagraph.validators.protocol import Validator as Validator
     from sagagraph.validators.verdict import Verdict as Verdict
     from sagagraph.validators.verdict import Violation as Violation
+    from sagagraph.workflow.lock import Lock as Lock
     from sagagraph.workflow.policy import Backoff as Backoff
     from sagagraph.workflow.policy import Policy as Policy
     from sagagraph.workflow.policy import Retry as Retry
@@ -40,6 +41,7 @@ _HOME = {
     "ContextSlice": "sagagraph.context.slice",
     "Engine": "sagagraph.saga.engine.engine",
     "Guarantees": "sagagraph.saga.engine.actions",
+    "Lock": "sagagraph.workflow.lock",
     "McpTool": "sagagraph.mcp.tools",
     "mcp_tools": "sagagraph.mcp.tools",
     "Policy": "sagagraph.workflow.policy",

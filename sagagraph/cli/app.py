@@ -5,6 +5,7 @@ Only the names, options and help are here; what a command does is imported when 
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import datetime
 from enum import StrEnum
@@ -204,6 +205,14 @@ def resolve(
     from sagagraph.saga.core.events import Resolution
 
     o.end(settling.resolve(Options(store, provider, as_json, verbose), saga, operation, Resolution(found), output))
+
+
+@app.command(name="yield")
+def yield_locks(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
+    """Let other sagas have what a saga keeps that stands still."""
+    from sagagraph.cli import settling
+
+    o.end(settling.yield_locks(Options(store, provider, as_json), saga))
 
 
 # -- looking ---------------------------------------------------------------------------------------------------------
@@ -428,7 +437,7 @@ def main() -> None:
 def _fail(message: str, code: int, field: str | None = None) -> None:
     from sagagraph.cli.render import stderr
 
-    line = " ".join(message.split())
+    line = re.sub(r"//[^/@\s]*@", "//", " ".join(message.split()))  # an address repeated where it does not belong
     stderr.print(f"sagagraph: {line}", markup=False)
     _print_error(line, code, field)
     sys.exit(code)

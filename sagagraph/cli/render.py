@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.segment import Segment
 from rich.table import Table
 
 from sagagraph.saga.core import events as e
@@ -27,8 +28,20 @@ from sagagraph.validators.verdict import Verdict
 _GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}
 _BAD = {SagaStatus.HELD, SagaStatus.STUCK, OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED, OperationStatus.FAILED}
 
-stdout = Console(emoji=False, highlight=False, soft_wrap=True)
-stderr = Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
+_STEERING = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "�")
+"""What a terminal obeys instead of showing it. Line ends and tabs stay."""
+
+
+class _Console(Console):
+    """Shows what providers, models and files said; none of it steers the terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for each in super().render(renderable, options):
+            yield each if each.control else Segment(each.text.translate(_STEERING), each.style)
+
+
+stdout = _Console(emoji=False, highlight=False, soft_wrap=True)
+stderr = _Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
 
 
 def warn_of(shortfalls: Sequence[str]) -> None:
@@ -64,6 +77,14 @@ def print_saga(view: SagaView) -> None:
         stdout.print(table)
     if view.reason:
         stdout.print(f"because: {escape(view.reason)}")
+    for lock in view.locks:
+        times = "" if lock.begins is None and lock.ends is None else f" from {lock.begins} to {lock.ends}"
+        amount = f", {lock.amount} of {lock.capacity}" if lock.mode == "counted" else ""
+        stdout.print(f"keeps: {lock.key}{times} ({lock.mode}{amount}), for {lock.operation}", markup=False)
+    for blocker in view.awaits:
+        stdout.print(f"waits for: {blocker.key}, which saga {blocker.saga} keeps for {blocker.operation}", markup=False)
+    if view.yielded_by:
+        stdout.print(f"yielded: {view.yielded_by} let others have its locks", markup=False)
     for each_left in view.residue:
         stdout.print(f"residue: {escape(each_left)}")
     for use in view.models:

@@ -14,6 +14,7 @@ from sagagraph.domains.reunion.parts import in_words, parts_of
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning.explanation import reasons
 from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.rules.robustness import slack_told
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.planning.background import in_background
@@ -76,9 +77,13 @@ class Reunion:
         planned = await in_background(self._planner.plan, wanted.problem)
         if isinstance(planned, Infeasible):
             return planned
-        preferred, *others = planned
-        proposed = _proposal(preferred, wanted, reasons(wanted.problem, preferred))
-        return proposed, *(_proposal(each, wanted, reasons(wanted.problem, each, preferred)) for each in others)
+        preferred = planned[0]
+        offers = []
+        for each in planned:
+            why = reasons(wanted.problem, each, None if each is preferred else preferred)
+            slack = await in_background(slack_told, wanted.problem, each)
+            offers.append(_proposal(each, wanted, (*why, *slack)))
+        return tuple(offers)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         """Repair for what has become known; an event that requires nothing, and the end of the day, leave the plan as it is."""

@@ -49,6 +49,15 @@ class Variable:
     def is_decided(self) -> bool:
         return self.value is None
 
+    @property
+    def is_number(self) -> bool:
+        return self.kind in ("number", "integer")
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """All values, where they are counted."""
+        return self.choices or ((False, True) if self.kind == "boolean" else ())
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -88,6 +97,9 @@ class Harness:
     title: str = ""
     owner: str = ""
     waived: tuple[str, ...] = ()
+    approvals: int = 1
+    """How many approve a change, of `approvers`; of all who have that role where nobody is named."""
+    approvers: tuple[str, ...] = ()
     document: Mapping[str, Any] = field(default_factory=dict)
     """What the file says, for its hash."""
     warnings: tuple[str, ...] = ()

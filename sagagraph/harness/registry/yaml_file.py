@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 import yaml
@@ -17,6 +19,12 @@ class _Loader(yaml.SafeLoader):
     """Scalars as in YAML 1.2: `no` is a string, 2.5e8 a number."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own way to say which scalars are no strings
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Refuse aliases: ten lines of them can stand for a thousand million values."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.MarkedYAMLError(problem="it refers to something else (*)", problem_mark=self.get_mark())
+        return super().compose_node(parent, index)
 
 
 _CORE: Final = {"null": r"~|null|Null|NULL|", "bool": r"true|True|TRUE|false|False|FALSE",
@@ -91,5 +99,29 @@ def _refuse(message: str, where: str, line: int) -> Any:
     raise InvalidInputError(f"{message}, in line {line}", field=where)
 
 
-def is_number(value: object) -> bool:
-    return isinstance(value, fmpq)
+def yaml_text(document: Any) -> str:
+    """Return a document as YAML that reads as the same document; numbers that no decimal is equal to are refused there."""
+    return yaml.dump(_plain(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+
+
+class _Number(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+class _Dumper(yaml.SafeDumper):
+    pass
+
+
+_Dumper.add_representer(_Number, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:float", text))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, fmpq):
+        return _Number(value.p if value.q == 1 else Decimal(int(value.p)) / Decimal(int(value.q)))
+    return value

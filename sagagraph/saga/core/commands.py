@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from sagagraph.saga.core.events import BroughtIn, Fault, ModelAsked, ProbeAnswer, Resolution
+from sagagraph.saga.core.events import Blocker, BroughtIn, Fault, ModelAsked, ProbeAnswer, Resolution
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 from sagagraph.workflow.values import Json
@@ -146,6 +146,8 @@ class PlanOperation:
     formerly: tuple[tuple[str, int], ...] = ()
     after: tuple[str, ...] = ()
     insists: bool = False
+    locked_out: str = ""
+    """Who keeps what it needs: it is planned, and skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +234,20 @@ class AcceptPlan:
     removed: tuple[str, ...] = ()
     replaced: Mapping[str, str] = field(default_factory=dict)
     revisable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitLocks:
+    """Others keep what is wanted, and it waits for that."""
+
+    blockers: tuple[Blocker, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class YieldLocks:
+    """A person lets others have what this saga keeps, although it has not ended."""
+
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +367,8 @@ Command = (
     | ApprovePlan
     | RejectPlan
     | AcceptPlan
+    | AwaitLocks
+    | YieldLocks
     | ChangeRequest
     | GiveUpRepair
     | BeginReversal

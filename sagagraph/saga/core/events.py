@@ -59,6 +59,14 @@ class Fault(Struct, frozen=True, omit_defaults=True):
     message: str
 
 
+class Blocker(Struct, frozen=True, omit_defaults=True):
+    """A lock that is in the way, and which operation of which saga keeps it."""
+
+    key: str
+    saga: str
+    operation: str
+
+
 # -- the saga and its plan -------------------------------------------------------------------------------------------
 
 
@@ -206,6 +214,24 @@ class PrerequisitesAdded(Struct, frozen=True, omit_defaults=True):
 
     operation: str
     prerequisites: tuple[str, ...]
+
+
+class LocksAwaited(Struct, frozen=True, omit_defaults=True):
+    """What is to be planned, or to go forward again, waits: these keep what it needs (docs/protocol.md rule 12)."""
+
+    blockers: tuple[Blocker, ...]
+
+
+class LocksYielded(Struct, frozen=True, omit_defaults=True):
+    """A person lets others have what a saga that stands still keeps."""
+
+    by: str
+
+
+class LocksRetaken(Struct, frozen=True, omit_defaults=True):
+    """It has everything again that `yielded_by` had let others have, and goes forward."""
+
+    yielded_by: str
 
 
 # -- forward ---------------------------------------------------------------------------------------------------------
@@ -510,6 +536,9 @@ Event = (
     | RepairGivenUp
     | OperationPlanned
     | PrerequisitesAdded
+    | LocksAwaited
+    | LocksYielded
+    | LocksRetaken
     | AttemptStarted
     | OperationDoubted
     | OperationSucceeded

@@ -19,6 +19,7 @@ from sagagraph.saga.core.dependencies import (
 )
 from sagagraph.saga.core.events import (
     Driver,
+    LocksRetaken,
     OperationDoubted,
     OperationGivenUp,
     OperationSkipped,
@@ -84,10 +85,17 @@ def _going_forward(saga: Saga, now: float) -> tuple[Step, ...]:
         return (Record(_pivot_first(saga, turn)),)
     if saga.cancel_by and saga.pivot_has_landed:
         return _finishing_before_reversal(saga, now)
-    steps = tuple(_forward_steps(saga, now))
+    steps = _with_locks(saga, tuple(_forward_steps(saga, now)))
     if steps or saga.plan.disruption or not _is_complete(saga):
         return steps
     return (_verification(saga, committing=True),)
+
+
+def _with_locks(saga: Saga, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Take the locks that were yielded again before anything goes forward (docs/protocol.md rule 12)."""
+    if not saga.yielded_by or not any(isinstance(each, CallAction) for each in steps):
+        return steps
+    return (*(each for each in steps if not isinstance(each, CallAction)), Record(LocksRetaken(saga.yielded_by)))
 
 
 def is_ready_for_repair(saga: Saga) -> bool:

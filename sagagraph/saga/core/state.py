@@ -11,7 +11,7 @@ from urllib.parse import quote
 from immutables import Map
 from msgspec import Struct
 
-from sagagraph.saga.core.events import Driver, Fault, ProbeAnswer, Via
+from sagagraph.saga.core.events import Blocker, Driver, Fault, ProbeAnswer, Via
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
@@ -213,6 +213,8 @@ class Index(Struct, frozen=True):
     waiting_for_person: int = 0
     perhaps_live: int = 0
     """Held or stuck where an effect may stand."""
+    locking: Map[str, int] = Map()
+    """They keep locks (docs/protocol.md rule 12)."""
     unfinished: int = 0
     """Something is still due for them, going forward."""
     unfinished_before_pivot: int = 0
@@ -302,6 +304,10 @@ class Saga(Struct, frozen=True):
     """Its last known address; empty for the one that runs inside the command."""
     same_providers: Map[str, str] = _NO_ALIASES
     """Identity → the first identity of what is stated to be the same provider."""
+    yielded_by: str = ""
+    """Who let others have its locks; it takes them again before it goes forward (docs/protocol.md rule 12)."""
+    awaits: tuple[Blocker, ...] = ()
+    """Who kept what it wanted when it last had to wait for locks."""
     index: Index = Index()
 
     @property

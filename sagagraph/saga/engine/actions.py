@@ -18,7 +18,8 @@ from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.reversals import REVERSING
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.operation import DEFAULT_POLICY, GuaranteeTerms, OperationSpec
+from sagagraph.workflow.lock import Lock
+from sagagraph.workflow.operation import DEFAULT_POLICY, GuaranteeTerms, OperationSpec, references
 from sagagraph.workflow.policy import Policy
 from sagagraph.workflow.values import Json
 
@@ -83,6 +84,7 @@ class Action:
     """Names and versions under which earlier releases journalled it."""
     provider: str = ""
     """The identity of the provider that it calls (docs/protocol.md rule 2a)."""
+    locks: Callable[[Any], Iterable[Lock]] | None = None
     needs_body: bool = False
     """Going forward, only the body that asks for it can run it; the registered action serves to undo and probe it."""
     _adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict, repr=False)
@@ -90,21 +92,42 @@ class Action:
     def __call__(self, request: object, call: Call) -> Any:
         return self.execute(request, call)
 
-    def spec(self, operation_id: str, request: object, depends_on: Iterable[str] = (), **changes: Any) -> OperationSpec:
-        """Return this action as one planned operation; `request` may hold `reference`s, or be a value of the request type."""
+    def spec(
+        self,
+        operation_id: str,
+        request: object,
+        depends_on: Iterable[str] = (),
+        *,
+        locks: Iterable[Lock] | None = None,
+        **changes: Any,
+    ) -> OperationSpec:
+        """Return this action as one planned operation; `request` may hold `reference`s, or be a value of the request type.
+
+        `locks`: instead of those that the action declares, which need a request without references.
+        """
+        inputs = self.request_to_json(request)
+        locks = self._locks(inputs) if locks is None else locks
         return OperationSpec(
             id=operation_id,
             action=self.name,
             kind=self.kind,
-            inputs=self.request_to_json(request),
+            inputs=inputs,
             depends_on=tuple(depends_on),
             policy=self.policy,
             guarantees=self.guarantees.terms,
             has_probe=self.probe is not None,
             action_version=self.version,
             provider_id=self.provider,
+            locks=tuple(locks),
             **changes,
         )
+
+    def _locks(self, inputs: Json) -> Iterable[Lock]:
+        if self.locks is None:
+            return ()
+        if any(True for _each in references(inputs)):
+            raise InvalidInputError(f"say which: the request of action {self.name!r} is known only later", field="locks")
+        return self.locks(self.request_from_json(inputs))
 
     def is_known_as(self, name: str, version: int) -> bool:
         return (name, version) in ((self.name, self.version), *self.formerly)
@@ -206,6 +229,8 @@ class Declaration(typing.TypedDict, total=False):
     """`reverse(request, result, call)` undoes a pivot that has landed."""
     undo_cost: Function
     """`undo_cost(request, result)` returns an `UndoCost` and changes nothing."""
+    locks: Callable[[Any], Iterable[Lock]]
+    """`locks(request)` returns what no other saga may take meanwhile (docs/protocol.md rule 12)."""
     provider: str
     """Which provider it calls: an id that stays the same wherever the provider is reached, such as an account, or the origin of
     its address. A saga that knows another one is refused or held (docs/protocol.md rule 2a).
@@ -258,6 +283,7 @@ def _made(function: Function, names: dict[str, object], declared: Declaration) -
         home=f"{function.__module__}.{function.__qualname__}",
         formerly=_former_names(name, declared.get("formerly", ())),
         provider=declared.get("provider", ""),
+        locks=declared.get("locks"),
     )
     DECLARED.add(made)
     return made

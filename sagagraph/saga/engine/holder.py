@@ -32,6 +32,7 @@ from sagagraph.saga.core.decide.providers import ProviderHere, is_elsewhere, rec
 from sagagraph.saga.core.dependencies import is_closed
 from sagagraph.saga.core.events import Driver, Entry, SagaBegun
 from sagagraph.saga.core.evolve.evolve import evolve, fold
+from sagagraph.saga.core.locks import lock_change
 from sagagraph.saga.core.redaction import is_redacted
 from sagagraph.saga.core.reversals import REVERSAL, REVERSING, original_id, reversal_id
 from sagagraph.saga.core.state import Operation, Saga, Stage
@@ -267,21 +268,23 @@ class SagaHolder:
         """Journal a person's statement that provider `now` is the one that the saga's operations were planned with as `was`."""
         await self._record(saga_id, (c.StateSameProvider(was, now, by),))
 
-    async def _record(self, saga_id: str, commands: tuple[c.Command, ...]) -> None:
+    async def _record(self, saga_id: str, commands: tuple[c.Command, ...], *, looks_again: bool = True) -> None:
         """Journal what follows from these commands, and start nothing."""
         if not commands:
             return
         async with self._one_at_a_time(saga_id, wait=True):
-            lease = await self._take(saga_id, wait=True, looks_again=True)
-            saga = await self.load(saga_id)
+            lease = await self._take(saga_id, wait=True, looks_again=looks_again)
+            before = saga = await self.load(saga_id)
             entries: list[Entry] = []
-            for command in commands:
-                for event in decide(saga, command, self._clock()):
-                    entries.append(Entry(saga.version + 1, lease.epoch, max(self._clock(), saga.last_at), event))
-                    saga = evolve(saga, entries[-1])
-            if entries:
-                await self.store.append(lease, entries, stage=saga.headline_stage)
-            await self.store.release(lease)
+            try:
+                for command in commands:
+                    for event in decide(saga, command, self._clock()):
+                        entries.append(Entry(saga.version + 1, lease.epoch, max(self._clock(), saga.last_at), event))
+                        saga = evolve(saga, entries[-1])
+                if entries:
+                    await self.store.append(lease, entries, stage=saga.headline_stage, locks=lock_change(before, saga))
+            finally:
+                await self.store.release(lease)
 
     async def _check_family(self, saga_id: str, begin: SagaBegun | None) -> None:
         """Compare the provider that is here with that of the saga, and of the saga that it undoes or changes, before taking it.

@@ -102,6 +102,7 @@ def reversing_action(action: Action) -> Action:
         result_type=Any,
         home=action.home + REVERSING,
         needs_body=False,
+        locks=None,
         _adapters={},
     )
 

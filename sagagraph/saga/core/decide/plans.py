@@ -10,6 +10,7 @@ from sagagraph.errors import ConflictError, NotAllowedError, UnknownOperationErr
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import amended_by
+from sagagraph.saga.core.decide.locks import check_amounts
 from sagagraph.saga.core.dependencies import descendants, is_closed
 from sagagraph.saga.core.events import Events
 from sagagraph.saga.core.next_steps import is_ready_for_repair, status_of
@@ -157,6 +158,7 @@ def accept_plan(saga: Saga, command: c.AcceptPlan, _now: float) -> Events:
         raise ConflictError(f"saga {saga.id!r}: {clash[0]!r} was an operation of an earlier plan; use a new id")
     rebound = [rebind(_without(spec, gone - command.replaced.keys()), command.replaced) for spec in kept]
     check_workflow([*rebound, *command.operations], behind_pivot=saga.driver is e.Driver.REVERSAL)
+    check_amounts(saga, command.operations)
     version = saga.plan.version + 1
     return (e.PlanAccepted(version, command.operations, command.removed, dict(command.replaced), command.revisable),)
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from sagagraph.errors import JournalError
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.evolve.index import is_fatal
+from sagagraph.saga.core.evolve.index import index_of, is_fatal
 from sagagraph.saga.core.evolve.membership import (
     planned_operation,
     with_needs,
@@ -146,18 +146,34 @@ def plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
         disruption="",
         infeasible=(),
     )
-    saga = with_removed(replace(saga, stage=Stage.RUNNING, plan=plan), event.removed)
+    saga = with_removed(replace(saga, stage=Stage.RUNNING, plan=plan, awaits=()), event.removed)
     return with_replaced(with_operations(saga, event.operations), event.replaced)
 
 
 def operation_planned(saga: Saga, event: e.OperationPlanned, _at: float) -> Saga:
-    return with_operations(saga, (event.operation,))
+    return with_operations(replace(saga, awaits=()) if saga.awaits else saga, (event.operation,))
 
 
 def prerequisites_added(saga: Saga, event: e.PrerequisitesAdded, _at: float) -> Saga:
     for each in event.prerequisites:
         planned_operation(saga, each)
     return with_needs(saga, {event.operation: event.prerequisites}, without=())
+
+
+def locks_awaited(saga: Saga, event: e.LocksAwaited, _at: float) -> Saga:
+    return replace(saga, awaits=event.blockers)
+
+
+def locks_yielded(saga: Saga, event: e.LocksYielded, _at: float) -> Saga:
+    return _indexed(replace(saga, yielded_by=event.by))
+
+
+def locks_retaken(saga: Saga, _event: e.LocksRetaken, _at: float) -> Saga:
+    return _indexed(replace(saga, yielded_by="", awaits=()))
+
+
+def _indexed(saga: Saga) -> Saga:
+    return replace(saga, index=index_of(saga))
 
 
 # -- people and the end ----------------------------------------------------------------------------------------------
@@ -187,7 +203,7 @@ def saga_turned_back(saga: Saga, event: e.SagaTurnedBack, _at: float) -> Saga:
         changed = reconsidered(operation)
         if changed is not operation:
             operations = operations.set(name, changed)
-    return replace(saga, stage=Stage.COMPENSATING, turned_back_by=event.cause, operations=operations)
+    return replace(saga, stage=Stage.COMPENSATING, turned_back_by=event.cause, operations=operations, awaits=())
 
 
 def body_completed(saga: Saga, event: e.BodyCompleted, _at: float) -> Saga:

@@ -59,6 +59,8 @@ def describe(entry: e.Entry) -> str:
         value = getattr(event, name, None)
         if value not in (None, ""):
             words.append(f"{name}={value}" if name != "operation" or not hasattr(value, "id") else f"operation={value.id}")
+    if isinstance(event, e.LocksAwaited):
+        words += [f"{each.key} (saga {each.saga}, operation {each.operation})" for each in event.blockers]
     fault = getattr(event, "fault", None)
     if isinstance(fault, e.Fault):
         words.append(f"fault={fault.code}: {fault.message}")

@@ -129,6 +129,13 @@ def _about_saga(event: e.Event, told: _Telling) -> Decision | None:
             return told.decided("saga", told.saga.id, "request changed", event.by)
         case e.SameProviderStated(known, same, by):
             return told.decided("saga", told.saga.id, "same provider", by or ENGINE, known=known, same=same)
+        case e.LocksAwaited():
+            kept = [{"key": each.key, "saga": each.saga, "operation": each.operation} for each in event.blockers]
+            return told.decided("saga", told.saga.id, "waits for locks", ENGINE, kept=kept)
+        case e.LocksYielded():
+            return told.decided("saga", told.saga.id, "locks yielded", event.by)
+        case e.LocksRetaken():
+            return told.decided("saga", told.saga.id, "locks taken again", ENGINE)
         case e.CancelRequested():
             return told.decided("saga", told.saga.id, "cancel asked for", event.by)
         case e.CancelRefused():
