@@ -179,6 +179,7 @@ class ProposePlan:
     reasons: tuple[str, ...] = ()
     proposed_by: str = ""
     reasoning: str = ""
+    agents: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from urllib.parse import quote
 
 from immutables import Map
-from msgspec import Struct
+from msgspec import Struct, field
 
 from sagagraph.saga.core.events import Blocker, Driver, Fault, ProbeAnswer, Via
 from sagagraph.saga.core.status import OperationStatus
@@ -155,8 +155,10 @@ class PlanState(Struct, frozen=True):
     reasons: tuple[str, ...] = ()
     proposed_by: str = ""
     reasoning: str = ""
-    model_rounds: int = 0
-    """How often a model was asked to plan, since the request last changed."""
+    agents: tuple[Json, ...] = ()
+    """What each agent was shown and said."""
+    questions: Mapping[str, int] = field(default_factory=dict)
+    """How often each planner, agent or validator has asked a model since the request last changed."""
     approved_by: str | None = None
     approved_in_advance_by: str = ""
     infeasible: tuple[str, ...] = ()

@@ -45,11 +45,14 @@ class Guarantees:
     void: Function | None = None
     deadline: bool = False
     refusals_final: bool = False
+    clock_margin: timedelta = timedelta(seconds=1)
+    """How far the provider's clock may be from our store's; deadlines and remembered keys are counted on with this to spare."""
 
     @property
     def terms(self) -> GuaranteeTerms:
         dedup_s = self.dedup.total_seconds() if self.dedup is not None else None
-        return GuaranteeTerms(dedup_s, self.void is not None, self.deadline, self.refusals_final)
+        margin_s = self.clock_margin.total_seconds()
+        return GuaranteeTerms(dedup_s, self.void is not None, self.deadline, self.refusals_final, margin_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +148,8 @@ class Action:
         return None if value is None else self._read("result", self.result_type, value)
 
     def _read(self, which: str, kind: Any, value: Json) -> Any:
+        if kind is Any:
+            return _copied(value)
         if which not in self._adapters:
             from pydantic import TypeAdapter
 

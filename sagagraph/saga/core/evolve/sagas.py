@@ -65,14 +65,15 @@ def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
         reasons=event.reasons,
         proposed_by=event.proposed_by,
         reasoning=event.reasoning,
+        agents=event.agents,
         approved_by=None,
     )
     return replace(saga, stage=Stage.PLANNING, plan=plan)
 
 
 def model_asked(saga: Saga, event: e.ModelAsked, _at: float) -> Saga:
-    rounds = saga.plan.model_rounds + (event.role == "planner")
-    return replace(saga, plan=replace(saga.plan, model_rounds=rounds), models=_with_use(saga.models, event))
+    questions = {**saga.plan.questions, event.role: saga.plan.questions.get(event.role, 0) + 1}
+    return replace(saga, plan=replace(saga.plan, questions=questions), models=_with_use(saga.models, event))
 
 
 def _with_use(models: tuple[ModelUse, ...], asked: e.ModelAsked) -> tuple[ModelUse, ...]:
