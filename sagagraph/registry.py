@@ -185,7 +185,7 @@ async def open_pages(settings: Settings, documents: Documents) -> AsyncIterator[
         around = await stack.enter_async_context(surroundings(settings, documents))
         pages: dict[str, Page] = {}
         for entry in entries():
-            if entry.runs_sagas:
+            if entry.runs_sagas and entry.is_configured(settings):
                 with suppress(MissingExtraError):
                     domain = await stack.enter_async_context(entry.open(around))
                     page = entry.page(domain, around.model())

@@ -10,7 +10,9 @@ import matplotlib as mpl
 from matplotlib import pyplot as plt
 
 from benchmarks.markdown import prose, table
+from benchmarks.recipes import reading
 from benchmarks.recipes.paper import TABLE
+from benchmarks.recipes.reading import GPT_4O
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,10 +56,24 @@ def _parts(cases: Sequence[Case], seconds: float) -> list[str]:
             "mean over the pairs solved.",
         ),
         *(_table(cases, without=without) for without in (True, False)),
+        "## Reading",
+        prose(
+            "What goes on alone, what comes after what, and what needs which object, as `sagagraph recipes read` takes it from",
+            "the words of the steps, beside the annotations. The rules were written with them at hand. GPT-4o: its paper.",
+        ),
+        _reading(),
         "## Each pair",
         prose("Minutes and seconds. *Pieces*: by how many steps are split. *First*: until the first plan."),
         _pairs(cases),
     ]
+
+
+def _reading() -> str:
+    rows = [
+        [what, *(f"{100 * figure:.1f}" for figure in figures), f"{GPT_4O[what]:.1f}"]
+        for what, figures in reading.measured().items()
+    ]
+    return table(["", "precision", "recall", "F1", "GPT-4o, F1"], rows)
 
 
 def _summary(cases: Sequence[Case]) -> list[str]:

@@ -5,6 +5,7 @@ Only the names, options and help are here; what a command does is imported when 
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import datetime
 from enum import StrEnum
@@ -413,7 +414,7 @@ def main() -> None:
 def _fail(message: str, code: int, field: str | None = None) -> None:
     from sagagraph.cli.render import stderr
 
-    line = " ".join(message.split())
+    line = re.sub(r"//[^/@\s]*@", "//", " ".join(message.split()))  # an address repeated where it does not belong
     stderr.print(f"sagagraph: {line}", markup=False)
     _print_error(line, code, field)
     sys.exit(code)

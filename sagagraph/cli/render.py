@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.segment import Segment
 from rich.table import Table
 
 from sagagraph.saga.core import events as e
@@ -27,8 +28,20 @@ from sagagraph.validators.verdict import Verdict
 _GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}
 _BAD = {SagaStatus.HELD, SagaStatus.STUCK, OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED, OperationStatus.FAILED}
 
-stdout = Console(emoji=False, highlight=False, soft_wrap=True)
-stderr = Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
+_STEERING = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "�")
+"""What a terminal obeys instead of showing it. Line ends and tabs stay."""
+
+
+class _Console(Console):
+    """Shows what providers, models and files said; none of it steers the terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for each in super().render(renderable, options):
+            yield each if each.control else Segment(each.text.translate(_STEERING), each.style)
+
+
+stdout = _Console(emoji=False, highlight=False, soft_wrap=True)
+stderr = _Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
 
 
 def warn_of(shortfalls: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ from sagagraph.errors import NotAllowedError, RetiredError, StoreError
 from sagagraph.planning.checking import judged_plan
 from sagagraph.planning.domain import Domain, Infeasible, Proposal, Provided, Revision
 from sagagraph.planning.feedback import lessons_of
-from sagagraph.planning.models.assignment import Assigning
+from sagagraph.planning.models.assignment import Assigning, Mending
 from sagagraph.planning.models.limits import Limits
 from sagagraph.planning.models.model_planner import ROUNDS, ModelPlanner, Record
 from sagagraph.saga.core import commands as c
@@ -293,7 +293,12 @@ async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     """Proposes what keeps most of the plan; not what has just failed, and nothing that was judged INVALID."""
     context = runtime.context
     saga = context.coordinator.saga
-    proposed = await context.domain.repair(saga)
+    domain, planner = context.domain, context.planner
+    if planner is not None and isinstance(domain, Mending):
+        proposed = await planner.repair(domain, saga, _recording(context.coordinator))
+        saga = context.coordinator.saga
+    else:
+        proposed = await domain.repair(saga)
     if isinstance(proposed, Infeasible):
         await _tell(context.coordinator, saga, c.GiveUpRepair(proposed.reasons))
     elif proposed.plan_hash == saga.plan.hash and (saga.stage is Stage.PLANNING or saga.index.fatal):

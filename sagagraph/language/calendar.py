@@ -175,7 +175,7 @@ def _numeric(found: Found) -> Expression:
     if a == b and a <= 12:
         return _one(found.said, _day(a, a, year))
     readings = ((a, b, "day"), (b, a, "month"))
-    return _one(found.said, *(_day(day, month, year, order) for day, month, order in readings if month <= 12))
+    return _one(found.said, *(_day(day, month, year, order) for day, month, order in readings if 1 <= month <= 12))
 
 
 def _relative(found: Found, today: date) -> Expression:
@@ -328,6 +328,8 @@ def _only(expression: Expression, readings: tuple[Rough, ...], among: Sequence[E
 def _date(year: int, rough: Rough, day: int) -> date:
     if rough.month is None:
         raise NoSuchDateError(f"the {rough.begins}. of which month")
+    if not 1 <= rough.month <= 12:
+        raise NoSuchDateError(f"there is no month {rough.month}")
     days = monthrange(year, rough.month)[1]
     if rough.part is not None:
         return date(year, rough.month, min(day, days) if day > 0 else days + day)

@@ -90,6 +90,10 @@ class Entry(Generic[D]):
     workers: ClassVar[tuple[str, ...]] = ()
     """The modules that planning processes import in advance."""
 
+    def is_configured(self, settings: Settings) -> bool:
+        """Whether the settings name all that it needs; the app leaves it out otherwise."""
+        return True
+
     def title(self, plan: Json) -> str:
         """The plan in words, its parts separated by semicolons; empty where there is nothing to say."""
         return ""

@@ -91,8 +91,8 @@ def references(inputs: Json) -> Iterator[str]:
 def references_with_paths(inputs: Json) -> Iterator[tuple[str, tuple[str | int, ...]]]:
     """Each reference in `inputs`: the operation, and the path in its output."""
     if isinstance(inputs, Mapping):
-        if _REFERENCE in inputs:
-            yield str(inputs[_REFERENCE]), tuple(inputs.get("path", ()))
+        if (found := _reference_in(inputs)) is not None:
+            yield found
         else:
             for each in inputs.values():
                 yield from references_with_paths(each)
@@ -104,9 +104,17 @@ def references_with_paths(inputs: Json) -> Iterator[tuple[str, tuple[str | int, 
 def resolve(inputs: Json, outputs: Mapping[str, Json]) -> Json:
     """`inputs` with each reference replaced by the value it stands for (None where the output has no such value)."""
     if isinstance(inputs, Mapping):
-        if _REFERENCE in inputs:
-            return value_at(outputs.get(str(inputs[_REFERENCE])), tuple(inputs["path"]))
+        if (found := _reference_in(inputs)) is not None:
+            return value_at(outputs.get(found[0]), found[1])
         return {key: resolve(each, outputs) for key, each in inputs.items()}
     if isinstance(inputs, list | tuple):
         return [resolve(each, outputs) for each in inputs]
     return inputs
+
+
+def _reference_in(inputs: Mapping[str, Json]) -> tuple[str, tuple[str | int, ...]] | None:
+    """The reference that it is; None for data that only look like one."""
+    path = inputs.get("path", ()) if _REFERENCE in inputs else None
+    if not isinstance(path, list | tuple) or not all(isinstance(step, str | int) for step in path):
+        return None
+    return str(inputs[_REFERENCE]), tuple(path)

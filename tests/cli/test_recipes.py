@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,20 @@ def test_what_is_unusable_is_refused_with_one_line(command: CommandLine, tmp_pat
         assert (ended.code, ended.out) == (2, ""), arguments
         assert words in ended.err, arguments
         assert "Traceback" not in ended.err
+
+
+def test_the_recipe_of_the_documentation_is_read_and_planned(command: CommandLine) -> None:
+    document = Path(__file__).parents[2] / "docs" / "recipes.md"
+    crumble = re.search(r"```text\n(.*?)```", document.read_text(), re.DOTALL)
+    assert crumble
+    file, out = command.folder / "crumble.txt", command.folder / "crumble.json"
+    file.write_text(crumble[1])
+    told = command("recipes", "read", str(file), "--out", str(out))
+    assert (
+        "4. Mix flour and sugar with the melted butter within 2 min: 00:04:00, in one go, after 3, within 00:02:00 of 3"
+        in told.out
+    )
+    assert "6. Bake for 30 minutes.: 00:30:00, goes on alone, after 1, 5, oven at 356 °F" in told.out
+    planned = command("recipes", "plan", str(out), "--json")
+    assert (planned.code, planned.json["verdict"], planned.json["status"]) == (0, "VALID", "optimal")
+    assert json.loads(out.read_text()) == command("recipes", "read", str(file), "--json").json

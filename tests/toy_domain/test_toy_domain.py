@@ -116,7 +116,7 @@ def test_it_has_its_place_on_the_command_line(installed: Installed, tmp_path: Pa
     assert "stalls" in installed("--help").out
     assert installed("stalls").out.splitlines()[0] == "apples: Ann 0.50, Bob 0.75"
     assert installed("begin", "market", "a melon").complaint.startswith("fruit: What fruit shall it be, and how many?")
-    assert "there are jobshop, market, recipes, reunion, travel" in installed("begin", "moon", "a stone").complaint
+    assert "there are goals, jobshop, market, recipes, reunion, travel" in installed("begin", "moon", "a stone").complaint
 
 
 def test_names_are_listed_without_loading_anything(installed: Installed) -> None:
@@ -124,4 +124,4 @@ def test_names_are_listed_without_loading_anything(installed: Installed) -> None
         "import sys; from sagagraph.registry import domain_names, entries; print(*domain_names()); entries();"
         "print([each for each in ('ortools', 'pandas', 'pydantic', 'langgraph', 'market.domain') if each in sys.modules])"
     )
-    assert installed.run(code).splitlines() == ["jobshop market recipes reunion travel", "[]"]
+    assert installed.run(code).splitlines() == ["goals jobshop market recipes reunion travel", "[]"]

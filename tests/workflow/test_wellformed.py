@@ -91,3 +91,10 @@ def test_references_are_found_and_resolved_wherever_they_stand() -> None:
 
 def test_a_reference_to_nothing_is_none() -> None:
     assert resolve(reference("flight", "seat"), {}) is None
+
+
+@pytest.mark.parametrize("path", [None, 5, [None], [[]], {}])
+def test_what_only_looks_like_a_reference_is_data(path: object) -> None:
+    inputs = {"to": {"$from": "T1", "path": path}}
+    assert list(references(inputs)) == []
+    assert resolve(inputs, {"T1": {}}) == inputs

@@ -50,7 +50,7 @@ class RecipesEntry(Entry["Cooking"]):
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
         from sagagraph.domains.recipes.judging import judge
 
-        return await judge(case)
+        return judge(case)
 
     def command(self, name: str) -> typer.Typer:
         with needing("recipes"):

@@ -14,8 +14,9 @@ from flint import arb, fmpq
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import text_file
 from sagagraph.harness.judging.exact import NotApartError, NoValueError, Terms
-from sagagraph.harness.judging.identity import identical
+from sagagraph.harness.language.core import CoreForm, NotSupportedError, TooLargeError
 from sagagraph.harness.language.parser import NotANumberError, rational
+from sagagraph.harness.language.polynomials import TooManyError, polynomial
 from sagagraph.harness.language.tree import COMPARISONS, Call, Node
 from sagagraph.harness.registry.harness import Harness, Rule, Value, Variable, hash_of
 
@@ -70,7 +71,7 @@ def artifact_from(text: str, field: str = "artifact") -> Mapping[str, Any]:
     """Return an artifact from its JSON. What is no finite number becomes None: rules that read it are in error."""
     try:
         found = json.loads(text, parse_float=_decimal, parse_int=_decimal, parse_constant=lambda _: None)
-        text.encode()
+        json.dumps(found, ensure_ascii=False, default=str).encode()  # half a character can be escaped in JSON
     except (ValueError, RecursionError) as exc:
         raise InvalidInputError(f"is not JSON: {str(exc)[:120]}", field=field) from exc
     if not isinstance(found, dict):
@@ -121,7 +122,7 @@ def passes(harness: Harness, artifact: Mapping[str, Value]) -> bool:
     few = Terms(given, harness.derived, BITS[0])
     for rule in harness.rules:
         try:
-            holds = few.of(rule.tree)
+            holds = few.value(rule.tree)
         except NotApartError:
             holds = check(harness.with_rules((rule,)), artifact).verdict is RuleVerdict.PASS
         except (NoValueError, RecursionError):
@@ -179,7 +180,7 @@ def _judge(
     stated = _stated(rule, terms[1], trace)
     for each in terms:
         try:
-            holds = each.of(rule.tree)
+            holds = each.value(rule.tree)
         except NotApartError as exc:
             apart = exc
         except (NoValueError, RecursionError) as exc:
@@ -196,10 +197,19 @@ def _same_or_undecided(
 ) -> RuleResult:
     """Sides that no precision tells apart are equal only if they are the same symbolically, term by term."""
     compared = isinstance(rule.tree, Call) and rule.tree.name in COMPARISONS and apart.sides == rule.tree.operands
-    if compared and isinstance(rule.tree, Call) and identical(*apart.sides, given, harness.derived):
+    if compared and isinstance(rule.tree, Call) and identical(Call("-", apart.sides), given, harness.derived):
         holds = rule.tree.name in ("<=", ">=", "==")
         return _with(stated, RuleVerdict.PASS if holds else RuleVerdict.FAIL)
     return _with(stated, RuleVerdict.UNDECIDED, "200 bits do not tell its sides apart")
+
+
+def identical(difference: Node, values: Mapping[str, Value | None], derived: Mapping[str, Node]) -> bool:
+    """Tell whether a difference is 0 by the rules of algebra alone, once values are put in."""
+    form = CoreForm({name: value for name, value in values.items() if value is not None}, {}, derived)
+    try:
+        return not polynomial(form.number(difference))
+    except (NotSupportedError, TooLargeError, TooManyError, RecursionError):
+        return False
 
 
 def _with(result: RuleResult, verdict: RuleVerdict, reason: str = "") -> RuleResult:

@@ -6,12 +6,13 @@ A comparison is decided only if the sides are apart, or rational; otherwise the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from flint import arb, ctx, fmpq, fmpz
 
-from sagagraph.harness.language.tree import COMPARISONS, Call, Each, Items, Literal, Name, Node
+from sagagraph.harness.language.meaning import Meaning, Parts
+from sagagraph.harness.language.tree import Call, Literal, Node
 from sagagraph.harness.registry.harness import Value
 
 Result = fmpq | arb | str | bool | tuple["Result", ...]
@@ -33,169 +34,111 @@ class NotApartError(Exception):
         self.sides = (left, right)
 
 
-class Terms:
+class Terms(Meaning[Result]):
     """Values of an artifact's terms at one precision. Derived quantities are computed once."""
 
     def __init__(self, values: Mapping[str, Value | None], derived: Mapping[str, Node], bits: int) -> None:
+        super().__init__(derived)
         self._values = values
-        self._derived = derived
         self._bits = bits
-        self._known: dict[str, Result] = {}
 
-    def of(self, node: Node) -> Result:
+    def value(self, node: Node) -> Result:
         """Return the value. Raises `NoValueError` or `NotApartError`."""
         with ctx.workprec(self._bits):
-            return self._of(node, {})
+            return self.of(node)
 
     def number(self, node: Node) -> fmpq | arb:
-        with ctx.workprec(self._bits):
-            return self._number(node, {})
+        return _number(self.value(node))
 
-    def _of(self, node: Node, bound: Mapping[str, Result]) -> Result:
-        if isinstance(node, Call):
-            return self._call(node, bound)
-        if isinstance(node, Name):
-            return bound[node.name] if node.name in bound else self._named(node.name)
-        if isinstance(node, Literal):
-            return node.value
-        if isinstance(node, Items):
-            return tuple(self._of(each, bound) for each in node.items)
-        return self._each(node, bound)
+    def literal(self, node: Literal) -> Result:
+        return node.value
 
-    def _named(self, name: str) -> Result:
-        if name not in self._known:
-            if name in self._derived:
-                self._known[name] = self._of(self._derived[name], {})
-            elif name not in self._values:
-                raise NoValueError(f"{name} is missing")
-            else:
-                value = self._values[name]
-                if value is None:
-                    raise NoValueError(f"{name} is no finite number")
-                self._known[name] = value
-        return self._known[name]
-
-    def _each(self, node: Each, bound: Mapping[str, Result]) -> bool:
-        items = self._list(node.items, bound)
-        return (all if node.name == "all" else any)(self._boolean(node.body, {**bound, node.bound: each}) for each in items)
-
-    def _call(self, node: Call, bound: Mapping[str, Result]) -> Result:
-        name, operands = node.name, node.operands
-        if name in COMPARISONS:
-            return self._compare(name, operands[0], operands[1], bound)
-        if name in _ARITHMETIC:
-            return self._arithmetic(name, *(self._number(each, bound) for each in operands))
-        match name:
-            case "neg":
-                return -self._number(operands[0], bound)
-            case "and":
-                return all(self._boolean(each, bound) for each in operands)
-            case "or":
-                return any(self._boolean(each, bound) for each in operands)
-            case "not":
-                return not self._boolean(operands[0], bound)
-            case "implies":
-                return not self._boolean(operands[0], bound) or self._boolean(operands[1], bound)
-            case "if":
-                return self._of(operands[1] if self._boolean(operands[0], bound) else operands[2], bound)
-            case "in":
-                wanted, listed = self._of(operands[0], bound), self._list(operands[1], bound)
-                return any(self._same(wanted, each, node) for each in listed)
-            case _:
-                return self._function(name, operands, bound)
-
-    def _function(self, name: str, operands: tuple[Node, ...], bound: Mapping[str, Result]) -> Result:
-        if name in ("all", "any"):
-            listed = self._list(operands[0], bound)
-            if not all(isinstance(each, bool) for each in listed):
-                raise NoValueError(f"{name} wants booleans")
-            return all(listed) if name == "all" else any(listed)
-        if name == "len":
-            value = self._of(operands[0], bound)
-            if not isinstance(value, tuple | str):
-                raise NoValueError("len wants a list")
-            return fmpq(len(value))
-        if name in ("sum", "min", "max"):
-            return self._gathered(name, operands, bound)
-        value = self._number(operands[0], bound)
-        if name == "abs":
-            return _bounded(abs(value))  # type: ignore[arg-type] # Flint types it as any scalar
-        if name == "kelvin":
-            return value + ZERO_CELSIUS
-        found: fmpq | arb = _FUNCTIONS[name](value)
-        return found
-
-    def _gathered(self, name: str, operands: tuple[Node, ...], bound: Mapping[str, Result]) -> fmpq | arb:
-        listed = self._list(operands[0], bound) if len(operands) == 1 and not _is_number(operands[0]) else None
-        if listed is None:
-            listed = tuple(self._of(each, bound) for each in operands)
-        numbers = [_number(each) for each in listed]
-        if name == "sum":
-            return sum(numbers, fmpq(0))
-        if not numbers:
-            raise NoValueError(f"{name} of an empty list")
-        found = numbers[0]
-        for each in numbers[1:]:
-            if isinstance(found, fmpq) and isinstance(each, fmpq):
-                found = min(found, each) if name == "min" else max(found, each)
-            else:
-                found = arb(found).min(arb(each)) if name == "min" else arb(found).max(arb(each))
-        return found
-
-    def _compare(self, sign: str, left: Node, right: Node, bound: Mapping[str, Result]) -> bool:
-        one, other = self._of(left, bound), self._of(right, bound)
-        if isinstance(one, bool | str | tuple) or isinstance(other, bool | str | tuple):
-            if sign not in ("==", "!=") or type(one) is not type(other):
-                raise NoValueError(f"{_named(one)} cannot be compared with {_named(other)} by {sign}")
-            return (one == other) is (sign == "==")
-        if isinstance(one, fmpq) and isinstance(other, fmpq):
-            return _COMPARE[sign](one, other)
-        if one < other:
-            return sign in ("<", "<=", "!=")
-        if one > other:
-            return sign in (">", ">=", "!=")
-        raise NotApartError(left, right)
-
-    def _same(self, one: Result, other: Result, node: Call) -> bool:
-        if isinstance(one, arb) or isinstance(other, arb):
-            if not isinstance(one, arb | fmpq) or isinstance(one, bool) or not isinstance(other, arb | fmpq):
-                return False
-            if one < other or one > other:
-                return False
-            raise NotApartError(*node.operands)
-        return type(one) is type(other) and one == other
-
-    def _boolean(self, node: Node, bound: Mapping[str, Result]) -> bool:
-        value = self._of(node, bound)
-        if not isinstance(value, bool):
-            raise NoValueError(f"{_named(value)} is neither true nor false")
+    def named(self, name: str) -> Result:
+        value = self._values.get(name)
+        if value is None:
+            raise NoValueError(f"{name} is {'no finite number' if name in self._values else 'missing'}")
         return value
 
-    def _number(self, node: Node, bound: Mapping[str, Result]) -> fmpq | arb:
-        return _number(self._of(node, bound))
+    def joined(self, word: str, parts: Parts[Result]) -> bool:
+        return (all if word == "and" else any)(_boolean(each) for _, each in parts)
 
-    def _list(self, node: Node, bound: Mapping[str, Result]) -> tuple[Result, ...]:
-        value = self._of(node, bound)
+    def negated(self, node: Node, value: Result) -> bool:  # noqa: ARG002 - others name the node
+        return not _boolean(value)
+
+    def chosen(
+        self, node: Call, condition: Result, then: Callable[[], Result], otherwise: Callable[[], Result]  # noqa: ARG002 - as above
+    ) -> Result:  # fmt: skip
+        return then() if _boolean(condition) else otherwise()
+
+    def is_list(self, value: Result) -> bool:
+        return isinstance(value, tuple)
+
+    def items(self, node: Node, value: Result) -> tuple[Result, ...]:  # noqa: ARG002 - as above
         if not isinstance(value, tuple):
             raise NoValueError(f"{_named(value)} is no list")
         return value
 
-    def _arithmetic(self, name: str, left: fmpq | arb, right: fmpq | arb) -> fmpq | arb:
-        if name == "+":
-            found = left + right
-        elif name == "-":
-            found = left - right
-        elif name == "*":
-            found = left * right
-        elif name == "/":
-            found = _divide(left, right)
-        else:
-            found = _power(left, right)
-        return _bounded(found)
+    def listed(self, node: Call, items: tuple[Result, ...]) -> Result:  # noqa: ARG002 - as above
+        return items
+
+    def length(self, node: Node, value: Result) -> Result:
+        return fmpq(len(value) if isinstance(value, str) else len(self.items(node, value)))
+
+    def gathered(self, node: Call, values: tuple[Result, ...]) -> fmpq | arb:
+        numbers = [_number(each) for each in values]
+        if node.name == "sum":
+            return sum(numbers, fmpq(0))
+        if not numbers:
+            raise NoValueError(f"{node.name} of an empty list")
+        found = numbers[0]
+        for each in numbers[1:]:
+            if isinstance(found, fmpq) and isinstance(each, fmpq):
+                found = min(found, each) if node.name == "min" else max(found, each)
+            else:
+                found = arb(found).min(arb(each)) if node.name == "min" else arb(found).max(arb(each))
+        return found
+
+    def compared(self, sign: str, node: Call, left: Result, right: Result) -> bool:
+        if isinstance(left, bool | str | tuple) or isinstance(right, bool | str | tuple):
+            if sign not in ("==", "!=") or (type(left) is not type(right) and node.name != "in"):
+                raise NoValueError(f"{_named(left)} cannot be compared with {_named(right)} by {sign}")
+            return (type(left) is type(right) and left == right) is (sign == "==")
+        if isinstance(left, fmpq) and isinstance(right, fmpq):
+            return _COMPARE[sign](left, right)
+        if left < right:
+            return sign in ("<", "<=", "!=")
+        if left > right:
+            return sign in (">", ">=", "!=")
+        raise NotApartError(node.operands[0], node.operands[1])
+
+    def applied(self, node: Call, value: Result) -> fmpq | arb:
+        number = _number(value)
+        match node.name:
+            case "neg":
+                return -number
+            case "abs":
+                return _bounded(abs(number))  # type: ignore[arg-type] # Flint types it as any scalar
+            case "kelvin":
+                return number + ZERO_CELSIUS
+            case _:
+                return _FUNCTIONS[node.name](number)
+
+    def calculated(self, node: Call, left: Result, right: Result) -> fmpq | arb:
+        one, other = _number(left), _number(right)
+        match node.name:
+            case "+":
+                return _bounded(one + other)
+            case "-":
+                return _bounded(one - other)
+            case "*":
+                return _bounded(one * other)
+            case "/":
+                return _bounded(_divide(one, other))
+            case _:
+                return _bounded(_power(one, other))
 
 
-_ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "**"})
-_COMPARE: Final = {
+_COMPARE: Final[Mapping[str, Callable[[fmpq, fmpq], bool]]] = {
     "<": lambda one, other: bool(one < other),
     "<=": lambda one, other: bool(one <= other),
     ">": lambda one, other: bool(one > other),
@@ -205,9 +148,10 @@ _COMPARE: Final = {
 }
 
 
-def _is_number(node: Node) -> bool:
-    """Whether a single operand can only be a number: then it is the minimum of itself."""
-    return isinstance(node, Literal) or (isinstance(node, Call) and node.name in _ARITHMETIC | {"neg"})
+def _boolean(value: Result) -> bool:
+    if not isinstance(value, bool):
+        raise NoValueError(f"{_named(value)} is neither true nor false")
+    return value
 
 
 def _number(value: Result) -> fmpq | arb:
@@ -302,4 +246,4 @@ def _root(value: fmpq) -> fmpq | None:
     return fmpq(top, bottom) if top * top == value.p and bottom * bottom == value.q else None
 
 
-_FUNCTIONS: Final = {"exp": _exp, "log": _log, "sqrt": _sqrt}
+_FUNCTIONS: Final[Mapping[str, Callable[[fmpq | arb], fmpq | arb]]] = {"exp": _exp, "log": _log, "sqrt": _sqrt}

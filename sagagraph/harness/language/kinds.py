@@ -7,7 +7,7 @@ divide is found by that (docs/harness.md).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, combinations
@@ -17,7 +17,8 @@ from typing import Final, NoReturn
 from flint import fmpq
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.harness.language.tree import COMPARISONS, Call, Each, Items, Literal, Name, Node, in_words
+from sagagraph.harness.language.meaning import Meaning, Parts
+from sagagraph.harness.language.tree import Call, Literal, Node, short
 from sagagraph.harness.language.units import KELVIN, ONE, Unit
 
 
@@ -38,13 +39,13 @@ class Kind:
 
 
 ANY: Final = Kind("any")
-_MOST_BARE: Final = 12
-_SAME: Final = 1e-9
 BOOLEAN: Final = Kind("boolean")
 STRING: Final = Kind("string")
 NUMBER: Final = Kind("number")
 """Of any unit."""
 PURE: Final = Kind("number", ONE)
+_MOST_BARE: Final = 12
+_SAME: Final = 1e-9
 
 
 def pure(value: fmpq) -> Kind:
@@ -66,160 +67,132 @@ def require_boolean(node: Node, known: Mapping[str, Kind], where: str) -> None:
     """Refuse an assertion that is neither true nor false."""
     kind = kind_of(node, known, where)
     if kind.name not in ("boolean", "any"):
-        raise InvalidInputError(f"`{_short(node)}` is a {kind.in_words()}; an assertion is true or false", field=where)
+        raise InvalidInputError(f"`{short(node)}` is a {kind.in_words()}; an assertion is true or false", field=where)
 
 
-@dataclass(frozen=True, slots=True)
-class _Kinds:
-    known: Mapping[str, Kind]
-    where: str
+class _Kinds(Meaning[Kind]):
+    """A list is of one kind: one item stands for all of them."""
 
-    def of(self, node: Node) -> Kind:
-        match node:
-            case Literal(bool(), _):
-                return BOOLEAN
-            case Literal(str(), _):
-                return STRING
-            case Literal(fmpq() as value, _):
-                return NUMBER if value == 0 else pure(value)
-            case Literal():
-                return NUMBER
-            case Name(name):
-                return self.known.get(name, ANY)
-            case Items(items):
-                return Kind("list", items=self._same(items) if items else ANY)
-            case Each(_, body, bound, items):
-                inner = _Kinds({**self.known, bound: self._items_of(items)}, self.where)
-                inner._want(body, "boolean")
-                return BOOLEAN
-            case Call():
-                return self._call(node)
+    def __init__(self, known: Mapping[str, Kind], where: str) -> None:
+        super().__init__({})
+        self._kinds = known
+        self._where = where
 
-    def _call(self, node: Call) -> Kind:
-        name, operands = node.name, node.operands
-        if name in ("and", "or", "not", "implies"):
-            for each in operands:
-                self._want(each, "boolean")
+    def literal(self, node: Literal) -> Kind:
+        if isinstance(node.value, bool):
             return BOOLEAN
-        if name in COMPARISONS:
-            return self._comparison(node)
-        if name == "in":
-            listed = self._items_of(operands[1])
-            self._join(operands[0], self.of(operands[0]), operands[1], listed)
-            return BOOLEAN
-        if name == "if":
-            self._want(operands[0], "boolean")
-            return self._same(operands[1:])
-        return self._function(node) if name.isalpha() and name != "neg" else self._arithmetic(node)
+        return STRING if isinstance(node.value, str) else NUMBER if node.value == 0 else pure(node.value)
 
-    def _comparison(self, node: Call) -> Kind:
-        left, right = (self.of(each) for each in node.operands)
-        if node.name not in ("==", "!="):
+    def named(self, name: str) -> Kind:
+        return self._kinds.get(name, ANY)
+
+    def joined(self, word: str, parts: Parts[Kind]) -> Kind:  # noqa: ARG002 - others tell `and` from `or`
+        for node, kind in parts:
+            self._want(node, kind, "boolean")
+        return BOOLEAN
+
+    def negated(self, node: Node, value: Kind) -> Kind:
+        self._want(node, value, "boolean")
+        return BOOLEAN
+
+    def chosen(self, node: Call, condition: Kind, then: Callable[[], Kind], otherwise: Callable[[], Kind]) -> Kind:
+        self._want(node.operands[0], condition, "boolean")
+        return self._join(node.operands[1], then(), node.operands[2], otherwise())
+
+    def is_list(self, value: Kind) -> bool:
+        return value.name == "list"
+
+    def items(self, node: Node, value: Kind) -> tuple[Kind, ...]:
+        if value.name not in ("list", "any"):
+            self._fail(f"`{short(node)}` is a {value.name}, where a list is expected")
+        return (value.items or ANY,)
+
+    def listed(self, node: Call, items: tuple[Kind, ...]) -> Kind:
+        return Kind("list", items=self._same(node, items) if items else ANY)
+
+    def length(self, node: Node, value: Kind) -> Kind:
+        if value.name not in ("list", "string", "any"):
+            self._fail(f"len wants a list, not `{short(node)}`")
+        return PURE
+
+    def gathered(self, node: Call, values: tuple[Kind, ...]) -> Kind:
+        for number, kind in enumerate(values):
+            self._want(node.operands[number], kind, "number")
+        return self._same(node, values)
+
+    def compared(self, sign: str, node: Call, left: Kind, right: Kind) -> Kind:
+        if sign not in ("==", "!="):
             for each, kind in zip(node.operands, (left, right), strict=True):
                 if kind.name not in ("number", "any"):
-                    self._fail(f"`{_short(each)}` is a {kind.name}; only numbers are compared by {node.name}")
+                    self._fail(f"`{short(each)}` is a {kind.name}; only numbers are compared by {sign}")
         self._join(node.operands[0], left, node.operands[1], right)
         return BOOLEAN
 
-    def _arithmetic(self, node: Call) -> Kind:
-        kinds = [self._want(each, "number") for each in node.operands]
-        if node.name == "neg":
-            self._no_offset(node.operands[0], kinds[0])
-            return kinds[0]
-        for each, kind in zip(node.operands, kinds, strict=True):
+    def applied(self, node: Call, value: Kind) -> Kind:
+        operand, name = node.operands[0], node.name
+        self._want(operand, value, "number")
+        if name == "kelvin":
+            if value.unit is not None and not value.unit.offset:
+                self._fail(f"kelvin() wants a temperature in degC; `{short(operand)}` is in {value.unit.text}")
+            return Kind("number", KELVIN)
+        self._no_offset(operand, value)
+        if name in ("exp", "log"):
+            if value.unit is not None and not _converted(value, PURE):
+                self._fail(f"{name} wants a number without unit; `{short(operand)}` is in {value.unit.text}")
+            return PURE
+        if name == "sqrt" and value.unit is not None:
+            return Kind("number", value.unit.to_the(Fraction(1, 2)), bare=tuple(each**0.5 for each in value.bare))
+        return value
+
+    def calculated(self, node: Call, left: Kind, right: Kind) -> Kind:
+        for each, kind in zip(node.operands, (left, right), strict=True):
+            self._want(each, kind, "number")
             self._no_offset(each, kind)
         if node.name in ("+", "-"):
-            return self._join(node.operands[0], kinds[0], node.operands[1], kinds[1])
-        if any(kind.name == "any" for kind in kinds):
+            return self._join(node.operands[0], left, node.operands[1], right)
+        if "any" in (left.name, right.name):
             return ANY
-        left, right = (kind.unit or ONE for kind in kinds)
-        if node.name == "*":
-            is_zero = any(kind.unit is None for kind in kinds)
-            return NUMBER if is_zero else Kind("number", left.times(right), bare=kinds[0].bare + kinds[1].bare)
-        if node.name == "/":
-            bare = kinds[0].bare + tuple(1 / each for each in kinds[1].bare)
-            return NUMBER if kinds[0].unit is None else Kind("number", left.times(right, Fraction(-1)), bare=bare)
-        return self._power(node, left, right, kinds[0].bare)
+        if node.name == "**":
+            return self._power(node, left, right)
+        is_zero = left.unit is None or (right.unit is None and node.name == "*")
+        power = Fraction(1 if node.name == "*" else -1)
+        bare = left.bare + tuple(each ** float(power) for each in right.bare)
+        return NUMBER if is_zero else Kind("number", (left.unit or ONE).times(right.unit or ONE, power), bare=bare)
 
-    def _power(self, node: Call, base: Unit, exponent: Unit, bare: tuple[float, ...]) -> Kind:
+    def _power(self, node: Call, left: Kind, right: Kind) -> Kind:
+        base, exponent = left.unit or ONE, right.unit or ONE
         if not exponent.is_one():
-            self._fail(f"the exponent `{_short(node.operands[1])}` has the unit {exponent.text}; it must have none")
-        power = _constant(node.operands[1])
+            self._fail(f"the exponent `{short(node.operands[1])}` has the unit {exponent.text}; it must have none")
         if base.is_one():
             return PURE
+        power = _constant(node.operands[1])
         if power is None or abs(power) > 100:
-            self._fail(f"`{_short(node.operands[0])}` has the unit {base.text}; its exponent must be a plain number")
-        return Kind("number", base.to_the(power), bare=tuple(each ** float(power) for each in bare))
-
-    def _function(self, node: Call) -> Kind:
-        name, operands = node.name, node.operands
-        if name in ("all", "any"):
-            if (listed := self._items_of(operands[0])).name not in ("boolean", "any"):
-                self._fail(f"{name} wants a list of booleans, `{_short(operands[0])}` has {listed.in_words()}s")
-            return BOOLEAN
-        if name == "len":
-            if self.of(operands[0]).name not in ("list", "string", "any"):
-                self._fail(f"len wants a list, not `{_short(operands[0])}`")
-            return PURE
-        if name in ("sum", "min", "max") and len(operands) == 1:
-            listed = self._items_of(operands[0])
-            if listed.name not in ("number", "any"):
-                self._fail(f"{name} wants a list of numbers, `{_short(operands[0])}` has {listed.name}s")
-            return listed
-        kinds = [self._want(each, "number") for each in operands]
-        if name in ("min", "max"):
-            return self._same(operands)
-        if name == "kelvin":
-            return self._kelvin(operands[0], kinds[0])
-        self._no_offset(operands[0], kinds[0])
-        if name in ("exp", "log"):
-            unit = kinds[0].unit
-            if unit is not None and not _converted(kinds[0], PURE):
-                self._fail(f"{name} wants a number without unit; `{_short(operands[0])}` is in {unit.text}")
-            return PURE
-        if name == "sqrt" and kinds[0].unit is not None:
-            return Kind("number", kinds[0].unit.to_the(Fraction(1, 2)), bare=tuple(each**0.5 for each in kinds[0].bare))
-        return kinds[0]
-
-    def _kelvin(self, operand: Node, kind: Kind) -> Kind:
-        if kind.name == "number" and kind.unit is not None and not kind.unit.offset:
-            self._fail(f"kelvin() wants a temperature in degC; `{_short(operand)}` is in {kind.unit.text}")
-        return Kind("number", KELVIN)
+            self._fail(f"`{short(node.operands[0])}` has the unit {base.text}; its exponent must be a plain number")
+        return Kind("number", base.to_the(power), bare=tuple(each ** float(power) for each in left.bare))
 
     # -- what several parts have in common --
 
-    def _want(self, node: Node, name: str) -> Kind:
-        kind = self.of(node)
+    def _want(self, node: Node, kind: Kind, name: str) -> None:
         if kind.name not in (name, "any"):
-            self._fail(f"`{_short(node)}` is a {kind.name}, where a {name} is expected")
-        return kind
+            self._fail(f"`{short(node)}` is a {kind.name}, where a {name} is expected")
 
-    def _same(self, nodes: tuple[Node, ...]) -> Kind:
-        found = self.of(nodes[0])
-        for each in nodes[1:]:
-            found = self._join(nodes[0], found, each, self.of(each))
+    def _same(self, node: Call, kinds: tuple[Kind, ...]) -> Kind:
+        found = kinds[0]
+        for operand, each in zip(node.operands[1:], kinds[1:], strict=False):
+            found = self._join(node.operands[0], found, operand, each)
         return found
 
-    def _items_of(self, node: Node) -> Kind:
-        kind = self.of(node)
-        if kind.name == "any":
-            return ANY
-        if kind.name != "list":
-            self._fail(f"`{_short(node)}` is a {kind.name}, where a list is expected")
-        return kind.items or ANY
-
-    def _join(self, left: Node, left_kind: Kind, right: Node, right_kind: Kind) -> Kind:
-        if "any" in (left_kind.name, right_kind.name):
-            return left_kind if right_kind.name == "any" else right_kind
-        if left_kind.name != right_kind.name:
-            self._fail(f"`{_short(left)}` is a {left_kind.name}, `{_short(right)}` a {right_kind.name}: they cannot be compared")
-        one, other = left_kind.unit, right_kind.unit
-        if one is not None and other is not None and not _converted(left_kind, right_kind):
-            self._differ(left, one, right, other)
-        return replace(right_kind if one is None else left_kind, bare=())
+    def _join(self, left: Node, one: Kind, right: Node, other: Kind) -> Kind:
+        if "any" in (one.name, other.name):
+            return one if other.name == "any" else other
+        if one.name != other.name:
+            self._fail(f"`{short(left)}` is a {one.name}, `{short(right)}` a {other.name}: they cannot be compared")
+        if one.unit is not None and other.unit is not None and not _converted(one, other):
+            self._differ(left, one.unit, right, other.unit)
+        return replace(other if one.unit is None else one, bare=())
 
     def _differ(self, left: Node, one: Unit, right: Node, other: Unit) -> NoReturn:
-        said = f"the units differ: `{_short(left)}` is in {one.text}, `{_short(right)}` in {other.text}"
+        said = f"the units differ: `{short(left)}` is in {one.text}, `{short(right)}` in {other.text}"
         if one.powers == other.powers and not one.offset and not other.offset:
             said += (
                 f"; 1 of the first is {one.factor / other.factor:.6g} of the second, and no bare number in them converts by that"
@@ -228,10 +201,10 @@ class _Kinds:
 
     def _no_offset(self, node: Node, kind: Kind) -> None:
         if kind.unit is not None and kind.unit.offset:
-            self._fail(f"`{_short(node)}` is in degC, which has a zero of its own: write kelvin({_short(node)})")
+            self._fail(f"`{short(node)}` is in degC, which has a zero of its own: write kelvin({short(node)})")
 
     def _fail(self, message: str) -> NoReturn:
-        raise InvalidInputError(message, field=self.where)
+        raise InvalidInputError(message, field=self._where)
 
 
 def _converted(left: Kind, right: Kind) -> bool:
@@ -260,8 +233,3 @@ def _constant(node: Node) -> Fraction | None:
             return None if one is None or not other else one / other
         case _:
             return None
-
-
-def _short(node: Node) -> str:
-    said = in_words(node)
-    return said if len(said) <= 120 else f"{said[:117]}..."

@@ -1,19 +1,18 @@
 """Parser: the text of an assertion as a tree, within bounds on length, depth, size and cost. Whatever else it says is refused.
 
-Written by hand: the grammar has a dozen rules, and each refusal must name what it refuses (docs/adr/0022-harnesses.md).
+Written by hand, by precedence (Pratt 1973): each refusal must name what it refuses (docs/adr/0022-harnesses.md).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
 from flint import fmpq
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.harness.language.tree import COMPARISONS, Call, Each, Items, Literal, Name, Node, depth_of
+from sagagraph.harness.language.tree import COMPARISONS, LIST, Call, Each, Literal, Name, Node, depth_of
 
 MOST_CHARACTERS: Final = 100_000
 MOST_NODES: Final = 10_000
@@ -31,6 +30,10 @@ FUNCTIONS: Final[dict[str, tuple[int, int]]] = {
 }  # fmt: skip
 """Name → how many operands it takes, at least and at most."""
 KEYWORDS: Final = frozenset({"and", "or", "not", "in", "if", "then", "else", "implies", "for", "true", "false", "True", "False"})
+_IMPLIES, _OR, _AND, _COMPARED, _SUM, _PRODUCT, _SIGN, _POWER = range(1, 9)
+_LEVELS: Final = {"implies": _IMPLIES, "or": _OR, "and": _AND, "+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "**": _POWER,
+                  **dict.fromkeys((*COMPARISONS, "in", "not"), _COMPARED)}  # fmt: skip
+"""How tightly an operator binds what stands on both its sides."""
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:
@@ -95,16 +98,15 @@ class _Token:
 
 def _tokens(text: str, where: str) -> list[_Token]:
     tokens: list[_Token] = []
-    at = 0
-    end = len(text.rstrip())
+    at, end = 0, len(text.rstrip())
     while at < end:
         found = _TOKEN.match(text, at)
         if found is None:
             shown = text[at:].strip()[:1]
             raise InvalidInputError(f"{shown!r} at character {at + 1} is no part of the assertion language", field=where)
-        kind = found.lastgroup if found.lastgroup not in ("quote", "key") else "field"
-        said = found["key"] if found["field"] else (found[kind] if kind else "")
-        tokens.append(_Token("name" if found["field"] else kind or "", _SPELLED.get(said, said), found.end() - len(said) + 1))
+        kind = next(each for each in ("field", "number", "name", "string", "sign") if found[each] is not None)
+        said = found["key"] if kind == "field" else found[kind]
+        tokens.append(_Token("name" if kind == "field" else kind, _SPELLED.get(said, said), found.end() - len(said) + 1))
         at = found.end()
     if not tokens:
         raise InvalidInputError("is empty", field=where)
@@ -120,82 +122,69 @@ class _Parser:
     nodes: int = 0
     bound: list[str] = field(default_factory=list)
 
-    # -- levels, loosest first --
-
-    def expression(self) -> Node:
-        return self._deeper(self._implication)
-
-    def _implication(self) -> Node:
-        if self._take("if"):
-            condition = self.expression()
-            self._expect("then")
-            then = self.expression()
-            self._expect("else")
-            return self._call("if", condition, then, self.expression())
-        left = self._joined("or", lambda: self._joined("and", self._negation))
-        if self._take("implies"):
-            return self._call("implies", left, self._deeper(self._implication))
+    def expression(self, least: int = _IMPLIES) -> Node:
+        """Read operators that bind at least so tightly, and what they join."""
+        left = self._prefix(least)
+        while _LEVELS.get(word := self._operator(), 0) >= least:
+            level = _LEVELS[word]
+            if level == _COMPARED:
+                left = self._comparison(left)
+            elif level in (_AND, _OR):
+                left = self._joined(word, left, level)
+            elif level in (_IMPLIES, _POWER):
+                self.at += 1
+                left = self._call(word, left, self._nested(_SIGN if level == _POWER else _IMPLIES))
+            else:
+                left = self._chain(left, level)
         return left
 
-    def _joined(self, word: str, level: Callable[[], Node]) -> Node:
-        operands = [level()]
-        while self._take(word):
-            operands.append(level())
-        return operands[0] if len(operands) == 1 else self._call(word, *operands)
+    def _operator(self) -> str:
+        token = self._peek()
+        return token.text if token is not None and token.kind in ("sign", "name") else ""
 
-    def _negation(self) -> Node:
-        if self._take("not"):
-            return self._call("not", self._deeper(self._negation))
-        return self._comparison()
+    def _prefix(self, least: int) -> Node:
+        if self._take("not", least <= _COMPARED):
+            return self._call("not", self._nested(_COMPARED))
+        if self._take("if", least <= _IMPLIES):
+            condition = self._nested()
+            self._expect("then")
+            then = self._nested()
+            self._expect("else")
+            return self._call("if", condition, then, self._nested())
+        if self._take("+"):
+            return self._nested(_SIGN)
+        return self._call("neg", self._nested(_SIGN)) if self._take("-") else self._atom()
 
-    def _comparison(self) -> Node:
+    def _comparison(self, left: Node) -> Node:
         """A chain, `a < b <= c`, is all of its links."""
-        left = self._sum()
         links: list[Node] = []
-        while (sign := self._relation()) is not None:
-            right = self._sum()
-            link = self._call("in" if sign == "not in" else sign, left, right)
-            links.append(self._call("not", link) if sign == "not in" else link)
+        while _LEVELS.get(self._operator()) == _COMPARED:
+            sign = self._next().text
+            negated = sign == "not"
+            if negated:
+                self._expect("in")
+            right = self.expression(_SUM)
+            link = self._call("in" if negated else sign, left, right)
+            links.append(self._call("not", link) if negated else link)
             left = right
-        if not links:
-            return left
         return links[0] if len(links) == 1 else self._call("and", *links)
 
-    def _relation(self) -> str | None:
-        if self._peek() in COMPARISONS and self._kind() == "sign":
-            return self._next().text
-        if self._take("in"):
-            return "in"
-        if self._peek() == "not" and self._peek(1) == "in":
-            self.at += 2
-            return "not in"
-        return None
+    def _joined(self, word: str, left: Node, level: int) -> Node:
+        operands = [left]
+        while self._take(word):
+            operands.append(self.expression(level + 1))
+        return self._call(word, *operands)
 
-    def _sum(self) -> Node:
-        return self._chain(("+", "-"), lambda: self._chain(("*", "/"), self._signed))
-
-    def _chain(self, signs: tuple[str, ...], level: Callable[[], Node]) -> Node:
-        """Left to right; the depth of a long chain counts."""
-        left, links = level(), 0
-        while self._peek() in signs and self._kind() == "sign":
-            left = self._call(self._next().text, left, level())
+    def _chain(self, left: Node, level: int) -> Node:
+        """Left to right."""
+        links = 0
+        while _LEVELS.get(sign := self._operator()) == level:
+            self.at += 1
+            left = self._call(sign, left, self.expression(level + 1))
             links += 1
             if links > MOST_LINKS:
                 self._fail(f"chains more than {MOST_LINKS} operands; name parts of it under `derived`")
         return left
-
-    def _signed(self) -> Node:
-        if self._kind() == "sign" and self._peek() in ("-", "+"):
-            sign = self._next().text
-            operand = self._deeper(self._signed)
-            return operand if sign == "+" else self._call("neg", operand)
-        return self._power()
-
-    def _power(self) -> Node:
-        base = self._atom()
-        if self._kind() == "sign" and self._take("**"):
-            return self._call("**", base, self._deeper(self._signed))
-        return base
 
     def _atom(self) -> Node:
         token = self._next()
@@ -206,11 +195,11 @@ class _Parser:
         if token.kind == "name":
             return self._named(token)
         if token.text == "(":
-            inner = self.expression()
+            inner = self._nested()
             self._expect(")")
             return inner
         if token.text == "[":
-            return self._counted(Items(self._list("]")))
+            return self._call(LIST, *self._items("]"))
         return self._fail(f"{token.text!r} at character {token.at} is not where a value can be")
 
     def _number(self, token: _Token) -> fmpq:
@@ -222,7 +211,7 @@ class _Parser:
     def _named(self, token: _Token) -> Node:
         if token.text in ("true", "false", "True", "False"):
             return self._counted(Literal(token.text in ("true", "True"), token.text.lower()))
-        if self._peek() == "(" and self._kind() == "sign":
+        if self._operator() == "(":
             return self._function(token)
         if token.text not in self.bound and not is_name(token.text):
             word = "a word of the language" if token.text in KEYWORDS or token.text in FUNCTIONS else "no name of a variable"
@@ -233,93 +222,82 @@ class _Parser:
         if token.text not in FUNCTIONS:
             self._fail(f"{token.text!r} is no function of the assertion language; there are {', '.join(FUNCTIONS)}")
         self._expect("(")
-        each = self._each(token.text) if token.text in ("all", "any") else None
-        if each is not None:
-            return each
-        operands = self._list(")")
+        bound = self._bound_ahead() if token.text in ("all", "any") else ""
+        if bound:
+            return self._each(token.text, bound)
+        operands = self._items(")")
         least, most = FUNCTIONS[token.text]
         if not least <= len(operands) <= most:
             wanted = str(least) if least == most else f"{least} or more"
             self._fail(f"{token.text} takes {wanted} operand{'' if wanted == '1' else 's'}, not {len(operands)}")
         return self._call(token.text, *operands)
 
-    def _each(self, name: str) -> Node | None:
-        """`BODY for NAME in LIST)`, if there is a `for` before the parenthesis that closes. The name is bound in the body
-        only.
-        """
-        bound = self._bound_ahead()
-        if bound is None:
-            return None
+    def _each(self, name: str, bound: str) -> Node:
+        """`BODY for NAME in LIST)`. The name is bound in the body only."""
         self.bound.append(bound)
-        body = self.expression()
+        body = self._nested()
         self.bound.pop()
         self._expect("for")
         self._next()
         self._expect("in")
-        items = self.expression()
+        items = self._nested()
         self._expect(")")
         return self._counted(Each(name, body, bound, items))
 
-    def _bound_ahead(self) -> str | None:
+    def _bound_ahead(self) -> str:
+        """Return what a `for` before the parenthesis that closes binds; nothing where there is none."""
         level = 0
         for index in range(self.at, len(self.tokens)):
             token = self.tokens[index]
             if token.kind == "sign":
                 level += (token.text in "([") - (token.text in ")]")
                 if level < 0:
-                    return None
+                    break
             elif level == 0 and token.text == "for" and token.kind == "name":
                 bound = self.tokens[index + 1].text if index + 1 < len(self.tokens) else ""
                 return bound if is_name(bound) else self._fail(f"{bound!r} cannot be bound by `for`")
-        return None
+        return ""
 
-    def _list(self, end: str) -> tuple[Node, ...]:
+    def _items(self, end: str) -> tuple[Node, ...]:
         items: list[Node] = []
-        while not self._take_sign(end):
+        while not self._take(end):
             if items:
                 self._expect(",")
-            items.append(self.expression())
+            items.append(self._nested())
         return tuple(items)
 
-    # -- tokens --
+    # -- tokens and bounds --
 
-    def _peek(self, ahead: int = 0) -> str:
-        return self.tokens[self.at + ahead].text if self.at + ahead < len(self.tokens) else ""
-
-    def _kind(self) -> str:
-        return self.tokens[self.at].kind if self.at < len(self.tokens) else ""
+    def _peek(self) -> _Token | None:
+        return self.tokens[self.at] if self.at < len(self.tokens) else None
 
     def _next(self) -> _Token:
-        if self.at >= len(self.tokens):
+        token = self._peek()
+        if token is None:
             self._fail("ends where a value is expected")
         self.at += 1
-        return self.tokens[self.at - 1]
+        return token
 
-    def _take(self, text: str) -> bool:
-        if self._peek() != text or self._kind() == "string":
-            return False
-        self.at += 1
-        return True
-
-    def _take_sign(self, text: str) -> bool:
-        return self._kind() == "sign" and self._take(text)
+    def _take(self, text: str, allowed: bool = True) -> bool:
+        taken = allowed and self._operator() == text
+        self.at += taken
+        return taken
 
     def _expect(self, text: str) -> None:
         if not self._take(text):
-            found = f"{self._peek()!r} at character {self.tokens[self.at].at}" if self.at < len(self.tokens) else "the end"
-            self._fail(f"{text!r} is expected, not {found}")
+            token = self._peek()
+            self._fail(f"{text!r} is expected, not {f'{token.text!r} at character {token.at}' if token else 'the end'}")
 
     def expect_end(self) -> None:
-        if self.at < len(self.tokens):
-            self._fail(f"{self._peek()!r} at character {self.tokens[self.at].at} is too much")
+        token = self._peek()
+        if token is not None:
+            self._fail(f"{token.text!r} at character {token.at} is too much")
 
-    # -- bounds --
-
-    def _deeper(self, level: Callable[[], Node]) -> Node:
+    def _nested(self, least: int = _IMPLIES) -> Node:
         self.depth += 1
         if self.depth > MOST_DEPTH:
             self._fail(f"is nested more than {MOST_DEPTH} deep")
-        node = level()
+        node = self.expression(least)
         self.depth -= 1
         return node
 

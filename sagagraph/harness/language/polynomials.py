@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from flint import fmpq
 
-from sagagraph.harness.language.core import Const, Function, Power, Product, Sum, Term, Var, add, multiply, raise_to
+from sagagraph.harness.language.formulas import Const, Function, Power, Product, Sum, Term, Var, add, multiply, raise_to
 
 Atom = Var | Function | Power
 Monomial = tuple[tuple[Atom, int], ...]
@@ -24,76 +25,63 @@ def polynomial(term: Term) -> Polynomial:
     """Return a term multiplied out. Raises `TooManyError`."""
     match term:
         case Const(value):
-            return {(): value} if value != 0 else {}
+            return _total([((), value)])
         case Sum(terms):
-            found: Polynomial = {}
-            for each in terms:
-                accumulate(found, polynomial(each), fmpq(1))
-            return found
+            return _total(item for each in terms for item in polynomial(each).items())
         case Product(factors):
-            found = {(): fmpq(1)}
+            found: Polynomial = {(): fmpq(1)}
             for each in factors:
-                found = _times(found, polynomial(each))
+                found = times(found, polynomial(each))
             return found
         case Power(base, exponent) if 0 < exponent <= MOST_EXPONENT:
             inner, found = polynomial(base), {(): fmpq(1)}
             for _ in range(exponent):
-                found = _times(found, inner)
+                found = times(found, inner)
             return found
         case Power(base, exponent):
             inner = polynomial(base)
-            if len(inner) == 1 and exponent < 0:
-                ((monomial, factor),) = inner.items()
-                inverse = tuple(sorted(((Power(atom, -1), count * -exponent) for atom, count in monomial), key=repr))
-                return (
-                    {inverse: factor**exponent}
-                    if abs(exponent) <= MOST_EXPONENT
-                    else {((Power(_term(inner), exponent), 1),): fmpq(1)}
-                )
-            return {((Power(_term(inner), exponent), 1),): fmpq(1)}
+            if len(inner) > 1 or not inner or not -MOST_EXPONENT <= exponent < 0:
+                return {((Power(_term(inner), exponent), 1),): fmpq(1)}
+            ((monomial, factor),) = inner.items()
+            return {_sorted({Power(atom, -1): -exponent * count for atom, count in monomial}): factor**exponent}
         case Function(name, argument):
             return {((Function(name, _term(polynomial(argument))), 1),): fmpq(1)}
-        case _:
+        case Var():
             return {((term, 1),): fmpq(1)}
 
 
-def accumulate(into: Polynomial, other: Polynomial, factor: fmpq) -> None:
-    """Add a multiple of another one to it."""
-    for monomial, each in other.items():
-        found = into.get(monomial, fmpq(0)) + each * factor
-        if found == 0:
-            into.pop(monomial, None)
-        else:
-            into[monomial] = found
-
-
-def _times(left: Polynomial, right: Polynomial) -> Polynomial:
+def times(left: Polynomial, right: Polynomial) -> Polynomial:
+    """Return the product. Raises `TooManyError`."""
     if len(left) * len(right) > MOST_MONOMIALS * 4:
         raise TooManyError
-    found: Polynomial = {}
-    for one, one_factor in left.items():
-        for other, other_factor in right.items():
-            accumulate(found, {_product(one, other): one_factor * other_factor}, fmpq(1))
+    found = _total((_product(one, other), one_factor * other_factor)
+                   for one, one_factor in left.items() for other, other_factor in right.items())  # fmt: skip
     if len(found) > MOST_MONOMIALS:
         raise TooManyError
     return found
 
 
-def times(left: Polynomial, right: Polynomial) -> Polynomial:
-    """Return the product. Raises `TooManyError`."""
-    return _times(left, right)
+def _total(items: Iterable[tuple[Monomial, fmpq]]) -> Polynomial:
+    found: Polynomial = {}
+    for monomial, factor in items:
+        found[monomial] = found.get(monomial, fmpq(0)) + factor
+    return {monomial: factor for monomial, factor in found.items() if factor != 0}
 
 
 def _product(left: Monomial, right: Monomial) -> Monomial:
     """An atom and its inverse cancel: where the inverse has a value, their product is 1."""
-    powers: dict[Atom, int] = {}
-    for atom, count in (*left, *right):
+    powers: dict[Atom, int] = dict(left)
+    for atom, count in right:
         powers[atom] = powers.get(atom, 0) + count
     for atom in list(powers):
         if isinstance(atom, Power) and atom.exponent == -1 and atom.base in powers:
             count = min(powers[atom], powers[atom.base])
             powers[atom] -= count
             powers[atom.base] -= count
+    return _sorted(powers)
+
+
+def _sorted(powers: dict[Atom, int]) -> Monomial:
     return tuple(sorted(((atom, count) for atom, count in powers.items() if count), key=repr))
 
 

@@ -1,6 +1,6 @@
 """Trees: what an assertion says, as frozen nodes.
 
-`and`, `or`, comparisons and the like are all `Call`s, so that a walk over a tree needs to know five kinds of node.
+Everything with operands is a `Call`, so that a walk over a tree needs to know four kinds of node.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Final
 from flint import fmpq
 
 COMPARISONS: Final = frozenset({"<", "<=", ">", ">=", "==", "!="})
+LIST: Final = "list"
+"""The name of a call whose operands are the items of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,8 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An operator or a function with its operands. `name`: `+ - * / ** neg`, a comparison, `in and or not implies if`, a
-    function.
+    """An operator or a function with its operands. `name`: `+ - * / ** neg`, a comparison, `in and or not implies if list`,
+    a function.
     """
 
     name: str
@@ -40,15 +42,8 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
-    """A list."""
-
-    items: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Each:
-    """`all(body for name in items)`, or `any`."""
+    """`all(body for bound in items)`, or `any`."""
 
     name: str
     body: Node
@@ -56,20 +51,12 @@ class Each:
     items: Node
 
 
-Node = Literal | Name | Call | Items | Each
+Node = Literal | Name | Call | Each
 
 
 def parts_of(node: Node) -> tuple[Node, ...]:
     """Return the nodes right below it."""
-    match node:
-        case Call(_, operands):
-            return operands
-        case Items(items):
-            return items
-        case Each(_, body, _, items):
-            return (body, items)
-        case _:
-            return ()
+    return node.operands if isinstance(node, Call) else (node.body, node.items) if isinstance(node, Each) else ()
 
 
 def depth_of(node: Node) -> int:
@@ -98,12 +85,6 @@ def _names(node: Node, bound: frozenset[str]) -> Iterator[str]:
             yield from _names(each, bound)
 
 
-def walk(node: Node) -> Iterator[Node]:
-    yield node
-    for each in parts_of(node):
-        yield from walk(each)
-
-
 _INFIX: Final = COMPARISONS | {"+", "-", "*", "/", "**", "in", "and", "or", "implies"}
 
 
@@ -114,24 +95,25 @@ def in_words(node: Node) -> str:
             return f'"{value}"' if isinstance(value, str) else text
         case Name(name):
             return name
-        case Call("neg", (operand,)):
-            return f"-{_operand(operand)}"
-        case Call("not", (operand,)):
-            return f"not {_operand(operand)}"
+        case Each(name, body, bound, items):
+            return f"{name}({in_words(body)} for {bound} in {in_words(items)})"
+        case Call("neg" | "not" as name, (operand,)):
+            return f"{'-' if name == 'neg' else 'not '}{_operand(operand)}"
         case Call("if", (condition, then, otherwise)):
             return f"if {_operand(condition)} then {_operand(then)} else {_operand(otherwise)}"
         case Call(name, operands) if name in _INFIX:
             return f" {name} ".join(_operand(each) for each in operands)
         case Call(name, operands):
-            return f"{name}({', '.join(in_words(each) for each in operands)})"
-        case Items(items):
-            return f"[{', '.join(in_words(each) for each in items)}]"
-        case Each(name, body, bound, items):
-            return f"{name}({in_words(body)} for {bound} in {in_words(items)})"
+            listed = ", ".join(in_words(each) for each in operands)
+            return f"[{listed}]" if name == LIST else f"{name}({listed})"
+
+
+def short(node: Node) -> str:
+    """Return it in words, cut to what a message has room for."""
+    said = in_words(node)
+    return said if len(said) <= 120 else f"{said[:117]}..."
 
 
 def _operand(node: Node) -> str:
-    plain = isinstance(node, Literal | Name | Items | Each) or (
-        isinstance(node, Call) and node.name.isalpha() and node.name not in _INFIX | {"neg", "not", "if"}
-    )
+    plain = not isinstance(node, Call) or (node.name.isalpha() and node.name not in _INFIX | {"neg", "not", "if"})
     return in_words(node) if plain else f"({in_words(node)})"

@@ -9,7 +9,7 @@ from typing import Final
 from flint import fmpq
 
 from sagagraph.harness.judging.check import check
-from sagagraph.harness.language.tree import Call, Each, Items, Literal, Node, in_words
+from sagagraph.harness.language.tree import Call, Each, Literal, Node, in_words
 from sagagraph.harness.registry.harness import Harness
 
 _TURNED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "!=", "!=": "=="}
@@ -69,10 +69,6 @@ def variants(node: Node) -> Iterator[Node]:
             for number, each in enumerate(operands):
                 for changed in variants(each):
                     yield Call(name, (*operands[:number], changed, *operands[number + 1 :]))
-        case Items(items):
-            for number, each in enumerate(items):
-                for changed in variants(each):
-                    yield Items((*items[:number], changed, *items[number + 1 :]))
         case Each(name, body, bound, items):
             for changed in variants(body):
                 yield Each(name, changed, bound, items)

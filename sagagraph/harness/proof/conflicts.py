@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sagagraph.harness.judging.check import RuleVerdict, check
 from sagagraph.harness.proof.search import Budget, Found, solve
-from sagagraph.harness.proof.system import Point, System
+from sagagraph.harness.proof.system import DOMAIN, Point, System
 
 MOST_CONFLICTS: Final = 100
 MOST_SEEDS: Final = 2000
@@ -44,6 +44,10 @@ class Oracle:
     refuted: list[tuple[frozenset[str], Found]] = field(default_factory=list)
     unknown: set[frozenset[str]] = field(default_factory=set)
 
+    @property
+    def rules(self) -> list[str]:
+        return [each for each in self.system.rules if not each.startswith(DOMAIN)]
+
     def decide(self, rules: frozenset[str]) -> Found:
         for known, point in self.passed:
             if rules <= known:
@@ -69,7 +73,7 @@ class Oracle:
 
 def conflicts_of(oracle: Oracle) -> tuple[list[Conflict], bool]:
     """Return all minimal conflicts, the smallest first, and whether these are all of them."""
-    rules = list(oracle.system.rules)
+    rules = oracle.rules
     known = _Map(rules)
     found: list[Conflict] = []
     complete = True
@@ -96,7 +100,7 @@ def conflicts_of(oracle: Oracle) -> tuple[list[Conflict], bool]:
 
 def _shrink(oracle: Oracle, core: frozenset[str]) -> Conflict:
     """Leave out what is not needed. What is undecided without a rule keeps it, and the conflict is not called minimal."""
-    order = [each for each in oracle.system.rules if each in core]
+    order = [each for each in oracle.rules if each in core]
     needed: dict[str, Point | None] = {}
     current = frozenset(order)
     for rule in order:
@@ -117,7 +121,7 @@ def _shrink(oracle: Oracle, core: frozenset[str]) -> Conflict:
 def _grow(oracle: Oracle, seed: frozenset[str]) -> frozenset[str]:
     """Add rules as long as a point satisfies all of them. What one point passes comes along."""
     current = next((known for known, _ in oracle.passed if seed <= known), seed)
-    for rule in oracle.system.rules:
+    for rule in oracle.rules:
         if rule not in current and not any(core <= current | {rule} for core, _ in oracle.refuted):
             with_it = current | {rule}
             if oracle.decide(with_it).witness is not None:

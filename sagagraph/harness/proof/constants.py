@@ -10,7 +10,8 @@ from typing import Final
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.harness.language.tree import Call, Node
-from sagagraph.harness.proof.search import Budget, Search, truth
+from sagagraph.harness.proof.paths import truth
+from sagagraph.harness.proof.search import Budget, Search
 from sagagraph.harness.proof.system import System, UndefinedDomainError, UnsupportedRuleError, system_of
 from sagagraph.harness.registry.harness import Harness, Rule
 from sagagraph.harness.registry.loading import load_harness
@@ -47,7 +48,7 @@ def constancy(harness: Harness, rule: Rule) -> str:
 
 def _is_true(system: System) -> bool:
     """A rule that has no value somewhere is not always true, though its opposite is never true either."""
-    return all(truth(formula, system.root.floats, system.root) is not False for formula in system.rules.values())
+    return all(truth(formula, system.root.floats) is not False for formula in system.rules.values())
 
 
 def _is_empty(system: System) -> bool:

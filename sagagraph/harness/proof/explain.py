@@ -10,7 +10,7 @@ from typing import Any, Final
 from flint import fmpq
 
 from sagagraph.harness.judging.check import shown
-from sagagraph.harness.proof.certificate import accepted, certificate_of
+from sagagraph.harness.proof.checker import replay, seal, stated_domains
 from sagagraph.harness.proof.conflicts import Conflict, Oracle, conflicts_of
 from sagagraph.harness.proof.relaxations import Relaxation, limits, negotiable, relaxation
 from sagagraph.harness.proof.search import Budget, solve
@@ -67,9 +67,13 @@ def explain(
 
 def _paradox(harness: Harness, oracle: Oracle, *, relax: bool) -> Explanation:
     conflicts, complete = conflicts_of(oracle)
-    certificates = tuple(certificate_of(harness, oracle.system.only(each.rules), each.found) for each in conflicts)
+    domains = stated_domains(harness)
+    certificates = tuple(
+        seal({"harness": harness.hash, "rules": list(each.rules), "values": {}, "domains": domains, "tree": each.found.tree})
+        for each in conflicts
+    )
     for certificate in certificates:
-        replayed = accepted(harness, certificate)
+        replayed = replay(harness, certificate)
         if not replayed.accepted:
             return Explanation(Status.UNDECIDED, reason=f"the proof was not accepted by the checker: {replayed.reason}")
     involved = frozenset(rule for each in conflicts for rule in each.rules)

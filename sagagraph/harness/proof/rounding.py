@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from flint import fmpq
 
-from sagagraph.harness.proof.system import Box, Span, System
+from sagagraph.harness.proof.system import Box, Numbers, Span, System
 
 _DIGITS = (2, 3, 4, 6, 9, 13)
 
 
-def rounded_points(numbers: Mapping[str, fmpq], box: Box, system: System) -> Iterator[Mapping[str, fmpq]]:
+def rounded_points(numbers: Numbers, box: Box, system: System) -> Iterator[Numbers]:
     """Yield it on its steps first, then with more and more digits, then as it is."""
     seen: set[tuple[fmpq, ...]] = set()
     for digits in (0, *_DIGITS, 99):
@@ -23,11 +23,11 @@ def rounded_points(numbers: Mapping[str, fmpq], box: Box, system: System) -> Ite
 
 
 def _rounded(name: str, value: fmpq, digits: int, box: Box, system: System) -> fmpq:
-    if name in box.choices:
-        listed = [each for each in box.choices[name] if isinstance(each, fmpq)]
-        return min(listed, key=lambda each: abs(each - value)) if listed else value
     if name in system.integers:
-        return fmpq((value + fmpq(1, 2)).floor())
+        return _inside(fmpq((value + fmpq(1, 2)).floor()), box.spans[name])
+    listed = [each for each in system.harness.variables[name].choices if isinstance(each, fmpq)]
+    if listed:
+        return min(listed, key=lambda each: abs(each - value))
     step = system.harness.variables[name].step
     if digits == 0 and step is None:
         digits = 2

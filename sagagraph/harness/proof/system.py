@@ -5,44 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Final
 
 import networkx as nx
 from flint import fmpq
 
-from sagagraph.harness.language.core import CoreForm, Formula, NotSupportedError, TooLargeError
-from sagagraph.harness.language.core import names_in as names_of
+from sagagraph.harness.language.core import CoreForm, NotSupportedError, TooLargeError
+from sagagraph.harness.language.formulas import Formula, names_in, one_of
 from sagagraph.harness.proof.intervals import Interval, of_rational
 from sagagraph.harness.proof.terms import Bounds
 from sagagraph.harness.registry.harness import Harness, Rule, Value, Variable
 
 Span = tuple[fmpq | None, fmpq | None]
 """Both ends inside; None where there is no end."""
+Numbers = Mapping[str, fmpq]
 Point = Mapping[str, Value]
+DOMAIN: Final = "\tdomain "
+"""What stands before a variable of which only some values are allowed; no rule's id has a tab."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """`spans` of numbers, exact; `choices`: what is left of the values of everything that is counted."""
+    """`spans` are exact; `floats`: the same, rounded outwards."""
 
     spans: Mapping[str, Span]
-    choices: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     floats: Bounds = field(default_factory=dict)
-    """The spans, rounded outwards."""
 
     @staticmethod
-    def of(spans: Mapping[str, Span], choices: Mapping[str, tuple[Value, ...]]) -> Box:
-        return Box(spans, choices, {name: _outwards(span) for name, span in spans.items()})
+    def of(spans: Mapping[str, Span]) -> Box:
+        return Box(spans, {name: _outwards(span) for name, span in spans.items()})
 
     def with_span(self, name: str, span: Span) -> Box:
-        return Box({**self.spans, name: span}, self.choices, {**self.floats, name: _outwards(span)})
-
-    def with_choice(self, name: str, values: tuple[Value, ...]) -> Box:
-        """Leave these values. A number of which one is left becomes a span."""
-        choices = {**self.choices, name: values}
-        if name in self.spans and values:
-            numbers = [each for each in values if isinstance(each, fmpq)]
-            return replace(self.with_span(name, (min(numbers), max(numbers))), choices=choices)
-        return Box(self.spans, choices, self.floats)
+        return Box({**self.spans, name: span}, {**self.floats, name: _outwards(span)})
 
 
 def _outwards(span: Span) -> Interval:
@@ -64,12 +58,15 @@ class UnsupportedRuleError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """`rules`: their formulas by id. `integers`: variables that are whole numbers. `freed`: parameters that may move."""
+    """`rules`: their formulas by id, those of domains too. `integers`: variables that are whole numbers. `symbols`: the values
+    that a whole number stands for. `freed`: parameters that may move.
+    """
 
     harness: Harness
     rules: Mapping[str, Formula]
     root: Box
     integers: frozenset[str]
+    symbols: Mapping[str, tuple[Value, ...]]
     freed: frozenset[str] = frozenset()
     whole: Box = field(default_factory=lambda: Box({}))
     """The domains of all variables, also of those that a part does not depend on."""
@@ -79,18 +76,24 @@ class System:
         graph: nx.Graph[str] = nx.Graph()
         for rule_id, formula in self.rules.items():
             graph.add_node(f"\t{rule_id}")
-            graph.add_edges_from((f"\t{rule_id}", name) for name in names_of(formula))
+            graph.add_edges_from((f"\t{rule_id}", name) for name in names_in(formula))
         return tuple(self._part(frozenset(each)) for each in nx.connected_components(graph))
 
     def _part(self, nodes: frozenset[str]) -> System:
         spans = {name: span for name, span in self.root.spans.items() if name in nodes}
-        choices = {name: values for name, values in self.root.choices.items() if name in nodes}
         rules = {each: formula for each, formula in self.rules.items() if f"\t{each}" in nodes}
-        return replace(self, rules=rules, root=Box.of(spans, choices))
+        return replace(self, rules=rules, root=Box.of(spans))
 
     def only(self, rule_ids: Iterable[str]) -> System:
+        """Return it with some of the rules; domains stay."""
         wanted = set(rule_ids)
-        return replace(self, rules={each: formula for each, formula in self.rules.items() if each in wanted})
+        return replace(
+            self, rules={each: formula for each, formula in self.rules.items() if each in wanted or each.startswith(DOMAIN)}
+        )
+
+    def point(self, numbers: Numbers) -> Point:
+        """Return what numbers stand for."""
+        return {name: self.symbols[name][int(each.floor())] if name in self.symbols else each for name, each in numbers.items()}
 
 
 def system_of(harness: Harness, *, freed: Mapping[str, Span] | None = None) -> System:
@@ -106,30 +109,29 @@ def system_of(harness: Harness, *, freed: Mapping[str, Span] | None = None) -> S
     if missing:
         raise UndefinedDomainError(missing)
     decided = [each for name, each in harness.variables.items() if name in read and each.is_decided]
+    symbols = {each.name: (False, True) if each.kind == "boolean" else each.values for each in decided if not each.is_number}
     fixed = {name: each.value for name, each in harness.variables.items() if each.value is not None and name not in free}
-    choices = {each.name: _choices(each) for each in decided if each.choices or each.kind == "boolean"}
-    symbols = {name: tuple(v for v in values if isinstance(v, str | bool)) for name, values in choices.items()}
-    form = CoreForm(fixed, {name: values for name, values in symbols.items() if values}, harness.derived)
-    formulas = {rule.id: _formula(form, rule) for rule in harness.rules}
-    spans = {each.name: _span(each) for each in decided if each.kind in ("number", "integer")}
-    whole = frozenset(each.name for each in decided if each.kind == "integer")
-    root = Box.of({**spans, **free}, choices)
-    return System(harness, formulas, root, whole, frozenset(free), root)
+    form = CoreForm(fixed, symbols, harness.derived)
+    rules = {rule.id: _formula(form, rule) for rule in harness.rules}
+    rules |= {f"{DOMAIN}{each.name}": one_of(each.name, tuple(v for v in each.choices if isinstance(v, fmpq)))
+              for each in decided if each.is_number and each.choices}  # fmt: skip
+    root = Box.of({**{each.name: span_of(each) for each in decided}, **free})
+    moving = [harness.variables[name] for name in free]
+    whole = frozenset(each.name for each in (*decided, *moving) if each.kind != "number")
+    return System(harness, rules, root, whole, symbols, frozenset(free), root)
 
 
 def _lacks_domain(variable: Variable) -> bool:
     return variable.is_decided and not variable.has_domain
 
 
-def _choices(variable: Variable) -> tuple[Value, ...]:
-    return variable.choices or (False, True)
-
-
-def _span(variable: Variable) -> Span:
-    if variable.choices:
-        numbers = [each for each in variable.choices if isinstance(each, fmpq)]
-        return min(numbers), max(numbers)
-    return variable.low, variable.high
+def span_of(variable: Variable) -> Span:
+    if not variable.values:
+        return variable.low, variable.high
+    numbers = [each for each in variable.values if isinstance(each, fmpq)] or [
+        fmpq(int(each)) if isinstance(each, bool) else fmpq(number) for number, each in enumerate(variable.values)
+    ]
+    return min(numbers), max(numbers)
 
 
 def _formula(form: CoreForm, rule: Rule) -> Formula:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Final
 
-from sagagraph.harness.language.core import Const, Function, Power, Product, Sum, Term, Var
+from sagagraph.harness.language.formulas import Const, Function, Power, Product, Sum, Term, Var
 from sagagraph.harness.proof import intervals as i
 from sagagraph.harness.proof.intervals import Interval
 
@@ -22,15 +22,11 @@ def bounds_of(term: Term, box: Mapping[str, Interval]) -> Interval:
             return _constant(term)
         case Var(name):
             return box[name]
-        case Sum(terms):
+        case Sum(terms) | Product(terms):
+            join = i.add if isinstance(term, Sum) else i.multiply
             found = bounds_of(terms[0], box)
             for each in terms[1:]:
-                found = i.add(found, bounds_of(each, box))
-            return found
-        case Product(factors):
-            found = bounds_of(factors[0], box)
-            for each in factors[1:]:
-                found = i.multiply(found, bounds_of(each, box))
+                found = join(found, bounds_of(each, box))
             return found
         case Power(base, exponent):
             return i.power(bounds_of(base, box), exponent)

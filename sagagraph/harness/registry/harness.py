@@ -49,6 +49,15 @@ class Variable:
     def is_decided(self) -> bool:
         return self.value is None
 
+    @property
+    def is_number(self) -> bool:
+        return self.kind in ("number", "integer")
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """All values, where they are counted."""
+        return self.choices or ((False, True) if self.kind == "boolean" else ())
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:

@@ -18,6 +18,12 @@ class _Loader(yaml.SafeLoader):
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own way to say which scalars are no strings
 
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Refuse aliases: ten lines of them can stand for a thousand million values."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.MarkedYAMLError(problem="it refers to something else (*)", problem_mark=self.get_mark())
+        return super().compose_node(parent, index)
+
 
 _CORE: Final = {"null": r"~|null|Null|NULL|", "bool": r"true|True|TRUE|false|False|FALSE",
                 "float": r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"}  # fmt: skip

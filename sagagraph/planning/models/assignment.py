@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from sagagraph.context.slice import Fact
 from sagagraph.planning.domain import Infeasible, Json, Proposal
+from sagagraph.saga.core.state import Saga
 from sagagraph.validators.verdict import Verdict
 
 
@@ -28,10 +29,25 @@ class Assignment:
 class Assigning(Protocol):
     """A domain whose plans a model may choose."""
 
-    async def assignment(self, request: Json) -> Assignment | Infeasible:
-        """The assignment; `Infeasible` where the solver knows that no plan meets the request, so that no model is asked."""
+    async def assignment(self, request: Json) -> Assignment | tuple[Proposal, ...] | Infeasible:
+        """The assignment. No model is asked where the solver knows that no plan meets the request, or has all there is to
+        propose.
+        """
         ...
 
     async def chosen(self, request: Json, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
         """The plan that the answer names; an INVALID verdict where it names none. Raises `ProviderError`."""
+        ...
+
+
+@runtime_checkable
+class Mending(Assigning, Protocol):
+    """One whose plans a model may repair as well, under the same limits."""
+
+    async def mending(self, saga: Saga) -> Assignment | tuple[Proposal, ...] | Infeasible:
+        """The assignment of a repair: `Domain.repair` for a model."""
+        ...
+
+    async def mended(self, saga: Saga, answer: BaseModel) -> Proposal | Verdict:
+        """The plan that the answer names, with all that is done and wanted again; an INVALID verdict where it names none."""
         ...

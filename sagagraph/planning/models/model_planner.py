@@ -10,16 +10,17 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from sagagraph.context.model import Answer, Model, Question, Usage
 from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import Fact, select
-from sagagraph.errors import ModelError, UnusableAnswerError
+from sagagraph.errors import ContextBudgetError, ModelError, UnusableAnswerError
 from sagagraph.planning.domain import Infeasible, Proposal
-from sagagraph.planning.models.assignment import Assigning, Assignment
+from sagagraph.planning.models.assignment import Assigning, Assignment, Mending
 from sagagraph.planning.models.limits import Limits
 from sagagraph.saga.core.events import ModelAsked
 from sagagraph.saga.core.state import Saga
@@ -37,6 +38,8 @@ Lessons = Callable[[], Awaitable[Sequence[str]]]
 """What validators objected to in earlier sagas, in our own words."""
 Record = Callable[[ModelAsked], Awaitable[Saga]]
 """Journals what a question cost, and returns the saga with it."""
+Read = Callable[[BaseModel, Assignment], Awaitable[Proposal | Verdict]]
+"""Makes a plan of an answer; an INVALID verdict where it names none."""
 
 
 async def no_lessons() -> Sequence[str]:
@@ -85,26 +88,40 @@ class ModelPlanner:
         Raises `ProviderError` if the domain's provider cannot be asked.
         """
         assignment = await self._domain.assignment(saga.request)
-        if isinstance(assignment, Infeasible):
+        return await self._planned(saga, assignment, partial(self._domain.chosen, saga.request), record)
+
+    async def repair(self, domain: Mending, saga: Saga, record: Record) -> Proposal | Infeasible:
+        """Return the model's repair; the domain's own, or why there is none, where the model has none."""
+
+        async def read(answer: BaseModel, _assignment: Assignment) -> Proposal | Verdict:
+            return await domain.mended(saga, answer)
+
+        found = await self._planned(saga, await domain.mending(saga), read, record)
+        return found if isinstance(found, Infeasible) else found[0]
+
+    async def _planned(
+        self, saga: Saga, assignment: Assignment | tuple[Proposal, ...] | Infeasible, read: Read, record: Record
+    ) -> tuple[Proposal, ...] | Infeasible:
+        if not isinstance(assignment, Assignment):
             return assignment
         objection, deadline = _standing_objection(saga), self._clock() + self._limits.seconds
         while saga.plan.model_rounds < ROUNDS:
             try:
-                found, asked = await self._round(saga, assignment, objection, deadline)
+                found, asked = await self._round(saga, assignment, read, objection, deadline)
             except ModelError as exc:
-                return self._without_model(saga, assignment.solved, f"{exc}: planned without it")
+                return self._without_model(saga, assignment.solved, str(exc))
             saga = await record(asked)
             if isinstance(found, Proposal):
                 others = [each for each in assignment.solved if each.plan_hash != found.plan_hash]
                 return (found, *others)
             if isinstance(found, ModelError):
-                return self._without_model(saga, assignment.solved, f"{found}: planned without it")
+                return self._without_model(saga, assignment.solved, str(found))
             objection = found
-        why = f"{self._model.name} proposed nothing that holds in {ROUNDS} rounds: planned without it"
+        why = f"{self._model.name} proposed nothing that holds in {ROUNDS} rounds"
         return self._without_model(saga, assignment.solved, why)
 
     async def _round(
-        self, saga: Saga, assignment: Assignment, objection: _Objection, deadline: float
+        self, saga: Saga, assignment: Assignment, read: Read, objection: _Objection, deadline: float
     ) -> tuple[Proposal | _Objection | ModelError, ModelAsked]:
         """Ask once. Raises `ModelError` where the limits allow no further question."""
         question = await self._question(assignment, objection)
@@ -120,26 +137,29 @@ class ModelPlanner:
             return _Objection(None, (str(exc),)), _asked(usage, str(exc))
         except ModelError as exc:
             return exc, _asked(self._unknown_usage(self._clock() - begun), str(exc))
-        found, outcome = await self._read(saga, assignment, answer)
+        found, outcome = await self._read(saga, assignment, read, answer)
         return found, _asked(answer.usage, outcome)
 
-    async def _read(self, saga: Saga, assignment: Assignment, answer: Answer) -> tuple[Proposal | _Objection, str]:
+    async def _read(self, saga: Saga, assignment: Assignment, read: Read, answer: Answer) -> tuple[Proposal | _Objection, str]:
         try:
-            read = assignment.answer.model_validate(answer.content)
+            said = assignment.answer.model_validate(answer.content)
         except ValidationError as exc:
             violations = tuple(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in exc.errors()[:_MOST_OBJECTIONS])
             return _Objection(None, violations), f"not in the form asked for: {'; '.join(violations)}"
-        chosen = await self._domain.chosen(saga.request, read, assignment)
+        chosen = await read(said, assignment)
         refused = _refused(chosen, saga)
         if isinstance(chosen, Verdict) or refused:
-            return _Objection(read.model_dump(mode="json"), refused), f"not taken: {'; '.join(refused)}"
-        reasoning = " ".join(str(getattr(read, "reasoning", "")).split())[:LONGEST_REASONING]
+            return _Objection(said.model_dump(mode="json"), refused), f"not taken: {'; '.join(refused)}"
+        reasoning = " ".join(str(getattr(said, "reasoning", "")).split())[:LONGEST_REASONING]
         return replace(chosen, proposed_by=self._model.name, reasoning=reasoning), "proposed"
 
     async def _question(self, assignment: Assignment, objection: _Objection) -> Question:
         lessons = list(await self._lessons())
         facts = (*assignment.facts, *objection.facts, *([Fact("earlier objections", lessons, priority=9)] if lessons else ()))
-        quoted = Quoted(select(facts, budget_tokens=BUDGET_TOKENS).facts, self._mint())
+        try:
+            quoted = Quoted(select(facts, budget_tokens=BUDGET_TOKENS).facts, self._mint())
+        except ContextBudgetError as exc:
+            raise ModelError(f"what {self._model.name} has to know is too long for one question: {exc}") from exc
         return Question(f"{assignment.instructions}\n{quoted.rule}", quoted, assignment.answer.model_json_schema())
 
     async def _answer(self, question: Question, seconds: float) -> Answer:
@@ -157,9 +177,11 @@ class ModelPlanner:
         return Usage(self._model.name, 0, 0, seconds)
 
     @staticmethod
-    def _without_model(saga: Saga, solved: tuple[Proposal, ...], why: str) -> tuple[Proposal, ...]:
+    def _without_model(saga: Saga, solved: tuple[Proposal, ...], why: str) -> tuple[Proposal, ...] | Infeasible:
+        if not solved:
+            return Infeasible((why,))
         left = [each for each in solved if each.plan_hash != saga.plan.hash]
-        return tuple(replace(each, reasons=(*each.reasons, why)) for each in left or solved)
+        return tuple(replace(each, reasons=(*each.reasons, f"{why}: planned without it")) for each in left or solved)
 
 
 def _asked(usage: Usage, outcome: str) -> ModelAsked:

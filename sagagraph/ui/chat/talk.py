@@ -30,6 +30,7 @@ class Talk(Wishing, Deciding):
         if saga is not None:
             self._recall(in_retrospect(await self._service.shown(saga), self._page))
             self._recall_change()
+        text = text.encode(errors="replace").decode()  # half a character, as a browser can send it, cannot be kept
         self.conversation = self.conversation.heard(text)
         self._pending, self.conversation = self.conversation.pending, replace(self.conversation, pending=None)
         await self._told_why_not(self._understand(text, saga))
@@ -37,6 +38,7 @@ class Talk(Wishing, Deciding):
 
     async def change(self, key: str, text: str | None) -> Conversation:
         """Rewords one request; None withdraws it."""
+        text = text and text.encode(errors="replace").decode()
         await self._told_why_not(self._change_wish(key, text))
         return self.conversation
 

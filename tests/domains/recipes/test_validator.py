@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.recipes.official import judged, pairs
+from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
 from sagagraph.domains.recipes.files import pairs_in
 from sagagraph.domains.recipes.parsing import parse_meal
 from sagagraph.domains.recipes.planning.planner import plan_meal
@@ -15,6 +16,7 @@ from sagagraph.domains.recipes.planning.situation import Situation
 from sagagraph.domains.recipes.request import Meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.planning.budget import Budget
+from sagagraph.validators import concern
 from tests.domains.recipes.corruption import FAULTS, MEAL, PLAN, Rows, faulty
 from tests.domains.recipes.meals import NEEDS_DATA, at, drawn, heat, meal_of, recipe, step
 
@@ -101,6 +103,25 @@ def test_a_dish_that_is_to_be_warm_ends_near_the_end() -> None:
     rows = [[0, "A", 120, 0], [0, "B", 300, 120]]
     assert codes(meal_of(document, warm={"A": "4 min"}), rows) == {"TOO_LATE"}
     assert codes(meal_of(document, warm={"A": "5 min"}), rows) == set()
+
+
+@pytest.mark.parametrize("room", [40, 400])
+def test_windows_together_imply_the_rules(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, meal = Random(3), meal_of(MEAL)
+    plans = [PLAN, *FAULTS.values(), *(faulty(PLAN, rng) for _ in range(150))]
+    whole = [validate_plan(meal, rows) for rows in plans]
+    monkeypatch.setattr(concern, "ROOM_BYTES", room)
+    in_windows = [validate_plan(meal, rows) for rows in plans]
+    assert [each.violations for each in in_windows] == [each.violations for each in whole]
+    assert len(in_windows[0].certificates) > len(whole[0].certificates)
+
+
+def test_slices_stay_small_however_long_the_meal_is() -> None:
+    meal = meal_of([recipe(f"Dish {n}", *(step("2 min", *range(max(0, k - 1), k)) for k in range(40))) for n in range(10)])
+    rows = [[k, f"Dish {n}", 120, 120 * (40 * n + k)] for n in range(10) for k in range(40)]
+    verdict = validate_plan(meal, rows)
+    assert verdict.is_valid
+    assert max(each.slice_tokens for each in verdict.certificates) <= DEFAULT_BUDGET_TOKENS
 
 
 OURS = {

@@ -15,7 +15,7 @@ from sagagraph.errors import InvalidInputError, ProviderError, Refused
 from .world import CITIES, NOW, sample_offers
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
 URL = "http://127.0.0.1:8080"
 FLIGHT, HOTEL, TRAIN = (sample_offers()[n].model_dump(mode="json") for n in (0, 1, 2))
@@ -304,3 +304,16 @@ async def test_the_proxy_of_the_environment_is_not_asked_for_this_machine(monkey
     with pytest.raises(ProviderError, match="cannot be reached") as caught:
         await HttpReservationProvider("http://localhost:9").now()
     assert "proxy" not in str(caught.value)
+
+
+async def test_an_answer_without_end_is_no_answer() -> None:
+    async def more(seconds: float, part: bytes) -> AsyncIterator[bytes]:
+        while True:
+            await asyncio.sleep(seconds)
+            yield part
+
+    for parts in (more(0, b" " * 1_000_000), more(0.01, b" ")):
+        answer = httpx2.Response(200, content=parts)
+        provider = HttpReservationProvider(URL, timeout_s=0.05, transport=httpx2.MockTransport(lambda _, it=answer: it))
+        with pytest.raises(ProviderError, match=r"more than 16000000 bytes|did not answer"):
+            await provider.now()

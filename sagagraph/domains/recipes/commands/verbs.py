@@ -63,3 +63,18 @@ def pairs_command(
     from sagagraph.domains.recipes.commands.listing import list_pairs
 
     raise typer.Exit(list_pairs(file, as_json=as_json))
+
+
+@recipes.command("read")
+def read_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE.txt", help="A name, and then each step on a line of its own.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.json", help="Write what `--json` prints to this file too.")
+    ] = None,
+    _store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Read recipes in plain words: what goes on alone, what comes after what, what needs the oven."""
+    from sagagraph.domains.recipes.commands.listing import tell_recipes
+
+    raise typer.Exit(tell_recipes(file, out, as_json=as_json))

@@ -1,1 +1,1 @@
-"""Rules of a cooking plan: one function for each; a fault is reported once, at its own row."""
+"""Rules of a cooking plan, by concern: each validator is shown slices of its own; a fault is reported once, at its own row."""

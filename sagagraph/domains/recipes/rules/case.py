@@ -1,40 +1,50 @@
-"""Case: what the checks look at: a meal, a plan, and the moments that follow from it."""
+"""Case: what slices are selected from: a meal, a plan, and the moments that follow from it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from msgspec import Struct
+
 from sagagraph.domains.recipes.parsing import ParsedPlan
-from sagagraph.domains.recipes.plan import Row
-from sagagraph.domains.recipes.request import Meal, Step, StepKey
+from sagagraph.domains.recipes.request import Meal, StepKey
 from sagagraph.validators.verdict import Violation
 
-Check = Callable[["Case"], Iterator[Violation]]
 
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A row of an existing step."""
+class Piece(Struct, frozen=True, array_like=True):
+    """A row of an existing step. Times are seconds from the beginning."""
 
     index: int
     place: int
     """In the order of execution."""
-    row: Row
-    step: Step
+    recipe: str
+    step: int
+    start: int
+    end: int
+    is_autonomous: bool
+
+    @property
+    def key(self) -> StepKey:
+        return self.recipe, self.step
 
     @property
     def scope(self) -> dict[str, Any]:
-        return {"row": self.index, "recipe": self.row.recipe, "step": self.row.step}
+        return {"row": self.index, "recipe": self.recipe, "step": self.step}
 
     def overlaps(self, other: Piece) -> bool:
-        return max(self.row.start, other.row.start) < min(self.row.end, other.row.end)
+        return max(self.start, other.start) < min(self.end, other.end)
+
+    def breaks(self, code: str, message: str, **evidence: Any) -> Violation:
+        """Return a violation at this row."""
+        times = {"start_s": self.start, "end_s": self.end}
+        return Violation(code=code, message=f"{self} {message}", scope=self.scope, evidence={**times, **evidence})
 
     def __str__(self) -> str:
-        return f"{self.step} ({clock(self.row.start)} to {clock(self.row.end)})"
+        return f"{self.recipe} step {self.step} ({clock(self.start)} to {clock(self.end)})"
 
 
 @dataclass(frozen=True)
@@ -48,21 +58,24 @@ class Case:
         known = [(index, row, self.meal.step(row.recipe, row.step)) for index, row in self.plan.rows.items()]
         known.sort(key=lambda each: (each[1].start, each[0]))
         found = [(index, row, step) for index, row, step in known if step is not None]
-        return tuple(Piece(index, place, row, step) for place, (index, row, step) in enumerate(found))
+        return tuple(
+            Piece(index, place, row.recipe, row.step, row.start, row.end, step.is_autonomous)
+            for place, (index, row, step) in enumerate(found)
+        )
 
     @cached_property
     def of(self) -> Mapping[StepKey, tuple[Piece, ...]]:
         """The pieces of each step."""
         pieces: dict[StepKey, list[Piece]] = defaultdict(list)
         for piece in self.pieces:
-            pieces[piece.step.key].append(piece)
+            pieces[piece.key].append(piece)
         return {key: tuple(those) for key, those in pieces.items()}
 
     @cached_property
     def by_object(self) -> Mapping[str, tuple[Piece, ...]]:
         users: dict[str, list[Piece]] = defaultdict(list)
         for piece in self.pieces:
-            for name in piece.step.uses:
+            for name in self.meal.steps[piece.key].uses:
                 users[name].append(piece)
         return {name: tuple(those) for name, those in users.items()}
 
@@ -73,6 +86,6 @@ def clock(seconds: int) -> str:
     return f"{sign}{seconds // 3600:02}:{seconds % 3600 // 60:02}:{seconds % 60:02}"
 
 
-def violation(code: str, piece: Piece, message: str, **evidence: Any) -> Violation:
-    times = {"start_s": piece.row.start, "end_s": piece.row.end}
-    return Violation(code=code, message=f"{piece} {message}", scope=piece.scope, evidence={**times, **evidence})
+def named(what: str, first: Piece, last: Piece) -> str:
+    """The name of a window of pieces."""
+    return f"{what}, {clock(first.start)} to {clock(last.end)}"

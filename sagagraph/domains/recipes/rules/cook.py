@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
-from sagagraph.domains.recipes.rules.case import Case, Piece, violation
+from msgspec import Struct
+
+from sagagraph.domains.recipes.rules.case import Case, Piece, named
+from sagagraph.validators.concern import Concern, windows
+from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
 
 
-def check_past(case: Case) -> Iterator[Violation]:
-    for piece in case.pieces:
-        if piece.row.start < 0:
-            yield violation("IN_THE_PAST", piece, "starts before the meal is begun")
+class HandsView(Struct, frozen=True):
+    """`working`: what cooks are still at when these pieces begin."""
+
+    cooks: int
+    working: tuple[Piece, ...]
+    pieces: tuple[Piece, ...]
 
 
-def check_hands(case: Case) -> Iterator[Violation]:
-    """Check every start. At one moment the order of the rows counts: whatever goes on alone comes first."""
+def _scopes(case: Case) -> Iterator[tuple[str, HandsView]]:
     working: list[Piece] = []
-    for piece in case.pieces:
-        working = [each for each in working if each.row.end > piece.row.start]
-        if len(working) >= case.meal.cooks:
-            code = "IN_THE_PAST" if piece.step.is_autonomous else "OVERLAP"
-            busy = " and ".join(map(str, working))
-            message = f"cannot be started: {'the cook is' if case.meal.cooks == 1 else 'all cooks are'} at {busy}"
-            yield violation(code, piece, message, beside=[each.scope for each in working])
-        if not piece.step.is_autonomous:
+    for window in windows(case.pieces):
+        working = [each for each in working if each.end > window[0].start]
+        yield named("the cooks", window[0], window[-1]), HandsView(case.meal.cooks, tuple(working), tuple(window))
+        working += [each for each in window if not each.is_autonomous]
+
+
+def _check(view: HandsView) -> Iterator[Violation]:
+    """Check every start. At one moment the order of the rows counts: whatever goes on alone comes first."""
+    working = list(view.working)
+    for piece in view.pieces:
+        if piece.start < 0:
+            yield piece.breaks("IN_THE_PAST", "starts before the meal is begun")
+        working = [each for each in working if each.end > piece.start]
+        if len(working) >= view.cooks:
+            code = "IN_THE_PAST" if piece.is_autonomous else "OVERLAP"
+            who = "the cook is" if view.cooks == 1 else "all cooks are"
+            message = f"cannot be started: {who} at {' and '.join(map(str, working))}"
+            yield piece.breaks(code, message, beside=[each.scope for each in working])
+        if not piece.is_autonomous:
             working.append(piece)
 
 
-def check_one_place(case: Case) -> Iterator[Violation]:
-    """Check that two pieces of one step are not worked at by two cooks, nor go on beside each other."""
-    for pieces in case.of.values():
-        if not pieces[0].step.is_interruptible or (case.meal.cooks == 1 and not pieces[0].step.is_autonomous):
-            continue
-        for before, piece in pairwise(pieces):
-            if piece.overlaps(before):
-                yield violation("OVERLAP", piece, f"goes on beside {before}, another piece of it", beside=[before.scope])
+COOK = Concern("cook", Kind.AGREEMENT, HandsView, _scopes, _check)

@@ -1,59 +1,97 @@
-"""Steps: every row can be read and names a step, and every step is done once, whole, and in one go unless it may be split."""
+"""Steps: every step is done once, whole, and in one go unless it may be split."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
-from sagagraph.domains.recipes.rules.case import Case, Piece, violation
+from msgspec import Struct
+
+from sagagraph.domains.recipes.rules.case import Case, Piece
+from sagagraph.validators.concern import Concern, windows
+from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
 
 
-def check_readable(case: Case) -> Iterator[Violation]:
-    if case.plan.fault:
-        yield Violation(code="MALFORMED", message=case.plan.fault, scope={"field": "plan"})
-    for each in case.plan.illegible:
-        yield Violation(code="MALFORMED", message=f"row {each.index} cannot be read: {each.fault}", scope={"row": each.index})
+class Done(Struct, frozen=True, array_like=True):
+    """A step with all its pieces. `duration`: in seconds."""
+
+    duration: int
+    is_interruptible: bool
+    pieces: tuple[Piece, ...]
 
 
-def check_names(case: Case) -> Iterator[Violation]:
-    for index, row in case.plan.rows.items():
-        scope = {"row": index, "recipe": row.recipe, "step": row.step}
-        if row.recipe not in case.meal.recipes:
-            yield Violation(code="UNKNOWN_RECIPE", message=f"row {index}: there is no recipe {row.recipe!r}", scope=scope)
-        elif case.meal.step(row.recipe, row.step) is None:
-            last = len(case.meal.recipes[row.recipe]) - 1
-            message = f"row {index}: {row.recipe} has no step {row.step}; it has 0 to {last}"
-            yield Violation(code="UNKNOWN_STEP", message=message, scope=scope)
+class DoneView(Struct, frozen=True):
+    cooks: int
+    steps: tuple[Done, ...]
 
 
-def check_whole(case: Case) -> Iterator[Violation]:
-    """Check that the pieces of each step add up to it. What is done when nothing is left of it is done again."""
-    for pieces in case.of.values():
-        left = pieces[0].step.duration
-        for piece in pieces:
-            takes = piece.row.duration
-            if left == 0 and takes > 0:
-                yield violation("REPEATED", piece, "has been done already", left_s=0)
-            elif not 0 < takes <= left:
-                yield violation("DURATION", piece, f"takes {takes} s, and {left} s of it are left", left_s=left)
-                break
-            elif takes < left and not piece.step.is_interruptible:
-                message = f"is done in one go, {piece.step.duration} s"
-                yield violation("NOT_INTERRUPTIBLE", piece, message, needed_s=piece.step.duration)
-                break
-            else:
-                left -= takes
+class Wanted(Struct, frozen=True, array_like=True):
+    recipe: str
+    step: int
+    text: str
+    is_there: bool
+
+
+class WantedView(Struct, frozen=True):
+    steps: tuple[Wanted, ...]
+
+
+def _scopes(case: Case) -> Iterator[tuple[str, DoneView]]:
+    for recipe, steps in case.meal.recipes.items():
+        done = (Done(each.duration, each.is_interruptible, case.of[each.key]) for each in steps if each.key in case.of)
+        for window in windows(done):
+            first, last = window[0].pieces[0].step, window[-1].pieces[0].step
+            yield f"{recipe}, steps {first} to {last}", DoneView(case.meal.cooks, tuple(window))
+
+
+def _check(view: DoneView) -> Iterator[Violation]:
+    for step in view.steps:
+        yield from _whole(step)
+        yield from _in_one_place(step, view.cooks)
+
+
+def _whole(step: Done) -> Iterator[Violation]:
+    """Check that the pieces add up to the step. What is done when nothing is left of it is done again."""
+    left = step.duration
+    for piece in step.pieces:
+        takes = piece.end - piece.start
+        if left == 0 and takes > 0:
+            yield piece.breaks("REPEATED", "has been done already", left_s=0)
+        elif not 0 < takes <= left:
+            yield piece.breaks("DURATION", f"takes {takes} s, and {left} s of it are left", left_s=left)
+            return
+        elif takes < left and not step.is_interruptible:
+            yield piece.breaks("NOT_INTERRUPTIBLE", f"is done in one go, {step.duration} s", needed_s=step.duration)
+            return
         else:
-            yield from _rest(pieces[-1], left)
-
-
-def _rest(last: Piece, left: int) -> Iterator[Violation]:
+            left -= takes
     if left:
-        yield violation("DURATION", last, f"is its last piece, and {left} s are missing", left_s=left)
+        yield step.pieces[-1].breaks("DURATION", f"is its last piece, and {left} s are missing", left_s=left)
 
 
-def check_missing(case: Case) -> Iterator[Violation]:
-    for key, step in case.meal.steps.items():
-        if key not in case.of:
-            scope = {"recipe": step.recipe, "step": step.number}
-            yield Violation(code="MISSING_STEP", message=f"{step} ({step.text}) is not in the plan", scope=scope)
+def _in_one_place(step: Done, cooks: int) -> Iterator[Violation]:
+    """Check that two pieces of one step are not worked at by two cooks, nor go on beside each other."""
+    if not step.is_interruptible or (cooks == 1 and not step.pieces[0].is_autonomous):
+        return
+    for before, piece in pairwise(step.pieces):
+        if piece.overlaps(before):
+            yield piece.breaks("OVERLAP", f"goes on beside {before}, another piece of it", beside=[before.scope])
+
+
+def _wanted_scopes(case: Case) -> Iterator[tuple[str, WantedView]]:
+    wanted = (Wanted(each.recipe, each.number, each.text[:200], key in case.of) for key, each in case.meal.steps.items())
+    for window in windows(wanted):
+        first, last = window[0], window[-1]
+        yield f"{first.recipe} step {first.step} to {last.recipe} step {last.step}", WantedView(tuple(window))
+
+
+def _check_wanted(view: WantedView) -> Iterator[Violation]:
+    for each in view.steps:
+        if not each.is_there:
+            message = f"{each.recipe} step {each.step} ({each.text}) is not in the plan"
+            yield Violation(code="MISSING_STEP", message=message, scope={"recipe": each.recipe, "step": each.step})
+
+
+STEPS = Concern("step", Kind.CONSTRAINT, DoneView, _scopes, _check)
+MISSING = Concern("missing steps", Kind.RETENTION, WantedView, _wanted_scopes, _check_wanted)

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 REFUSALS: Final = (HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_FOUND)
 
+MOST_BYTES: Final = 16_000_000
+_WHOLE: Final = 10
+"""An answer that comes in parts may take so many times as long as a part."""
+
 Answer = TypeVar("Answer")
 
 
@@ -70,7 +74,7 @@ class Wire:
             ProviderError: any other failure.
         """
         try:
-            response = await self._client().get(path, params=question)
+            response = await self._answer("GET", path, params=question)
         except httpx2.HTTPError as exc:
             raise ProviderError(self._unreachable(exc)) from exc
         if response.status_code == HTTPStatus.NOT_FOUND:
@@ -91,7 +95,7 @@ class Wire:
         """
         headers = {} if key is None else {"Idempotency-Key": key}
         try:
-            response = await self._client().post(path, json=body, headers=headers)
+            response = await self._answer("POST", path, json=body, headers=headers)
         except httpx2.HTTPError as exc:
             raise ProviderAnswerLostError(self._unreachable(exc)) from exc
         if not response.is_success:
@@ -100,6 +104,23 @@ class Wire:
             return parse(response.content)
         except ValidationError as exc:
             raise ProviderAnswerLostError(self._unreadable(path)) from exc
+
+    async def _answer(self, method: str, path: str, **sent: Any) -> httpx2.Response:
+        """The whole answer, within bounds: a service that sends without end occupies neither the memory nor the time.
+
+        `Any`: what httpx2 takes.
+        """
+        content = bytearray()
+        try:
+            async with asyncio.timeout(_WHOLE * self._timeout_s), self._client().stream(method, path, **sent) as response:
+                async for part in response.aiter_bytes():
+                    content += part
+                    if len(content) > MOST_BYTES:
+                        raise httpx2.ReadError(f"its answer has more than {MOST_BYTES} bytes")
+        except TimeoutError as exc:
+            raise httpx2.ReadTimeout("its answer does not end") from exc
+        headers = {name: value for name, value in response.headers.items() if name != "content-encoding"}
+        return httpx2.Response(response.status_code, headers=headers, content=bytes(content))
 
     def _refuse(self, response: httpx2.Response) -> NoReturn:
         """Raise a refusal only if the service itself refuses: a proxy's 404 says nothing about the effect."""

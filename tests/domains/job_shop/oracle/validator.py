@@ -7,7 +7,7 @@ from typing import Final
 from sagagraph.domains.job_shop.events import Event
 from sagagraph.domains.job_shop.parsing import check_legible, parse_schedule
 from sagagraph.domains.job_shop.request import JobShop
-from sagagraph.validators.rulebook import history_end, judged
+from sagagraph.validators.rulebook import history_end
 from sagagraph.validators.verdict import Verdict
 from tests.domains.job_shop.oracle.case import Case, Check, History
 from tests.domains.job_shop.oracle.completeness import check_missing, check_names, check_once, check_readable
@@ -18,6 +18,7 @@ from tests.domains.job_shop.oracle.times import (
     check_order,
     check_past,
 )
+from tests.support.rulebook import judged
 
 CHECKS: Final[tuple[Check, ...]] = (
     check_readable,

@@ -24,8 +24,9 @@ from sagagraph.domains.reunion.rules.tasks import (
     check_workers,
 )
 from sagagraph.errors import InvalidInputError
-from sagagraph.validators.rulebook import history_end, judged
+from sagagraph.validators.rulebook import history_end
 from sagagraph.validators.verdict import Verdict
+from tests.support.rulebook import judged
 
 CHECKS: Final[tuple[Check, ...]] = (
     check_readable,

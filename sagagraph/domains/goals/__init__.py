@@ -1,0 +1,1 @@
+"""Goals: a domain over anybody's own actions, planned by templates or by a model."""

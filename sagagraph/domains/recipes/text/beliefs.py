@@ -1,0 +1,121 @@
+"""Beliefs: what the words of a recipe's steps say about them: what goes on alone, what comes after what, what needs which object.
+
+(Recipe2Plan's three annotations; docs/recipes.md has how often this agrees with them.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_HEATED_UP: Final = re.compile(r"\bpre-?\s?heat(?! the)|\b(?:pre-?\s?)?heat (?:up )?(?:the |your )?oven", re.IGNORECASE)
+_ALONE: Final = re.compile(
+    r"\b(?:(?:pre-?\s?heat|bake|microwave|melt|simmer|boil|steam|heat|roast|toast|warm|freeze|refrigerate|chill|cool|marinate|soak|"
+    r"rise|wait|cook|fry|let|leave|harden)\b(?![- ]safe)|to dry\b|fridge|refri?d?gerator|in (?:the )?oven\b)",
+    re.IGNORECASE,
+)
+_BY_HAND: Final = re.compile(
+    r"\b(?:stir|saut|whisk|flip|turn|keep|add|pour|spread|sprinkle|mix|slice|chop|dice|cut|press|smooth|spoon|wipe|squeeze|"
+    r"place the|put (?!it in|in the fridge|them in the oven)|constantly|throw|top|fill|everything|it\.$)",
+    re.IGNORECASE,
+)
+_OBJECTS: Final = {
+    "oven": re.compile(r"\boven\b|\bbak(?:e|ing for)\b|\broast", re.IGNORECASE),
+    "microwave": re.compile(r"\bmicrowave\b(?![- ]safe)|\bmicrowave\b(?=.*\buntil)", re.IGNORECASE),
+    "stove": re.compile(
+        r"\b(?:stove|(?:frying|sauce|hot|big|non-stick) pans?|saucepan|skillet|griddle|wok|kettle|bain-marie|fry|"
+        r"fried|fryed|saut\w*|saucing|simmer|boil|heat)\b",
+        re.IGNORECASE,
+    ),
+}
+_DEGREES: Final = re.compile(r"(\d{2,3})\s*(?:°|degrees|deg\b)?\s*(c|celsius|f|fahrenheit)?\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"[a-z]{3,}")
+_ANEW: Final = re.compile(
+    r"^\W*(?:(?:to begin|first|now|then|also|finally|carefully|thinly|finely|roughly|evenly|"
+    r"in (?:a|another)[\w -]*(?:bowl|pan|pot|jug)),? )*"
+    r"(?:measure|peel|chop|slice|cut|dice|mince|grate|crush|crumble|crack|break|whisk|wash|rinse|grease|unwrap|spray|"
+    r"remove the leaves|heat|melt|boil|stir \d|warm|mix (?:the|together the) \w+ \w* ?(?:with|,))(?! (?:it|them|and|into)\b)",
+    re.IGNORECASE,
+)
+_DIVISIBLE: Final = re.compile(
+    r"\b(?:measure|peel|chop|slice|cut|dice|mince|grate|crush|crumble|whisk|wash|rinse|grease|unwrap|knead|roll|shape|mix)",
+    re.IGNORECASE,
+)
+_STAYS: Final = re.compile(r"\b(?:add|put|mix|stir|fry|fried|toast|cook|season|place|let it cook|pour|throw|turn)", re.IGNORECASE)
+_LEAVES: Final = re.compile(r"\b(?:plate|bowl|dish|mold|serve|remove|off|sheet|fridge|freezer|top (?:the|of))\b", re.IGNORECASE)
+_COMMON_WORDS: Final = """
+the and with into for until your from that over about each some them this bowl pan put add place mix small large
+medium minutes minute oven heat cup cups tablespoon tablespoons teaspoon slices slice pieces one two then all other
+side sides top cut onto out its are use using make take bottom evenly microwave cook bake when few more while well
+"""
+_COMMON: Final = frozenset(_COMMON_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """`after`: places of earlier steps. `temperature`: in degrees Fahrenheit, of a step that heats the oven up."""
+
+    is_alone: bool
+    is_divisible: bool
+    """It is work of many small moves, such as chopping: it can be laid down and taken up again."""
+    after: tuple[int, ...]
+    objects: tuple[str, ...]
+    temperature: float | None = None
+
+
+def beliefs_of(texts: Sequence[str]) -> tuple[Belief, ...]:
+    """Return one belief for each step, in the order of the recipe."""
+    found: list[Belief] = []
+    for place, text in enumerate(texts):
+        after = tuple(sorted(set(_after(texts, found, place))))
+        objects = _objects(text)
+        if (
+            not objects
+            and any("stove" in found[each].objects for each in after)
+            and _STAYS.search(text)
+            and not _LEAVES.search(text)
+        ):
+            objects = ("stove",)
+        alone = bool(_HEATED_UP.search(text)) or (bool(_ALONE.search(text)) and not _BY_HAND.search(text))
+        divisible = not alone and bool(_DIVISIBLE.search(text))
+        found.append(Belief(alone, divisible, after, objects, _temperature(text, objects)))
+    return tuple(found)
+
+
+def _objects(text: str) -> tuple[str, ...]:
+    """Return at most one object: whatever is in the oven is not on the stove."""
+    return next(((name,) for name, words in _OBJECTS.items() if words.search(text)), ())
+
+
+def _temperature(text: str, objects: Sequence[str]) -> float | None:
+    said = _DEGREES.search(text)
+    if "oven" not in objects or not _HEATED_UP.search(text) or said is None:
+        return None
+    degrees = float(said[1])
+    return round(degrees * 9 / 5 + 32, 1) if (said[2] or "").lower().startswith("c") else degrees
+
+
+def _after(texts: Sequence[str], found: Sequence[Belief], place: int) -> Iterator[int]:
+    """It goes on with what is at hand, unless it begins with something new; and with all that it names and nothing has used."""
+    text = texts[place]
+    if _HEATED_UP.search(text):
+        return
+    heaters = [earlier for earlier in range(place) if found[earlier].temperature is not None]
+    if "oven" in _objects(text):
+        yield from heaters[-1:]
+    used = {earlier for belief in found for earlier in belief.after}
+    ends = [earlier for earlier in range(place) if earlier not in used and earlier not in heaters]
+    yield from (earlier for earlier in ends if _contents(texts, found, earlier) & _things(text))
+    if ends and not _ANEW.search(text):
+        yield ends[-1]
+
+
+def _contents(texts: Sequence[str], found: Sequence[Belief], place: int) -> set[str]:
+    """Return what has gone into a step."""
+    return _things(texts[place]).union(*(_contents(texts, found, each) for each in found[place].after))
+
+
+def _things(text: str) -> set[str]:
+    return {word.rstrip("s") for word in _WORD.findall(text.casefold())} - _COMMON

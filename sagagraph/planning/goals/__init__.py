@@ -1,1 +1,0 @@
-"""Goals over registered actions: planned by templates or a model."""
