@@ -23,7 +23,7 @@ def names_in(saga: Saga, page: Page) -> dict[str, str]:
     plan = saga.plan.content if saga.plan.accepted is None else saga.plan.accepted.content
     bars = () if plan is None else page.view(plan).bars
     acts = {each.id: each.spec.action.replace("_", " ") for each in saga.in_order()}
-    return {**acts, **{bar.operation: f"{bar.label} ({bar.row})" for bar in bars if bar.operation}}
+    return {**acts, **{bar.operation: bar.label for bar in bars if bar.operation}}
 
 
 def cause_of(saga: Saga, page: Page) -> str:
