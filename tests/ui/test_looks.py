@@ -96,13 +96,12 @@ def test_on_a_phone_every_tab_fits_and_can_be_read(server: Server, visit: OpenVi
 
 IDENTIFIERS = re.compile(r"\b(?:[0-9a-f]{12,}|[uv][0-9a-f]{6,}(?:-\w+)*|T\d(?:\.\d)?)\b|\bsaga\b|\bvisitor [0-9a-f]+")
 """Hashes, ids of sagas and operations, and words of the machinery."""
-ABOVE_THE_HOOD = (
-    "[...document.body.querySelectorAll('.gradio-container *')].filter(el => !el.closest('#hood') && !el.children.length)\
-  .map(el => el.innerText || el.value || '').join('\\n')"
-)
+ABOVE_THE_HOOD = """() => [...document.body.querySelectorAll('.gradio-container *')]
+  .filter(el => !el.closest('#hood') && !el.children.length && el.checkVisibility())
+  .map(el => el.innerText || el.value || '').join('\\n')"""
 SMALL = """() => [...document.querySelectorAll('button, a, summary, [role=tab]')]
   .map(el => [el.innerText || el.id, el.getBoundingClientRect(), el])
-  .filter(([, box, el]) => box.width && !el.closest('#hood') && !el.closest('#chat') && box.height < 24)
+  .filter(([, box, el]) => box.width && !el.closest('#hood') && !el.closest('#chat') && box.height > 2 && box.height < 38)
   .map(([name, box]) => [name.slice(0, 30), Math.round(box.height)])"""
 FIRST_LOAD_KB = 450
 

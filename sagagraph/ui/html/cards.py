@@ -140,7 +140,15 @@ def preview_card(preview: CancelPreview, names: Mapping[str, str]) -> Markup:
     ]
     undo = table(("what", "fee"), rows) if rows else None
     fees = _fee(preview.fees, preview.currency)
-    return render("preview", possible=preview.possible, undo=undo, fees=fees, residue=preview.residue)
+    return render(
+        "preview", possible=preview.possible, undo=undo, fees=fees, residue=[_by_name(each, names) for each in preview.residue]
+    )
+
+
+def _by_name(told: str, names: Mapping[str, str]) -> str:
+    """A sentence about an operation, in which it is called as people call it."""
+    operation, colon, rest = told.partition(": ")
+    return f"{names.get(operation, operation)}{colon}{rest}"
 
 
 def _fee(fee: float, currency: str | None) -> str:

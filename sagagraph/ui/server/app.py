@@ -39,6 +39,11 @@ from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import TOKEN_BYTES, visitor_of
 
 STAMP_PATH: Final = "/stamp"
+_READABLE: Final = {
+    "button_primary_background_fill": "*primary_600",
+    "checkbox_label_background_fill_selected": "*primary_600",
+}
+"""White on the theme's own shade is too faint to be read by everybody."""
 _GRACE_S: Final = 3
 _THREADS: Final = 128
 _NOTHING_UPLOADED: Final = 1
@@ -66,7 +71,7 @@ def add_pages(api: FastAPI, service: Service, conversations: Conversations) -> N
         api,
         _page(service, conversations),
         path="/",
-        theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
+        theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]).set(**_READABLE),
         css=CSS,
         head=f"<style>{CSS_AROUND}</style><script>{LOOK_AGAIN}</script>",
         footer_links=[],
