@@ -9,6 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sagagraph.agents.agent import saga_agent as saga_agent
+    from sagagraph.agents.middleware import SagaMiddleware as SagaMiddleware
     from sagagraph.context.slice import ContextSlice as ContextSlice
     from sagagraph.errors import Refused as Refused
     from sagagraph.graph.current import current_saga as current_saga
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from sagagraph.graph.saga_graph import SagaGraph as SagaGraph
     from sagagraph.graph.state.offload import offload as offload
     from sagagraph.graph.tools import saga_tool as saga_tool
+    from sagagraph.mcp.tools import McpTool as McpTool
+    from sagagraph.mcp.tools import mcp_tools as mcp_tools
     from sagagraph.planning.models.llm import init_model as init_model
     from sagagraph.saga.core.call import Call as Call
     from sagagraph.saga.engine.actions import Guarantees as Guarantees
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from sagagraph.validators.protocol import Validator as Validator
     from sagagraph.validators.verdict import Verdict as Verdict
     from sagagraph.validators.verdict import Violation as Violation
+    from sagagraph.workflow.lock import Lock as Lock
     from sagagraph.workflow.policy import Backoff as Backoff
     from sagagraph.workflow.policy import Policy as Policy
     from sagagraph.workflow.policy import Retry as Retry
@@ -36,10 +41,14 @@ _HOME = {
     "ContextSlice": "sagagraph.context.slice",
     "Engine": "sagagraph.saga.engine.engine",
     "Guarantees": "sagagraph.saga.engine.actions",
+    "Lock": "sagagraph.workflow.lock",
+    "McpTool": "sagagraph.mcp.tools",
+    "mcp_tools": "sagagraph.mcp.tools",
     "Policy": "sagagraph.workflow.policy",
     "Probe": "sagagraph.saga.engine.call",
     "Refused": "sagagraph.errors",
     "Retry": "sagagraph.workflow.policy",
+    "SagaMiddleware": "sagagraph.agents.middleware",
     "SagaGraph": "sagagraph.graph.saga_graph",
     "Validator": "sagagraph.validators.protocol",
     "Verdict": "sagagraph.validators.verdict",
@@ -50,6 +59,7 @@ _HOME = {
     "current_saga": "sagagraph.graph.current",
     "offload": "sagagraph.graph.state.offload",
     "planning_graph": "sagagraph.graph.planning_graph",
+    "saga_agent": "sagagraph.agents.agent",
     "saga_tool": "sagagraph.graph.tools",
 }
 

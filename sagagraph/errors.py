@@ -165,6 +165,20 @@ class BusyError(SagaGraphError):
     exit_code = 3
 
 
+class LockedError(SagaGraphError):
+    """Other sagas keep what this one needs, and it has waited long enough (docs/protocol.md rule 12): nothing was taken.
+
+    `holders`: the ids of those sagas; `blockers`: the locks that they keep (`sagagraph.saga.core.locks.Holding`).
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, saga_id: str, holders: tuple[str, ...], blockers: tuple[object, ...] = ()) -> None:
+        super().__init__(message, saga_id=saga_id)
+        self.holders = holders
+        self.blockers = blockers
+
+
 class DrainedError(SagaGraphError):
     """This worker was told to stop: its running work has ended and is journalled; any worker can resume the saga."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.markdown import prose, table
 from benchmarks.reunions.plots import draw
+from benchmarks.reunions.slack import slack_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
     Case = dict[str, Any]
 
 
-def written(cases: Sequence[Case], seconds: float, out: Path) -> None:
+def written(cases: Sequence[Case], slack: Sequence[Case], seconds: float, out: Path) -> None:
     draw(cases, out / "reunions.svg")
-    (out / "reunions.md").write_text("\n\n".join(_parts(cases, seconds)) + "\n")
+    (out / "reunions.md").write_text("\n\n".join([*_parts(cases, seconds), *slack_parts(slack)]) + "\n")
 
 
 def _parts(cases: Sequence[Case], seconds: float) -> list[str]:

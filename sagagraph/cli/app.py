@@ -207,6 +207,14 @@ def resolve(
     o.end(settling.resolve(Options(store, provider, as_json, verbose), saga, operation, Resolution(found), output))
 
 
+@app.command(name="yield")
+def yield_locks(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
+    """Let other sagas have what a saga keeps that stands still."""
+    from sagagraph.cli import settling
+
+    o.end(settling.yield_locks(Options(store, provider, as_json), saga))
+
+
 # -- looking ---------------------------------------------------------------------------------------------------------
 
 
@@ -312,6 +320,21 @@ def sandbox(
     settings = SandboxSettings(database, faults, today.date() if today else None, withheld, key_retention, market)
     said = announce("the sandbox reservation service listens on", as_json=as_json)
     serve(settings, host=host, port=port, on_ready=said)
+
+
+@app.command()
+def mcp(
+    http: Annotated[
+        int | None,
+        typer.Option("--http", metavar="PORT", help="Over HTTP on this machine; otherwise over standard input and output."),
+    ] = None,
+    store: o.Store = "",
+    provider: o.Provider = "",
+) -> None:
+    """Serve sagas as MCP tools: begin, approve, status, resume, cancel."""
+    from sagagraph.cli.mcp.server import serve
+
+    o.end(serve(Options(store, provider), http))
 
 
 @app.command()

@@ -77,6 +77,14 @@ def print_saga(view: SagaView) -> None:
         stdout.print(table)
     if view.reason:
         stdout.print(f"because: {escape(view.reason)}")
+    for lock in view.locks:
+        times = "" if lock.begins is None and lock.ends is None else f" from {lock.begins} to {lock.ends}"
+        amount = f", {lock.amount} of {lock.capacity}" if lock.mode == "counted" else ""
+        stdout.print(f"keeps: {lock.key}{times} ({lock.mode}{amount}), for {lock.operation}", markup=False)
+    for blocker in view.awaits:
+        stdout.print(f"waits for: {blocker.key}, which saga {blocker.saga} keeps for {blocker.operation}", markup=False)
+    if view.yielded_by:
+        stdout.print(f"yielded: {view.yielded_by} let others have its locks", markup=False)
     for each_left in view.residue:
         stdout.print(f"residue: {escape(each_left)}")
     for use in view.models:

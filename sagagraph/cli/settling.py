@@ -133,6 +133,13 @@ async def cancel(options: Options, saga_id: str, *, preview: bool) -> int:
     return 0 if told.status is SagaStatus.COMPENSATED else VERDICT_AGAINST
 
 
+async def yield_locks(options: Options, saga_id: str) -> int:
+    async with open_engine(options.settings) as engine:
+        view = await engine.yield_locks(saga_id, by=PERSON)
+    show(options, view)
+    return 0
+
+
 async def resolve(options: Options, saga_id: str, operation: str, resolution: Resolution, given: str | None) -> int:
     try:
         returned = None if given is None else json.loads(given)

@@ -71,6 +71,11 @@ def saga_tool(
     return _SagaTool.around(tool, made)
 
 
+def kind_of_tool(tool: BaseTool) -> ActionKind:
+    """Read-only for tools that `saga_tool` has not made."""
+    return tool._action.kind if isinstance(tool, _SagaTool) else ActionKind.READ_ONLY
+
+
 def _fields(schema: Any) -> Collection[str]:
     """The names of a tool's arguments; arguments that LangGraph injects appear in only one of its schemas."""
     return schema["properties"] if isinstance(schema, dict) else get_fields(schema)
@@ -125,7 +130,7 @@ class _SagaTool(BaseTool):
         raised: list[BaseException] = []
         name = numbered(scope, f"{self.name}-{content_hash(chosen)[:8]}")
         try:
-            operation = await perform_below(scope, name, self._made_with(named, config, raised), chosen, None)
+            operation = await perform_below(scope, name, self._made_with(scope, name, named, config, raised), chosen, None)
         except SagaGraphError as exc:
             if raised:
                 raise raised[-1] from None
@@ -143,7 +148,9 @@ class _SagaTool(BaseTool):
         fields = _fields(self._tool.tool_call_schema)
         return {key: each for key, each in named.items() if key in fields}
 
-    def _made_with(self, named: dict[str, Any], config: RunnableConfig, raised: list[BaseException]) -> Action:
+    def _made_with(
+        self, scope: Scope, name: str, named: dict[str, Any], config: RunnableConfig, raised: list[BaseException]
+    ) -> Action:
         """The call itself: with what was injected, in the context of the node."""
         context = copy_context()
 
@@ -157,7 +164,13 @@ class _SagaTool(BaseTool):
                 raised.append(exc)
                 raise Paused(f"it waits for an answer in tool {self.name!r}") from exc
 
-        return replace(self._action, execute=execute, _adapters={})
+        return replace(self._action, kind=self._kind_now(scope, name), execute=execute, _adapters={})
+
+    def _kind_now(self, scope: Scope, name: str) -> ActionKind:
+        """A saga has one pivot: what else cannot be undone comes after it, and is repeated until it succeeds."""
+        saga, kind = scope.run.saga, self._action.kind
+        is_later = saga.pivot_has_landed and saga.pivot != f"{scope.operation}/{name}"
+        return ActionKind.RETRIABLE if kind is ActionKind.PIVOT and is_later else kind
 
 
 async def _call_tool(tool: BaseTool, named: dict[str, Any], config: RunnableConfig) -> Any:

@@ -127,9 +127,12 @@ class Policy(Struct, frozen=True, omit_defaults=True):
     unknown_probes: int = 3
     """How often the provider is asked in vain what became of a call, before the operation is held."""
     loop_guards: LoopGuards = LoopGuards()
+    lock_wait_s: float = 30.0
+    """How long to wait for locks that other sagas keep; 0 is told at once who keeps them (docs/protocol.md rule 12)."""
 
     def __post_init__(self) -> None:
         _positive(self.timeout_s, "timeout_s")
+        _not_negative(self.lock_wait_s, "lock_wait_s")
         if self.unknown_probes < 1:
             raise InvalidInputError("at least 1", field="unknown_probes")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,7 @@ import typer
 from sagagraph.cli import options as o
 from sagagraph.cli.harness.commands import File, harness
 from sagagraph.cli.options import Options
+from sagagraph.errors import NotAllowedError
 from sagagraph.extras import needing
 
 __all__ = ["harness"]
@@ -20,6 +21,7 @@ __all__ = ["harness"]
 
 if TYPE_CHECKING:
     from sagagraph.harness.life.records import Records
+    from sagagraph.harness.registry.harness import Harness
 
 By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides this.")]
 Role = Annotated[str, typer.Option("--role", metavar="reader|author|approver")]
@@ -31,8 +33,14 @@ def _now() -> str:
 
 
 async def _with_records(
-    options: Options, harness_id: str, work: Callable[[Records], Coroutine[Any, Any, Any]], *, create: bool = False
+    options: Options,
+    harness_id: str,
+    work: Callable[[Records], Coroutine[Any, Any, Any]],
+    *,
+    create: bool = False,
+    fault: str = "",
 ) -> int:
+    """Exits 1 if what was found has something under `fault`."""
     from sagagraph.cli import render
     from sagagraph.harness.life.records import Records
     from sagagraph.registry import open_engine
@@ -43,7 +51,7 @@ async def _with_records(
         render.print_json(found)
     else:
         render.stdout.print("\n".join(f"{key}: {value}" for key, value in found.items()), markup=False)
-    return 0
+    return 1 if found.get(fault) else 0
 
 
 def _load(file: Path) -> Any:
@@ -115,7 +123,56 @@ def audit_command(
 ) -> None:
     """List what was frozen, proposed, approved and overridden, by whom and until when."""
     work = lambda records: records.audit(datetime.now(UTC).date())  # noqa: E731 - one line a command
-    o.end(_with_records(Options(store, as_json=as_json), name, work))
+    o.end(_with_records(Options(store, as_json=as_json), name, work, fault="broken_links"))
+
+
+@harness.command("report")
+def report_command(file: File, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
+    """Print the report of a paradox as Markdown: what clashes, what was tried, what each way out costs."""
+    loaded = _load(file)
+    from sagagraph.cli import render
+    from sagagraph.harness.life.report import deadlock, markdown
+    from sagagraph.harness.proof.explain import Status, explain
+
+    found = explain(loaded)
+    if found.status is not Status.PARADOX:
+        raise NotAllowedError(f"there is no paradox to report: it is {found.status.value}")
+    said = deadlock(loaded, found)
+    if as_json:
+        render.print_json(said)
+    else:
+        render.stdout.print(markdown(loaded, said), markup=False, soft_wrap=True)
+
+
+@harness.command("learn")
+def learn_command(
+    file: File,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run that ended in success.")],
+    name: Annotated[str, typer.Option("--name", metavar="WORD", help="Of the new rule and its test.")],
+    store: o.Store = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Propose a rule and a test of what a run decided and should not have; prints the next version as YAML, and keeps nothing."""
+    loaded = _load(file)
+    o.end(_learn(Options(store, as_json=as_json), loaded, run, name))
+
+
+async def _learn(options: Options, loaded: Harness, saga_id: str, name: str) -> int:
+    from sagagraph.cli import render
+    from sagagraph.harness.life.learning import learned
+    from sagagraph.harness.life.records import Records
+    from sagagraph.harness.loop.running import artifact_of
+    from sagagraph.harness.registry.yaml_file import yaml_text
+    from sagagraph.registry import open_engine
+
+    async with open_engine(options.settings) as engine:
+        artifact = await artifact_of(engine, loaded, saga_id, Records(engine.store, loaded.id), datetime.now(UTC).date())
+    document = learned(loaded, artifact, name).document
+    if options.as_json:
+        render.print_json({"file": yaml_text(document)})
+    else:
+        render.stdout.print(yaml_text(document), markup=False, soft_wrap=True)
+    return 0
 
 
 @harness.command("replay")
@@ -149,30 +206,44 @@ def run_command(
     script: Annotated[
         Path | None, typer.Option("--script", metavar="ANSWERS.json", help="Prepared answers by attempt, instead of a model.")
     ] = None,
+    request: Annotated[
+        str,
+        typer.Option(
+            "--request", metavar="TEXT", help="What is wanted, in words: a model, or the script, divides it into tasks."
+        ),
+    ] = "",
     store: o.Store = "",
     as_json: o.AsJson = False,
 ) -> None:
     """Let executors decide the variables until all rules pass. Without a model they follow the gradients."""
     loaded = _load(file)
-    o.end(_run(Options(store, as_json=as_json), loaded, saga_id, script, datetime.now(UTC).date()))
+    o.end(_run(Options(store, as_json=as_json), loaded, saga_id, script, request))
 
 
-async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None, today: date) -> int:
+async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None, request: str) -> int:
     from sagagraph.cli import render
     from sagagraph.context.quoting import new_nonce
     from sagagraph.files import json_file
     from sagagraph.harness.life.records import Records
-    from sagagraph.harness.loop.executors import asking, obedient, scripted
-    from sagagraph.harness.loop.running import NotConvergedError, ParadoxError, run_harness
+    from sagagraph.harness.loop.executors import asking, decomposing, obedient, scripted
+    from sagagraph.harness.loop.running import Asking, NotConvergedError, ParadoxError, run_harness
     from sagagraph.registry import model_of, open_engine
 
     settings = options.settings
     model = model_of(settings)
-    executor = scripted(json_file(script, "--script")) if script else asking(model, new_nonce) if model else obedient()
+    answers = json_file(script, "--script") if script else {}
+    executor = scripted(answers) if script else asking(model, new_nonce) if model else obedient()
+
+    async def prepared(_asked: Any, number: str) -> Any:
+        return answers.get(number)
+
+    decomposer = decomposing(model, new_nonce) if model and not script else prepared
+    wanted = Asking(request, decomposer) if request else None
     report = ""
     async with open_engine(settings, create=True) as engine:
         try:
-            found = await run_harness(engine, loaded, saga_id, executor, Records(engine.store, loaded.id), today)
+            today = datetime.now(UTC).date()
+            found = await run_harness(engine, loaded, saga_id, executor, Records(engine.store, loaded.id), today, wanted)
         except ParadoxError as exc:
             found, report = exc.run, exc.report
         except NotConvergedError as exc:

@@ -30,6 +30,25 @@ class Objective(StrEnum):
     MAKESPAN = "makespan"
     WORKLOAD_BALANCE = "workload_balance"
     LATEST_DEPARTURE = "latest_departure"
+    ROBUSTNESS = "robustness"
+    """Single disturbances that the plan does not survive: each person 30 minutes late, each road half as long again."""
+    FRESH_FOOD = "fresh_food"
+    WAITING = "waiting"
+    UNUSED_RENTALS = "unused_rentals"
+
+
+LONG_WAIT: Final = 30
+"""Minutes; what a wait is longer counts twice."""
+AS_PEOPLE_PLAN: Final = (
+    Objective.ROBUSTNESS,
+    Objective.FRESH_FOOD,
+    Objective.WAITING,
+    Objective.UNUSED_RENTALS,
+    Objective.DRIVING_MINUTES,
+)
+"""What is optimised where people tell a reunion and say nothing of it; a file that says nothing has driving minutes alone."""
+MOST_WITH_SLACK: Final = 10
+"""People; with more of them robustness is not looked for: every delay of each of them would take too long."""
 
 
 class Road(BaseModel):
@@ -114,6 +133,8 @@ class Vehicle(BaseModel):
     """Who may drive it; None: it brings its own driver."""
     unlocked_by: Name | None = None
     """A rental: nobody drives it before the stated end of this task."""
+    plate: Name | None = Field(None, exclude_if=lambda plate: plate is None)
+    """What other reunions know it by, too: no two days of one store have it at the same time."""
 
 
 class Window(BaseModel):
@@ -160,6 +181,8 @@ class Task(BaseModel):
     after: tuple[Name, ...] = ()
     optional: bool = False
     attention: Attention = Attention.ACTIVE
+    food: bool = False
+    """What it makes is eaten when the last goal at its place is due."""
 
 
 class ReunionProblem(BaseModel):

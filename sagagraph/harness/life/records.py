@@ -21,7 +21,7 @@ from sagagraph.harness.proof.explain import Explanation, Status, explain, explan
 from sagagraph.harness.registry.harness import Harness, hash_of
 from sagagraph.saga.stores.port import Document, Documents
 
-MOST_PEOPLE: Final = 50
+KINDS: Final = ("frozen", "proposal", "approval", "override", "use")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Person:
     role: str
 
     def require(self, role: str, what: str) -> None:
-        if self.role != role or not self.name.strip() or self.name.partition(":")[0] in ("agent", "model"):
+        if self.role != role or not self.name.strip() or self.name.strip().lower().partition(":")[0] in ("agent", "model"):
             raise NotAllowedError(f"{self.name or 'nobody'} ({self.role}) may not {what}: it takes a person who is {role}")
 
 
@@ -63,8 +63,20 @@ class Records:
         return tuple(each.data for each in await self._documents.documents(self._saga, kind))
 
     async def _put(self, kind: str, key: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        kept = await self._documents.put(Document(self._saga, kind, key, dict(data)))
+        """Keep it under its key, bound to all of its kind before it (`previous`, a hash), unless something is there."""
+        chained = {**data, "previous": hash_of(await self._all(kind))}
+        kept = await self._documents.put(Document(self._saga, kind, key, chained))
         return dict(kept.data)
+
+    async def broken_links(self) -> tuple[str, ...]:
+        """Return the records that are not bound to what stands before them: something was changed, dropped or put in."""
+        found: list[str] = []
+        for kind in KINDS:
+            rows = await self._all(kind)
+            found += [
+                f"{kind} {number + 1}" for number, each in enumerate(rows) if each.get("previous") != hash_of(rows[:number])
+            ]
+        return tuple(found)
 
     # -- freezing --
 
@@ -86,12 +98,12 @@ class Records:
             listed = "; ".join(surviving[:5])
             raise InvalidInputError(f"no test notices {len(surviving)} mutants, nor are they waived: {listed}", field="waived")
         versions = await self._all("frozen")
-        if versions and not await self._is_approved(harness.hash):
-            raise NotAllowedError(
-                f"version {harness.version} changes a frozen harness: propose it, and let somebody else approve it"
-            )
+        if versions:
+            await self._require_approvals(harness, versions[-1])
         kept = await self._put("frozen", str(harness.version), {
             "version": harness.version, "hash": harness.hash, "by": by.name, "at": at, "mutation_score": score(found),
+            "waived": [each.name for each in found if not each.killed], "approvals": harness.approvals,
+            "approvers": list(harness.approvers),
             "satisfiable": explain(harness, relax=False).status.value,
         })  # fmt: skip
         if kept["hash"] != harness.hash:
@@ -120,12 +132,22 @@ class Records:
         proposal = next((each for each in await self._all("proposal") if each["hash"] == harness.hash), None)
         if proposal is None:
             raise NotAllowedError("nobody proposed this content of the file")
-        if proposal["by"] == by.name:
+        if _same_person(proposal["by"], by.name):
             raise NotAllowedError(f"{by.name} made the proposal and cannot approve it")
+        frozen = await self._all("frozen")
+        allowed = frozen[-1]["approvers"] if frozen else ()
+        if allowed and by.name not in allowed:
+            raise NotAllowedError(f"{by.name} is not among those who approve changes: {', '.join(allowed)}")
         return await self._put("approval", f"{harness.hash}/{by.name}", {"hash": harness.hash, "by": by.name, "at": at})
 
-    async def _is_approved(self, harness_hash: str) -> bool:
-        return any(each["hash"] == harness_hash for each in await self._all("approval"))
+    async def _require_approvals(self, harness: Harness, frozen: Mapping[str, Any]) -> None:
+        """As many as the version says that is in force: a proposal cannot lower their number itself."""
+        approved = {each["by"] for each in await self._all("approval") if each["hash"] == harness.hash}
+        if len(approved) < frozen["approvals"]:
+            raise NotAllowedError(
+                f"version {harness.version} changes a frozen harness: propose it, and let {frozen['approvals']} others approve it"
+                f" ({len(approved)} did)"
+            )
 
     # -- overrides --
 
@@ -150,8 +172,7 @@ class Records:
             raise InvalidInputError(f"{given.to} does not resolve it", field="--to")
         said = {"parameter": given.parameter, "before": given.before, "to": given.to, "report": given.report, "by": by.name,
                 "role": by.role, "reason": given.reason, "until": given.until, "at": at}  # fmt: skip
-        chained = {**said, "previous": hash_of(await self._all("override"))}
-        kept = await self._put("override", given.report, chained)
+        kept = await self._put("override", given.report, said)
         if {key: kept[key] for key in said if key != "at"} != {key: said[key] for key in said if key != "at"}:
             raise ConflictError(f"this report was answered by {kept['by']} at {kept['at']}")
         return kept
@@ -177,8 +198,12 @@ class Records:
         overrides = await self._all("override")
         used = {each["report"]: each["run"] for each in await self._all("use")}
         rows = [{**each, "used_by": used.get(each["report"]), "in_force": _in_force(each, used, today)} for each in overrides]
-        return {"frozen": await self._all("frozen"), "proposals": await self._all("proposal"),
-                "approvals": await self._all("approval"), "overrides": rows}  # fmt: skip
+        known = {f"{kind}s": await self._all(kind) for kind in ("proposal", "approval")}
+        return {"frozen": await self._all("frozen"), **known, "overrides": rows, "broken_links": await self.broken_links()}
+
+
+def _same_person(one: str, other: str) -> bool:
+    return one.strip().casefold() == other.strip().casefold()
 
 
 def _in_force(each: Mapping[str, Any], used: Mapping[str, str], today: date) -> bool:

@@ -10,14 +10,14 @@ arguments.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
-import networkx as nx
 from flint import fmpq
 
 from sagagraph.harness.judging.check import Checked, RuleVerdict, check, exact, shown
+from sagagraph.harness.loop.decomposition import Turn, order_of
 from sagagraph.harness.loop.gradients import Gradient, fixed, towards
 from sagagraph.harness.proof.explain import Explanation, Status, explain, number_json
 from sagagraph.harness.proof.search import Budget, Search
@@ -48,6 +48,7 @@ class Slice:
     context: Mapping[str, Any]
     gradient: Mapping[str, Any] | None = None
     said: str = ""
+    description: str = ""
 
 
 Executor = Callable[[Slice, str], Awaitable[Any]]
@@ -76,22 +77,17 @@ class Run:
     reason: str = ""
 
 
-def order_of(harness: Harness) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return decided variables with their ancestors: one node each, along the rules' dependency graph. Needs no model."""
-    decided = [name for name, each in harness.variables.items() if each.is_decided]
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_nodes_from(decided)
-    for rule in harness.rules:
-        fields = [name for name in harness.fields_of(rule) if name in decided]
-        graph.add_edges_from((one, other) for one in fields for other in fields if one != other)
-    ordered = sorted(decided, key=lambda name: (-graph.degree(name), decided.index(name)))
-    return tuple(
-        (name, tuple(each for each in ordered[:number] if graph.has_edge(name, each))) for number, name in enumerate(ordered)
-    )
+async def converge(
+    harness: Harness,
+    executor: Executor,
+    *,
+    attempts: int = MOST_ATTEMPTS,
+    decomposed: Callable[[], Awaitable[tuple[Turn, ...]]] | None = None,
+) -> Run:
+    """Run the loop to one of its ends. `decomposed`: gives the tasks, if they are not to follow the rules.
 
-
-async def converge(harness: Harness, executor: Executor, *, attempts: int = MOST_ATTEMPTS) -> Run:
-    """Run the loop to one of its ends. Raises what the executor raises; every other fault is an end."""
+    Raises what executors raise; every other fault is an end.
+    """
     found = explain(harness)
     if found.status is Status.PARADOX:
         return Run(End.FAILED_PARADOX, explanation=found)
@@ -101,8 +97,9 @@ async def converge(harness: Harness, executor: Executor, *, attempts: int = MOST
         return Run(End.HARNESS_ERROR, reason=str(exc))
     locks: dict[str, Value] = {}
     tried: list[Attempt] = []
-    for name, ancestors in order_of(harness):
-        value = await _settle(harness, name, ancestors, locks, tried, executor, attempts)
+    for turn in order_of(harness) if decomposed is None else await decomposed():
+        name = turn.variable
+        value = await _settle(harness, turn, locks, tried, executor, attempts)
         if value is None:
             end = End.NO_CONVERGENCE if found.witness is not None else End.UNDECIDED
             return Run(
@@ -115,16 +112,18 @@ async def converge(harness: Harness, executor: Executor, *, attempts: int = MOST
 
 
 async def _settle(
-    harness: Harness, name: str, ancestors: tuple[str, ...], locks: Mapping[str, Value], tried: list[Attempt],
-    executor: Executor, attempts: int,
-) -> Value | None:  # fmt: skip
+    harness: Harness, turn: Turn, locks: Mapping[str, Value], tried: list[Attempt], executor: Executor, attempts: int
+) -> Value | None:
     """Ask for one variable until its value leaves the rest satisfiable; None where attempts are used up."""
     last: Gradient | None = None
-    context = {each: shown(locks[each]) for each in ancestors}
+    name = turn.variable
+    context = {each: shown(locks[each]) for each in turn.sees if each in locks}
+    schema = schema_of(harness, name, {each: locks[each] for each in context})
     for number in range(1, attempts + 1):
         variable = harness.variables[name]
-        seen = Slice(name, variable.unit, schema_of(harness, name, locks), context,
-                     None if last is None else last.json(), "" if last is None else last.in_words())  # fmt: skip
+        seen = Slice(name, variable.unit, schema, context, description=turn.description)
+        if last is not None:
+            seen = replace(seen, gradient=last.json(), said=last.in_words())
         proposed = await executor(seen, f"{name}-{number}")
         value = _read(proposed, name, variable, locks)
         if value is None:

@@ -9,10 +9,18 @@ from sagagraph.context.model import Model, Question
 from sagagraph.context.quoting import Quoted
 from sagagraph.errors import UnusableAnswerError
 from sagagraph.harness.loop.convergence import Executor, Slice
+from sagagraph.harness.loop.decomposition import SCHEMA, Decomposer
 
 INSTRUCTIONS = (
     "Choose one number for an engineering artifact. The data says which variable, its unit, what is decided already and, "
     "after a failed attempt, which way to move and how far. Answer with the JSON object that the schema describes, nothing else. "
+)
+
+
+TASKS = (
+    "Divide the request in the data into small tasks, each of which decides one variable or a few that belong together. Describe "
+    "a task by itself; name its parents, and which of their variables it has to know. Answer with the JSON object that the "
+    "schema describes, nothing else. "
 )
 
 
@@ -47,9 +55,24 @@ def asking(model: Model, nonce: Callable[[], str]) -> Executor:
     return propose
 
 
+def decomposing(model: Model, nonce: Callable[[], str]) -> Decomposer:
+    """Ask a language model for tasks. An answer that cannot be read counts as a round."""
+
+    async def propose(asked: Mapping[str, Any], _round: str) -> Any:
+        data = Quoted(dict(asked), nonce())
+        try:
+            return (await model.answer(Question(TASKS + data.rule, data, SCHEMA))).content
+        except UnusableAnswerError:
+            return None
+
+    return propose
+
+
 def data_of(seen: Slice) -> dict[str, Any]:
     """Return what a slice shows, and nothing else."""
     data: dict[str, Any] = {"variable": seen.variable, "unit": seen.unit, "decided": dict(seen.context)}
+    if seen.description:
+        data["task"] = seen.description
     if seen.gradient is not None:
         data |= {"gradient": dict(seen.gradient), "said": seen.said}
     return data

@@ -5,17 +5,21 @@ A paradox leaves the saga open until a person overrides a limit; every other end
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from pydantic import BaseModel
 
-from sagagraph.errors import NotAllowedError, SagaGraphError
+from sagagraph.errors import NotAllowedError, SagaGraphError, UnknownSagaError
 from sagagraph.harness.life.records import Override, Records, overlaid, report_hash
 from sagagraph.harness.loop.convergence import End, Executor, Run, Slice, converge
+from sagagraph.harness.loop.decomposition import SCHEMA, Decomposer, Turn, decompose
 from sagagraph.harness.loop.executors import data_of
 from sagagraph.harness.registry.harness import Harness
 from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.state import Stage
 from sagagraph.saga.engine.actions import Action, action
 from sagagraph.saga.engine.engine import Engine
 
@@ -74,8 +78,24 @@ class Overridden(BaseModel):
     until: str = ""
 
 
-async def run_harness(engine: Engine, harness: Harness, saga_id: str, executor: Executor, records: Records, today: date) -> Run:
-    """Run the loop for a harness as this saga, or resume it.
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A request in words, and who decomposes it into tasks."""
+
+    request: str
+    decomposer: Decomposer
+
+
+async def run_harness(
+    engine: Engine,
+    harness: Harness,
+    saga_id: str,
+    executor: Executor,
+    records: Records,
+    today: date,
+    asking: Asking | None = None,
+) -> Run:
+    """Run the loop for a harness as this saga, or resume it. Without `asking`, tasks follow the rules.
 
     Raises:
         ParadoxError: proven; override, then run the same id again.
@@ -93,7 +113,17 @@ async def run_harness(engine: Engine, harness: Harness, saga_id: str, executor: 
 
             return ask
 
-        found = await converge(harness, through("ask"))
+        def decomposed(turn: str) -> Callable[[], Awaitable[tuple[Turn, ...]]] | None:
+            if asking is None:
+                return None
+
+            async def ask(question: Mapping[str, Any], number: str) -> Any:
+                asked = Asked(attempt=number, slice=dict(question), answer_schema=dict(SCHEMA))
+                return (await saga.run(_decomposing(asking.decomposer, question), asked, id=f"{turn}-{number}")).answer
+
+            return lambda: decompose(harness, asking.request, ask)
+
+        found = await converge(harness, through("ask"), decomposed=decomposed("ask"))
         if found.end is End.FAILED_PARADOX and found.explanation is not None:
             report = report_hash(harness, found.explanation)
             if not await records.has_override(report):
@@ -101,12 +131,27 @@ async def run_harness(engine: Engine, harness: Harness, saga_id: str, executor: 
                                    saga_id=saga_id, report=report, run=found)  # fmt: skip
             consumed = Consumed(report=report, today=today.isoformat())
             given = await saga.run(_consuming(records, saga_id), consumed, id=f"override-{report[:16]}")
-            found = await converge(overlaid(harness, Override(**given.model_dump())), through("after"))
+            changed = overlaid(harness, Override(**given.model_dump()))
+            found = await converge(changed, through("after"), decomposed=decomposed("after"))
         if found.end is not End.SUCCESS:
             raise NotConvergedError(
                 f"saga {saga_id!r}: {found.end}: {found.reason or 'not all rules pass'}", saga_id=saga_id, run=found
             )
     return found
+
+
+async def artifact_of(engine: Engine, harness: Harness, saga_id: str, records: Records, today: date) -> Mapping[str, Any]:
+    """Return what a run that succeeded decided, from its journal: nobody is asked. Raises `NotAllowedError` for any other run."""
+    head = await engine.store.headline(saga_id)
+    if head is None:
+        raise UnknownSagaError(f"no run has the id {saga_id!r}", saga_id=saga_id)
+    if head.stage is not Stage.COMMITTED:
+        raise NotAllowedError(f"run {saga_id!r} has not succeeded", saga_id=saga_id)
+
+    async def nobody(_seen: Slice, _attempt: str) -> Any:
+        raise NotAllowedError(f"run {saga_id!r} was decided by another version of the rules", saga_id=saga_id)
+
+    return (await run_harness(engine, harness, saga_id, nobody, records, today)).artifact
 
 
 @action(kind="read-only", name="harness_begin")
@@ -120,6 +165,13 @@ def _asking(executor: Executor, seen: Slice) -> Action:
         return Said(answer=await executor(seen, request.attempt))
 
     return action(kind="read-only", name="harness_ask")(ask)
+
+
+def _decomposing(decomposer: Decomposer, question: Mapping[str, Any]) -> Action:
+    async def ask(request: Asked, call: Call) -> Said:  # noqa: ARG001 - actions take a call
+        return Said(answer=await decomposer(question, request.attempt))
+
+    return action(kind="read-only", name="harness_decompose")(ask)
 
 
 def _consuming(records: Records, saga_id: str) -> Action:

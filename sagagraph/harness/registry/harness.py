@@ -97,6 +97,9 @@ class Harness:
     title: str = ""
     owner: str = ""
     waived: tuple[str, ...] = ()
+    approvals: int = 1
+    """How many approve a change, of `approvers`; of all who have that role where nobody is named."""
+    approvers: tuple[str, ...] = ()
     document: Mapping[str, Any] = field(default_factory=dict)
     """What the file says, for its hash."""
     warnings: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ from sagagraph.harness.registry.yaml_file import read_yaml
 MOST_RULES: Final = 1000
 MOST_VARIABLES: Final = 1000
 _TOP: Final = frozenset(
-    {"harness", "version", "title", "owner", "variables", "derived", "rules", "tests", "description", "waived"}
+    {"harness", "version", "title", "owner", "variables", "derived", "rules", "tests", "description", "waived", "approval"}
 )
 _VARIABLE: Final = frozenset({"unit", "domain", "decided_by", "step", "value", "kind", "negotiable", "cost", "type", "hidden",
                               "description", "title", "source"})  # fmt: skip
@@ -55,9 +55,14 @@ def harness_of(document: object) -> Harness:
     rules = _rules(document.get("rules"), warnings)
     _check(rules, variables, derived)
     tests = _mapping(document.get("tests"), "tests")
+    approval = _mapping(document.get("approval"), "approval")
+    approvers = tuple(_text(each, "approval.of") for each in _list(approval.get("of"), "approval.of"))
+    approvals = _count(approval.get("needed"), "approval.needed")
+    if approvals < 1 or (approvers and approvals > len(approvers)):
+        raise InvalidInputError("must be at least 1, and no more than there are approvers", field="approval.needed")
     return Harness(
         id=_text(document.get("harness"), "harness"),
-        version=_version(document.get("version")),
+        version=_count(document.get("version"), "version"),
         rules=rules,
         variables=variables,
         derived=derived,
@@ -66,6 +71,8 @@ def harness_of(document: object) -> Harness:
         title=_text(document.get("title"), "title"),
         owner=_text(document.get("owner"), "owner"),
         waived=tuple(_text(each, "waived") for each in _list(document.get("waived"), "waived")),
+        approvals=approvals,
+        approvers=approvers,
         document=document,
         warnings=tuple(warnings),
     )
@@ -345,9 +352,9 @@ def _number(said: object, where: str) -> fmpq | None:
     return said
 
 
-def _version(said: object) -> int:
+def _count(said: object, where: str) -> int:
     if said is None:
         return 1
     if not isinstance(said, fmpq) or said.q != 1 or said < 0:
-        raise InvalidInputError("must be a whole number", field="version")
+        raise InvalidInputError("must be a whole number", field=where)
     return int(said.p)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 import yaml
@@ -97,5 +99,29 @@ def _refuse(message: str, where: str, line: int) -> Any:
     raise InvalidInputError(f"{message}, in line {line}", field=where)
 
 
-def is_number(value: object) -> bool:
-    return isinstance(value, fmpq)
+def yaml_text(document: Any) -> str:
+    """Return a document as YAML that reads as the same document; numbers that no decimal is equal to are refused there."""
+    return yaml.dump(_plain(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+
+
+class _Number(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+class _Dumper(yaml.SafeDumper):
+    pass
+
+
+_Dumper.add_representer(_Number, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:float", text))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, fmpq):
+        return _Number(value.p if value.q == 1 else Decimal(int(value.p)) / Decimal(int(value.q)))
+    return value

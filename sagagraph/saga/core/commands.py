@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from sagagraph.saga.core.events import BroughtIn, Fault, ModelAsked, ProbeAnswer, Resolution
+from sagagraph.saga.core.events import Blocker, BroughtIn, Fault, ModelAsked, ProbeAnswer, Resolution
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 from sagagraph.workflow.values import Json
@@ -118,6 +118,14 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAgain:
+    """What the readings on which the plan rests say now, or why one could not be had; by operation."""
+
+    outputs: Mapping[str, Json]
+    faults: Mapping[str, Fault]
+
+
+@dataclass(frozen=True, slots=True)
 class NameProvider:
     """The provider that this worker reaches at `url`, for sagas of this domain; `url` is empty for the one inside the command."""
 
@@ -146,6 +154,8 @@ class PlanOperation:
     formerly: tuple[tuple[str, int], ...] = ()
     after: tuple[str, ...] = ()
     insists: bool = False
+    locked_out: str = ""
+    """Who keeps what it needs: it is planned, and skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +179,7 @@ class ProposePlan:
     reasons: tuple[str, ...] = ()
     proposed_by: str = ""
     reasoning: str = ""
+    agents: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +243,20 @@ class AcceptPlan:
     removed: tuple[str, ...] = ()
     replaced: Mapping[str, str] = field(default_factory=dict)
     revisable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitLocks:
+    """Others keep what is wanted, and it waits for that."""
+
+    blockers: tuple[Blocker, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class YieldLocks:
+    """A person lets others have what this saga keeps, although it has not ended."""
+
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +362,7 @@ Command = (
     | UndoLost
     | EvidenceFound
     | Verified
+    | ReadAgain
     | NameProvider
     | StateSameProvider
     | PlanOperation
@@ -351,6 +377,8 @@ Command = (
     | ApprovePlan
     | RejectPlan
     | AcceptPlan
+    | AwaitLocks
+    | YieldLocks
     | ChangeRequest
     | GiveUpRepair
     | BeginReversal

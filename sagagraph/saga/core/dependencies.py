@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sagagraph.saga.core.events import Driver
@@ -78,8 +79,20 @@ def condition_holds(saga: Saga, operation: Operation) -> bool:
 
 
 def is_past_pivot_gate(saga: Saga) -> bool:
-    """Tell whether everything not behind the pivot has committed, or holds nothing (docs/protocol.md rule 5)."""
-    return saga.index.unfinished_before_pivot == 0
+    """Tell whether everything not behind the pivot has committed, or holds nothing (docs/protocol.md rule 5).
+
+    What runs the pivot goes on meanwhile: the node of a graph, named by the beginning of the pivot's id.
+    """
+    waiting = saga.index.unfinished_before_pivot
+    return waiting == 0 or waiting == sum(1 for each in _around(saga, saga.pivot or "") if not is_done_with(each))
+
+
+def _around(saga: Saga, name: str) -> Iterator[Operation]:
+    """Yield the operations without effects whose code runs `name`."""
+    while name := name.rpartition("/")[0]:
+        operation = saga.operations.get(name)
+        if operation is not None and operation.in_flight and not operation.has_effect:
+            yield operation
 
 
 def is_done_with(operation: Operation) -> bool:

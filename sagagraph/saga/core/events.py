@@ -59,6 +59,14 @@ class Fault(Struct, frozen=True, omit_defaults=True):
     message: str
 
 
+class Blocker(Struct, frozen=True, omit_defaults=True):
+    """A lock that is in the way, and which operation of which saga keeps it."""
+
+    key: str
+    saga: str
+    operation: str
+
+
 # -- the saga and its plan -------------------------------------------------------------------------------------------
 
 
@@ -116,13 +124,15 @@ class PlanProposed(Struct, frozen=True, omit_defaults=True):
     """`solver`, or the model's name; empty in journals of releases before 0.3.0."""
     reasoning: str = ""
     """The model's own, in its words."""
+    agents: tuple[Json, ...] = ()
+    """What each agent of the plan was shown and said, in their order (docs/agents.md)."""
 
 
 class ModelAsked(Struct, frozen=True, omit_defaults=True):
     """A model was asked, on behalf of the saga: what that cost, and what came of it."""
 
     role: str
-    """Who asked: `planner`, or a validator's name."""
+    """Who asked: an agent's name, or a validator's."""
     model: str
     tokens_in: int
     tokens_out: int
@@ -206,6 +216,30 @@ class PrerequisitesAdded(Struct, frozen=True, omit_defaults=True):
 
     operation: str
     prerequisites: tuple[str, ...]
+
+
+class ReadingsConfirmed(Struct, frozen=True, omit_defaults=True):
+    """Just before the pivot, what the plan rests on was read again and has not changed (docs/protocol.md rule 12)."""
+
+    operations: tuple[str, ...]
+
+
+class LocksAwaited(Struct, frozen=True, omit_defaults=True):
+    """What is to be planned, or to go forward again, waits: these keep what it needs (docs/protocol.md rule 12)."""
+
+    blockers: tuple[Blocker, ...]
+
+
+class LocksYielded(Struct, frozen=True, omit_defaults=True):
+    """A person lets others have what a saga that stands still keeps."""
+
+    by: str
+
+
+class LocksRetaken(Struct, frozen=True, omit_defaults=True):
+    """It has everything again that `yielded_by` had let others have, and goes forward."""
+
+    yielded_by: str
 
 
 # -- forward ---------------------------------------------------------------------------------------------------------
@@ -510,6 +544,10 @@ Event = (
     | RepairGivenUp
     | OperationPlanned
     | PrerequisitesAdded
+    | ReadingsConfirmed
+    | LocksAwaited
+    | LocksYielded
+    | LocksRetaken
     | AttemptStarted
     | OperationDoubted
     | OperationSucceeded

@@ -9,9 +9,9 @@ from functools import lru_cache
 from urllib.parse import quote
 
 from immutables import Map
-from msgspec import Struct
+from msgspec import Struct, field
 
-from sagagraph.saga.core.events import Driver, Fault, ProbeAnswer, Via
+from sagagraph.saga.core.events import Blocker, Driver, Fault, ProbeAnswer, Via
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
@@ -155,8 +155,10 @@ class PlanState(Struct, frozen=True):
     reasons: tuple[str, ...] = ()
     proposed_by: str = ""
     reasoning: str = ""
-    model_rounds: int = 0
-    """How often a model was asked to plan, since the request last changed."""
+    agents: tuple[Json, ...] = ()
+    """What each agent was shown and said."""
+    questions: Mapping[str, int] = field(default_factory=dict)
+    """How often each planner, agent or validator has asked a model since the request last changed."""
     approved_by: str | None = None
     approved_in_advance_by: str = ""
     infeasible: tuple[str, ...] = ()
@@ -213,6 +215,8 @@ class Index(Struct, frozen=True):
     waiting_for_person: int = 0
     perhaps_live: int = 0
     """Held or stuck where an effect may stand."""
+    locking: Map[str, int] = Map()
+    """They keep locks (docs/protocol.md rule 12)."""
     unfinished: int = 0
     """Something is still due for them, going forward."""
     unfinished_before_pivot: int = 0
@@ -302,6 +306,12 @@ class Saga(Struct, frozen=True):
     """Its last known address; empty for the one that runs inside the command."""
     same_providers: Map[str, str] = _NO_ALIASES
     """Identity → the first identity of what is stated to be the same provider."""
+    has_read_again: bool = False
+    """What its plan rests on was read again, and has not changed."""
+    yielded_by: str = ""
+    """Who let others have its locks; it takes them again before it goes forward (docs/protocol.md rule 12)."""
+    awaits: tuple[Blocker, ...] = ()
+    """Who kept what it wanted when it last had to wait for locks."""
     index: Index = Index()
 
     @property

@@ -18,7 +18,8 @@ from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.reversals import REVERSING
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.operation import DEFAULT_POLICY, GuaranteeTerms, OperationSpec
+from sagagraph.workflow.lock import Lock
+from sagagraph.workflow.operation import DEFAULT_POLICY, GuaranteeTerms, OperationSpec, references
 from sagagraph.workflow.policy import Policy
 from sagagraph.workflow.values import Json
 
@@ -44,11 +45,14 @@ class Guarantees:
     void: Function | None = None
     deadline: bool = False
     refusals_final: bool = False
+    clock_margin: timedelta = timedelta(seconds=1)
+    """How far the provider's clock may be from our store's; deadlines and remembered keys are counted on with this to spare."""
 
     @property
     def terms(self) -> GuaranteeTerms:
         dedup_s = self.dedup.total_seconds() if self.dedup is not None else None
-        return GuaranteeTerms(dedup_s, self.void is not None, self.deadline, self.refusals_final)
+        margin_s = self.clock_margin.total_seconds()
+        return GuaranteeTerms(dedup_s, self.void is not None, self.deadline, self.refusals_final, margin_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ class Action:
     """Names and versions under which earlier releases journalled it."""
     provider: str = ""
     """The identity of the provider that it calls (docs/protocol.md rule 2a)."""
+    locks: Callable[[Any], Iterable[Lock]] | None = None
+    read_again: bool = False
     needs_body: bool = False
     """Going forward, only the body that asks for it can run it; the registered action serves to undo and probe it."""
     _adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict, repr=False)
@@ -90,21 +96,43 @@ class Action:
     def __call__(self, request: object, call: Call) -> Any:
         return self.execute(request, call)
 
-    def spec(self, operation_id: str, request: object, depends_on: Iterable[str] = (), **changes: Any) -> OperationSpec:
-        """Return this action as one planned operation; `request` may hold `reference`s, or be a value of the request type."""
+    def spec(
+        self,
+        operation_id: str,
+        request: object,
+        depends_on: Iterable[str] = (),
+        *,
+        locks: Iterable[Lock] | None = None,
+        **changes: Any,
+    ) -> OperationSpec:
+        """Return this action as one planned operation; `request` may hold `reference`s, or be a value of the request type.
+
+        `locks`: instead of those that the action declares, which need a request without references.
+        """
+        inputs = self.request_to_json(request)
+        locks = self._locks(inputs) if locks is None else locks
         return OperationSpec(
             id=operation_id,
             action=self.name,
             kind=self.kind,
-            inputs=self.request_to_json(request),
+            inputs=inputs,
             depends_on=tuple(depends_on),
             policy=self.policy,
             guarantees=self.guarantees.terms,
             has_probe=self.probe is not None,
             action_version=self.version,
             provider_id=self.provider,
+            locks=tuple(locks),
+            read_again=self.read_again,
             **changes,
         )
+
+    def _locks(self, inputs: Json) -> Iterable[Lock]:
+        if self.locks is None:
+            return ()
+        if any(True for _each in references(inputs)):
+            raise InvalidInputError(f"say which: the request of action {self.name!r} is known only later", field="locks")
+        return self.locks(self.request_from_json(inputs))
 
     def is_known_as(self, name: str, version: int) -> bool:
         return (name, version) in ((self.name, self.version), *self.formerly)
@@ -120,6 +148,8 @@ class Action:
         return None if value is None else self._read("result", self.result_type, value)
 
     def _read(self, which: str, kind: Any, value: Json) -> Any:
+        if kind is Any:
+            return _copied(value)
         if which not in self._adapters:
             from pydantic import TypeAdapter
 
@@ -206,6 +236,10 @@ class Declaration(typing.TypedDict, total=False):
     """`reverse(request, result, call)` undoes a pivot that has landed."""
     undo_cost: Function
     """`undo_cost(request, result)` returns an `UndoCost` and changes nothing."""
+    locks: Callable[[Any], Iterable[Lock]]
+    """`locks(request)` returns what no other saga may take meanwhile (docs/protocol.md rule 12)."""
+    read_again: bool
+    """Read it again just before the pivot: what it says then must be what it said, or the plan does not hold any more."""
     provider: str
     """Which provider it calls: an id that stays the same wherever the provider is reached, such as an account, or the origin of
     its address. A saga that knows another one is refused or held (docs/protocol.md rule 2a).
@@ -258,7 +292,11 @@ def _made(function: Function, names: dict[str, object], declared: Declaration) -
         home=f"{function.__module__}.{function.__qualname__}",
         formerly=_former_names(name, declared.get("formerly", ())),
         provider=declared.get("provider", ""),
+        locks=declared.get("locks"),
+        read_again=declared.get("read_again", False),
     )
+    if made.read_again and made.kind is not ActionKind.READ_ONLY:
+        raise InvalidInputError(f"action {name!r} is {made.kind.value}: only what reads can be read again", field="read_again")
     DECLARED.add(made)
     return made
 

@@ -12,23 +12,43 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Container, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol
 
-from sagagraph.errors import DrainedError, NotAllowedError, SagaGraphError, StoreError, SupersededError, UnknownActionError
+from sagagraph.errors import (
+    DrainedError,
+    LockedError,
+    NotAllowedError,
+    SagaGraphError,
+    StoreError,
+    SupersededError,
+    UnknownActionError,
+)
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.decide.decide import decide, intent
+from sagagraph.saga.core.decide.decide import intent
 from sagagraph.saga.core.decide.providers import is_elsewhere, why_elsewhere
-from sagagraph.saga.core.evolve.evolve import evolve
 from sagagraph.saga.core.in_doubt import paused, settles_itself
+from sagagraph.saga.core.locks import lock_change
 from sagagraph.saga.core.next_steps import is_quiet, next_steps
 from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key
-from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, EffectStep, Record, Reverse, Verify, Wait
+from sagagraph.saga.core.steps import (
+    CallAction,
+    CallCompensation,
+    CallProbe,
+    CallVoid,
+    EffectStep,
+    ReadAgain,
+    Record,
+    Reverse,
+    Verify,
+    Wait,
+)
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.calls import Effects
-from sagagraph.saga.engine.waiting import IsReached, Waiters, anything
-from sagagraph.saga.stores.port import Lease, Note, Request, RequestKind, SagaStore
+from sagagraph.saga.engine.turn.arrivals import Arrival, Batch, command_of, fail_all
+from sagagraph.saga.engine.turn.locking import LockQueue
+from sagagraph.saga.engine.turn.waiting import IsReached, Waiters, anything
+from sagagraph.saga.stores.port import Lease, Note, Request, SagaStore
 
 _STILL = float("inf")
 _IDLE_TURNS = 5
@@ -79,7 +99,8 @@ class Coordinator:
         """While a body runs: what it has asked for so far. The action of anything else may still be to come."""
         self.heard = saga.last_request
         """The highest number of a request that has come to our ears."""
-        self._inbox: list[_Arrival] = [_Arrival(each) for each in first]
+        self._inbox: list[Arrival] = [Arrival(each) for each in first]
+        self._locks = LockQueue()
         self._unwritten: list[e.Entry] = []
         """Part of `saga` already, and of the journal with the next commit."""
         self._unwritten_of: list[c.Command] = []
@@ -121,7 +142,7 @@ class Coordinator:
     async def _arrive(self, command: c.Command | None, is_reached: IsReached = anything, operation: str | None = None) -> Saga:
         self._check_running()
         answer: asyncio.Future[Saga] = asyncio.get_running_loop().create_future()
-        self._inbox.append(_Arrival(command, answer, is_reached, operation))
+        self._inbox.append(Arrival(command, answer, is_reached, operation))
         self._woken.set()
         return await answer
 
@@ -129,7 +150,7 @@ class Coordinator:
         """Take in a person's request."""
         if request.number > self.heard:
             self.heard = request.number
-            self._inbox.append(_Arrival(_command_of(request)))
+            self._inbox.append(Arrival(command_of(request)))
             self._woken.set()
 
     def renewed(self, at: float) -> None:
@@ -164,7 +185,7 @@ class Coordinator:
     @property
     def is_idle(self) -> bool:
         """Whether nothing has arrived (not even before this worker came), nothing is out, and nothing is due, now or later."""
-        under_way = self._is_turning or self._inbox or self._unwritten or self._calls
+        under_way = self._is_turning or self._inbox or self._unwritten or self._calls or self._locks.waiting
         return self._has_learned and not under_way and is_quiet(self.saga)
 
     async def drain(self, within_s: float) -> None:
@@ -226,14 +247,19 @@ class Coordinator:
         """Make one commit and start the effects that it allows. Returns when to look again if nothing happens."""
         self._woken.clear()
         self._is_turning = True  # what has arrived is in neither the inbox nor the state until it is written
-        inbox, self._inbox = self._inbox, []
-        batch = _Batch(self.saga, self.lease.epoch, self._clock())
+        batch = Batch(self.saga, self.lease.epoch, self._clock())
+        inbox, self._inbox = self._locks.admitted(self._inbox, batch.now)
         self._answering = [each.waiter for each in inbox if each.waiter]
         accepted = [each for each in inbox if batch.take(each) and each.waiter]
         starts, wake_at = self._plan_effects(batch)
         commands = [each.command for each in inbox if each.command]
         if starts or self._answering or not self._may_wait(batch):
-            await self._write(batch.saga, batch.entries, commands)
+            try:
+                await self._write(batch.saga, batch.entries, commands)
+            except LockedError as exc:
+                self._is_turning = False
+                self._inbox = [*self._locks.set_aside(self.saga, inbox, exc, batch.now), *self._inbox]
+                return batch.now
         else:
             self._unwritten += batch.entries
             self._unwritten_of += commands
@@ -243,13 +269,14 @@ class Coordinator:
             self._waiters.add(arrival.is_reached, arrival.waiter, arrival.operation, self.saga)
         for step in starts:
             self._start(step)
+        wake_at = min(wake_at, self._locks.next_at, batch.now if self._inbox else _STILL)
         if before.stage is batch.saga.stage:
             self._show(batch.entries)
         else:
             self._waiters.show_all(batch.saga)
         return wake_at
 
-    def _may_wait(self, batch: _Batch) -> bool:
+    def _may_wait(self, batch: Batch) -> bool:
         """Apply rule 1: wait only where a body will say what comes next, and where doubt about the outcome would settle
         itself later.
         """
@@ -279,7 +306,11 @@ class Coordinator:
         if not entries:
             return
         try:
-            await self._store.append(self.lease, entries, stage=saga.headline_stage)
+            change = lock_change(self.saga, saga)
+            locks = {} if change is None else {"locks": change}
+            await self._store.append(self.lease, entries, stage=saga.headline_stage, **locks)
+        except LockedError:
+            raise
         except SagaGraphError:
             await self._keep_evidence(commands)
             raise
@@ -287,15 +318,15 @@ class Coordinator:
         for observer in self._observers:
             observer(saga, tuple(entries))
 
-    def _plan_effects(self, batch: _Batch) -> tuple[list[EffectStep], float]:
+    def _plan_effects(self, batch: Batch) -> tuple[list[EffectStep], float]:
         """Append what needs no effect until only effects are left, then the intents of those that are due."""
         starts: list[EffectStep] = []
         wake_at = _STILL
-        due = next_steps(batch.saga, batch.now)
+        due = self._locks.withheld(next_steps(batch.saga, batch.now), batch.now)
         while records := [step for step in due if isinstance(step, Record)]:
             for record in records:
                 batch.append(record.event)
-            due = next_steps(batch.saga, batch.now)
+            due = self._locks.withheld(next_steps(batch.saga, batch.now), batch.now)
         for step in due if not self._is_draining else ():
             if isinstance(step, Wait):
                 wake_at = min(wake_at, step.until)
@@ -303,7 +334,7 @@ class Coordinator:
                 continue
             elif missing := self._missing(batch.saga, step):
                 if self.asked is None or missing.operation in self.asked:
-                    batch.take(_Arrival(missing))
+                    batch.take(Arrival(missing))
                     wake_at = batch.now
             else:
                 if isinstance(step, CallAction | CallVoid | CallCompensation):
@@ -312,7 +343,7 @@ class Coordinator:
         return starts, wake_at
 
     def _missing(self, saga: Saga, step: EffectStep) -> c.ActionMissing | None:
-        if isinstance(step, Verify | Reverse):
+        if isinstance(step, Verify | ReadAgain | Reverse):
             return None
         operation = saga.operations[step.operation]
         try:
@@ -337,6 +368,8 @@ class Coordinator:
             return await self._reverse(saga)
         if isinstance(step, Verify):
             return await self._effects.verify(saga, step, self._action_or_none)
+        if isinstance(step, ReadAgain):
+            return await self._effects.read_again(saga, step, self._action_or_none)
         operation = saga.operations[step.operation]
         action = self._action_of(operation)
         match step:
@@ -371,14 +404,14 @@ class Coordinator:
         for step, task in list(self._calls.items()):
             if task.done():
                 del self._calls[step]
-                self._inbox.append(_Arrival(task.result()))
+                self._inbox.append(Arrival(task.result()))
 
     # -- what others did, and what others are told -------------------------------------------------------------------
 
     async def _learn(self) -> None:
         """Read what superseded workers and people have left for this worker, before its first effect."""
         for note in await self._store.notes(self.saga.id):
-            self._inbox.append(_Arrival(c.EvidenceFound(note.operation, note.call, note.key, note.output)))
+            self._inbox.append(Arrival(c.EvidenceFound(note.operation, note.call, note.key, note.output)))
         for request in await self._store.requests({self.saga.id: self.heard}):
             self.hear(request)
 
@@ -396,7 +429,8 @@ class Coordinator:
     async def _end(self, exc: SagaGraphError) -> None:
         """Release everybody who waits for this coordinator; the first reason counts."""
         self._failure = self._failure or exc
-        _fail_all([*self._answering, *(each.waiter for each in self._inbox if each.waiter)], self._failure)
+        arrived = (*self._inbox, *self._locks.waiting)
+        fail_all([*self._answering, *(each.waiter for each in arrived if each.waiter)], self._failure)
         self._waiters.fail(self.saga, self._failure)
 
     async def _keep_evidence(self, commands: list[c.Command]) -> None:
@@ -408,73 +442,10 @@ class Coordinator:
                     await self._store.note(self.saga.id, note)
 
 
-@dataclass(frozen=True, slots=True)
-class _Arrival:
-    """A command, and who waits until it is durable (and for what after that); without one, until what is unwritten is durable."""
-
-    command: c.Command | None
-    waiter: asyncio.Future[Saga] | None = None
-    is_reached: IsReached = anything
-    operation: str | None = None
-
-
-class _Batch:
-    """The events of one commit, each decided on the state that the ones before it make."""
-
-    def __init__(self, saga: Saga, epoch: int, now: float) -> None:
-        self.saga = saga
-        self.now = max(now, saga.last_at)
-        self.entries: list[e.Entry] = []
-        self._epoch = epoch
-
-    def append(self, event: e.Event) -> None:
-        entry = e.Entry(self.saga.version + 1, self._epoch, self.now, event)
-        self.saga = evolve(self.saga, entry)
-        self.entries.append(entry)
-
-    def take(self, arrival: _Arrival) -> bool:
-        """Take a command. Returns False if the core refused it; whoever waits for it is told why."""
-        if arrival.command is None:
-            return True
-        try:
-            events = decide(self.saga, arrival.command, self.now)
-        except SagaGraphError as exc:
-            _fail_all([arrival.waiter] if arrival.waiter else [], exc)
-            return False
-        for event in events:
-            self.append(event)
-        return True
-
-
-def _fail_all(waiters: list[asyncio.Future[Saga]], exc: SagaGraphError) -> None:
-    for waiter in waiters:
-        if not waiter.done():
-            waiter.set_exception(exc)
-
-
 def _operation_of(event: e.Event) -> str | None:
     if isinstance(event, e.OperationPlanned):
         return event.operation.id
     return getattr(event, "operation", None)
-
-
-def _command_of(request: Request) -> c.Command:
-    """Return what a request asks for. One that cannot be read is refused in the journal, by name, and holds up nobody."""
-    if request.damage:
-        return c.RefuseRequest(request.number, f"request {request.number} cannot be read: {request.damage}")
-    match request.kind, request.data:
-        case RequestKind.CANCEL, _:
-            return c.Cancel(request.by, request.number)
-        case RequestKind.RESOLVE, {"operation": str(operation), "resolution": str(said), **rest} if said in _RESOLUTIONS:
-            return c.Resolve(operation, e.Resolution(said), request.by, rest.get("output"), request.number)
-        case RequestKind.RESOLVE, _:
-            why = "it names no operation, or no resolution that this release knows"
-        case _:
-            why = f"its kind is {request.kind!r}, which this release does not know"
-    return c.RefuseRequest(request.number, f"request {request.number} cannot be read: {why}")
-
-
-_RESOLUTIONS = frozenset(e.Resolution)
 
 
 def _note_of(saga: Saga, command: c.Command) -> Note | None:

@@ -247,6 +247,15 @@ class Engine(SagaHolder):
         await self.conclude_amendment(saga_id)
         return await self.status(saga_id)
 
+    async def yield_locks(self, saga_id: str, *, by: str = "user") -> SagaView:
+        """Let other sagas have what a saga keeps that stands still: a person's decision, which is journalled.
+
+        It goes back without them, and goes forward only when it has all of them again (docs/protocol.md rule 12). Raises
+        `NotAllowedError` for a saga that can go on.
+        """
+        await self._record(saga_id, (c.YieldLocks(by),), looks_again=False)
+        return await self.status(saga_id)
+
     async def _see_to(self, saga_id: str, request: int) -> None:
         """Wait until `request` is consumed and the saga is quiet: its holder does that, or this engine once nobody holds it."""
         while not _has_seen_to(await self.load(saga_id), request):
@@ -334,6 +343,7 @@ class SyncEngine:
         self.resume = awaited(self.engine.resume)
         self.cancel = awaited(self.engine.cancel)
         self.resolve = awaited(self.engine.resolve)
+        self.yield_locks = awaited(self.engine.yield_locks)
 
     def saga(self, saga_id: str) -> SyncSaga:
         return SyncSaga(self.thread, self.engine.saga(saga_id))

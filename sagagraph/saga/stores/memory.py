@@ -9,6 +9,7 @@ from typing import Any
 
 from sagagraph.errors import BusyError, ConflictError, SupersededError, UnknownSagaError
 from sagagraph.saga.core.events import Entry, Event, LeaseTaken, SagaBegun
+from sagagraph.saga.core.locks import Holding, LockChange, in_the_way, refused
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores.owner import is_known_dead
 from sagagraph.saga.stores.port import Document, Headline, Lease, Note, Request, RequestKind
@@ -33,6 +34,7 @@ class MemorySagaStore:
         self.epoch = 1
         self._clock = clock
         self._sagas: dict[str, _Saga] = {}
+        self._locks: list[Holding] = []
         self._requests = 0
         self._documents: dict[str, dict[tuple[str, str], Document]] = {}
         """By saga, which need not have begun."""
@@ -61,12 +63,24 @@ class MemorySagaStore:
         saga.headline = replace(saga.headline, version=len(saga.rows), owner=owner, lease_until=now + ttl_s, updated_at=now)
         return Lease(saga_id, saga.epoch, owner)
 
-    async def append(self, lease: Lease, entries: Sequence[Entry], *, stage: Stage) -> None:
+    async def append(self, lease: Lease, entries: Sequence[Entry], *, stage: Stage, locks: LockChange | None = None) -> None:
         saga = self._any(lease.saga_id)
         if saga.epoch != lease.epoch or len(saga.rows) != entries[0].version - 1:
             raise SupersededError(f"saga {lease.saga_id!r} was taken over by another worker", saga_id=lease.saga_id)
+        if locks is not None:
+            self._change_locks(lease.saga_id, locks)
         saga.rows.extend(row_of(lease.saga_id, each) for each in entries)
         saga.headline = replace(saga.headline, version=len(saga.rows), stage=stage, updated_at=entries[-1].at)
+
+    def _change_locks(self, saga_id: str, locks: LockChange) -> None:
+        if blockers := in_the_way(locks.asked, self._locks):
+            raise refused(saga_id, blockers)
+        kept = (each for each in self._locks if each.saga_id != saga_id or each.operation not in locks.freed)
+        self._locks = [*kept, *locks.asked, *locks.recorded]
+
+    async def holdings(self, keys: Collection[str] | None = None) -> tuple[Holding, ...]:
+        found = (each for each in self._locks if keys is None or each.lock.key in keys)
+        return tuple(sorted(found, key=lambda each: each[:2]))
 
     async def renew(self, leases: Collection[Lease], ttl_s: float) -> frozenset[Lease]:
         held = frozenset(each for each in leases if self._any(each.saga_id).epoch == each.epoch)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from sagagraph.saga.core.commands import CallKind
 from sagagraph.saga.core.events import Entry, Event, SagaBegun
+from sagagraph.saga.core.locks import Holding, LockChange
 from sagagraph.saga.core.state import Stage
 
 
@@ -118,12 +119,17 @@ class SagaStore(Documents, Protocol):
         Raises `BusyError` while another owner's lease runs, unless that owner is known to be dead; `UnknownSagaError`.
         """
 
-    async def append(self, lease: Lease, entries: Sequence[Entry], *, stage: Stage) -> None:
-        """Append `entries`, durably; several sagas' appends may share one commit.
+    async def append(self, lease: Lease, entries: Sequence[Entry], *, stage: Stage, locks: LockChange | None = None) -> None:
+        """Append `entries`, durably, and with them what they change of the saga's locks; several sagas' appends may share one
+        commit.
 
-        Raises `SupersededError` if the journal's epoch or version has moved on. An acknowledgement of the commit that was lost
-        is looked up: the batch at the head means success.
+        Raises `SupersededError` if the journal's epoch or version has moved on, and `LockedError`, having written nothing, if
+        other sagas keep what is asked for. An acknowledgement of the commit that was lost is looked up: the batch at the head
+        means success.
         """
+
+    async def holdings(self, keys: Collection[str] | None = None) -> tuple[Holding, ...]:
+        """Return the locks that sagas keep on these things, or on all, in the order of sagas and operations."""
 
     async def renew(self, leases: Collection[Lease], ttl_s: float) -> frozenset[Lease]:
         """Renew these leases; returns those that were not superseded."""

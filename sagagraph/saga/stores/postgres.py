@@ -16,12 +16,14 @@ from typing import Any, TypeVar
 import psycopg
 
 from sagagraph.errors import InvalidInputError, SagaGraphError, StoreError
+from sagagraph.saga.core.locks import LockChange
 from sagagraph.saga.stores import statements as sql
-from sagagraph.saga.stores.commits import Alone, EventParameters, Fenced, Job
+from sagagraph.saga.stores.commits import Alone, EventParameters, Fenced, Job, Work
 from sagagraph.saga.stores.guards.durability import Durability, check, postgres_shortfalls
 from sagagraph.saga.stores.guards.history import History, check_postgres, postgres_history
 from sagagraph.saga.stores.postgres_connection import PostgresConnection, name_of, why
-from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore, missing
+from sagagraph.saga.stores.rows import lock_row
+from sagagraph.saga.stores.sql_store import HEAD_REVISION, Append, SqlSagaStore, missing
 
 T = TypeVar("T")
 
@@ -36,6 +38,22 @@ _WRITTEN = f"""
     SELECT * FROM moved"""  # noqa: S608 - our own text
 _EVENT = f"({', '.join(f'?::{kind}' for kind in sql.EVENT.values())})"
 _EVENTS = f"unnest({', '.join(f'?::{kind}[]' for kind in sql.EVENT.values())})"
+_LOCKS = f"unnest({', '.join(f'?::{kind}[]' for kind in sql.LOCK_ROW.values())})"
+_WRITTEN_WITH_LOCKS = f"""
+    WITH turn AS (
+        UPDATE store SET lock_changes = lock_changes + 1 WHERE number = 1 AND lock_changes = ?::bigint RETURNING number
+    ),
+    moved AS ({sql.APPEND.typed_for_one_from("turn")}),
+    written AS (
+        INSERT INTO events ({sql.EVENT_COLUMNS}) SELECT e.* FROM {_EVENTS} AS e ({sql.EVENT_COLUMNS})
+        JOIN moved ON moved.saga_id = e.saga_id
+    ),
+    freed AS (DELETE FROM locks USING moved WHERE locks.saga_id = moved.saga_id AND locks.operation = ANY(?::text[])),
+    taken AS (
+        INSERT INTO locks ({sql.LOCK_COLUMNS}) SELECT l.* FROM {_LOCKS} AS l ({sql.LOCK_COLUMNS})
+        JOIN moved ON moved.saga_id = l.saga_id
+    )
+    SELECT * FROM moved"""  # noqa: S608 - our own text
 
 
 class PostgresSagaStore(SqlSagaStore):
@@ -91,7 +109,7 @@ class PostgresSagaStore(SqlSagaStore):
 
     def _outcomes(self, jobs: list[Job]) -> list[Any]:
         outcomes: dict[Job, Any] = {}
-        fenced = [(job, job.work) for job in jobs if isinstance(job.work, Fenced)]
+        fenced = [(job, job.work) for job in jobs if isinstance(job.work, Fenced) and not _has_locks(job.work)]
         for change in dict.fromkeys(work.change for _job, work in fenced):
             for together in _rounds([(job, work) for job, work in fenced if work.change is change]):
                 told = self._together(change, [work for _job, work in together])
@@ -99,6 +117,8 @@ class PostgresSagaStore(SqlSagaStore):
         for job in jobs:
             if isinstance(job.work, Alone):
                 outcomes[job] = self._alone(job.work)
+            elif job not in outcomes:
+                outcomes[job] = self._alone(self._by_itself(job.work))
         return [outcomes[job] for job in jobs]
 
     def _together(self, change: sql.Change, writes: Sequence[Fenced]) -> list[Any]:
@@ -132,6 +152,9 @@ class PostgresSagaStore(SqlSagaStore):
         self._settle_head(write.saga_id)
         return write.answer(write.has_landed(self._execute) or self._fenced(write) or write.has_landed(self._execute))
 
+    def _by_itself(self, write: Fenced) -> Alone:
+        return Alone(lambda: write.answer(self._fenced(write)), lambda: self._again(write))
+
     def _alone(self, job: Alone) -> Any:
         try:
             if not job.in_transaction:
@@ -163,6 +186,19 @@ class PostgresSagaStore(SqlSagaStore):
             statement = _many(change, has_events=bool(events))
         return set(self._connection.execute(statement, (*heads, *written), prepare=True))
 
+    def _append_with_locks(self, write: Append, locks: LockChange, changes: int) -> bool:
+        """Write in one statement: a worker that freezes is in nobody's way. The store's row lets one through at a time."""
+        taken = [list(column) for column in zip(*map(lock_row, (*locks.asked, *locks.recorded)), strict=True)]
+        events = [list(column) for column in zip(*write.events(0.0), strict=True)]
+        given = (
+            changes,
+            *write.change.parameters(write.given(0.0)),
+            *events,
+            list(locks.freed),
+            *(taken or [[]] * len(sql.LOCK_ROW)),
+        )
+        return bool(self._connection.execute(_WRITTEN_WITH_LOCKS, given, prepare=True).fetchall())
+
     def _translated(self, work: Callable[[], T]) -> T:
         try:
             return self._connection.insist(work)
@@ -177,6 +213,10 @@ class PostgresSagaStore(SqlSagaStore):
 
     def _disconnect(self) -> None:
         self._connection.close()
+
+
+def _has_locks(work: Work) -> bool:
+    return isinstance(work, Append) and work.locks is not None
 
 
 @cache

@@ -17,8 +17,10 @@ from sagagraph.errors import JournalError, RetiredError, SupersededError
 from sagagraph.saga.core.codec import Record, decode, encode
 from sagagraph.saga.core.commands import CallKind
 from sagagraph.saga.core.events import Entry
+from sagagraph.saga.core.locks import Holding
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores.port import Headline, Note, Request, RequestKind
+from sagagraph.workflow.lock import Lock, LockMode
 
 
 class Row(NamedTuple):
@@ -96,6 +98,18 @@ def _note_of(operation: str, call: str, key: str, output: str) -> Note | None:
         return Note(operation, CallKind(call), key, json.loads(output))
     except (TypeError, ValueError, RecursionError):
         return None
+
+
+def lock_row(holding: Holding) -> tuple[Any, ...]:
+    """Return a row of the locks, in the order of `statements.LOCK_ROW`."""
+    lock = holding.lock
+    taken = (lock.key, lock.mode.value, lock.begins, lock.ends, lock.amount, lock.capacity)
+    return (holding.saga_id, holding.operation, *taken, holding.begun_at, holding.epoch)
+
+
+def holding_of(saga_id: str, operation: str, key: str, mode: str, *rest: Any) -> Holding:
+    begins, ends, amount, capacity, begun_at, epoch = rest
+    return Holding(saga_id, operation, Lock(key, LockMode(mode), begins, ends, amount, capacity), begun_at, epoch)
 
 
 def headline_of(saga_id: str, domain: str, stage: str, *rest: Any) -> Headline:

@@ -11,15 +11,27 @@ from typing import Any
 from sagagraph.errors import BusyError, ConflictError, MissingStoreError, SupersededError, UnknownSagaError
 from sagagraph.saga.core.codec import encode
 from sagagraph.saga.core.events import Entry, Event, LeaseTaken, SagaBegun
+from sagagraph.saga.core.locks import Holding, LockChange, in_the_way, refused
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import Alone, Commits, EventParameters, Execute, Fenced
 from sagagraph.saga.stores.guards.history import RAISE
 from sagagraph.saga.stores.owner import is_known_dead
 from sagagraph.saga.stores.port import Document, Headline, Lease, Note, Request, RequestKind
-from sagagraph.saga.stores.rows import Head, Row, entries_of, headline_of, moved_on, notes_of, request_of, retired, row_of
+from sagagraph.saga.stores.rows import (
+    Head,
+    Row,
+    entries_of,
+    headline_of,
+    holding_of,
+    moved_on,
+    notes_of,
+    request_of,
+    retired,
+    row_of,
+)
 
-HEAD_REVISION = "0005"
+HEAD_REVISION = "0007"
 _EPOCHS_BETWEEN_RESTORATIONS = 1_000_000
 """So many leases may be taken of a saga before those after a restoration meet those of the history that was lost."""
 _MOST_PARAMETERS = 400
@@ -71,6 +83,7 @@ class Append(Fenced):
     version: int
     rows: tuple[Row, ...]
     stage: Stage
+    locks: LockChange | None = None
 
     @property
     def saga_id(self) -> str:  # type: ignore[override]  # as on the lease
@@ -133,6 +146,10 @@ class SqlSagaStore(Commits):
         """Change heads, insert the events of those whose fences held, and return those."""
 
     @abstractmethod
+    def _append_with_locks(self, write: Append, locks: LockChange, changes: int) -> bool:
+        """Append, and change the locks, if the fence holds and locks have changed so often and no more."""
+
+    @abstractmethod
     def _now(self) -> float:
         """Return the time on the clock that leases follow."""
 
@@ -154,9 +171,9 @@ class SqlSagaStore(Commits):
         lease: Lease = await self._write(Alone(taking.take, taking.take_again))
         return lease
 
-    async def append(self, lease: Lease, entries: Sequence[Entry], *, stage: Stage) -> None:
+    async def append(self, lease: Lease, entries: Sequence[Entry], *, stage: Stage, locks: LockChange | None = None) -> None:
         rows = tuple(row_of(lease.saga_id, each) for each in entries)
-        await self._write(Append(lease, entries[0].version - 1, rows, stage))
+        await self._write(Append(lease, entries[0].version - 1, rows, stage, locks))
 
     async def renew(self, leases: Collection[Lease], ttl_s: float) -> frozenset[Lease]:
         def work() -> frozenset[Lease]:
@@ -172,9 +189,29 @@ class SqlSagaStore(Commits):
         await self._write(Release(lease))
 
     def _fenced(self, write: Fenced) -> bool:
-        """Return whether the fence held."""
+        """Return whether the fence held. Raises `LockedError`."""
+        if isinstance(write, Append) and write.locks is not None:
+            return self._locked(write, write.locks)
         now = self._now() if write.tells_time else 0.0
         return bool(self._change(write.change, [write.given(now)], write.events(now)))
+
+    def _locked(self, write: Append, locks: LockChange) -> bool:
+        """Append if what is asked for is free, and nobody has changed any locks since it was looked at."""
+        keys = sorted({each.lock.key for each in locks.asked})
+        while True:
+            found = self._execute(sql.locks_on(len(keys)), keys).fetchall()
+            if blockers := in_the_way(locks.asked, [holding_of(*row[1:]) for row in found if row[1] is not None]):
+                raise refused(write.saga_id, blockers)
+            if self._append_with_locks(write, locks, found[0][0]):
+                return True
+            head = self._execute(sql.FENCE, (write.saga_id,)).fetchone()
+            if head is None or tuple(head[:2]) != (write.lease.epoch, write.version):
+                return False
+
+    async def holdings(self, keys: Collection[str] | None = None) -> tuple[Holding, ...]:
+        rows = await self._read(lambda: self._execute(sql.ALL_LOCKS).fetchall())
+        found = (holding_of(*row) for row in rows)
+        return tuple(each for each in found if keys is None or each.lock.key in keys)
 
     async def restored(self) -> int:
         self.epoch = await self._write(Alone(lambda: int(self._execute(RAISE).fetchall()[0][0])))

@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sagagraph.errors import InvalidInputError, LostStoreError, SagaGraphError, StoreError
+from sagagraph.saga.core.locks import LockChange
 from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import EventParameters, Fenced, Job, Work
 from sagagraph.saga.stores.guards.durability import Durability, check, sqlite_shortfalls
 from sagagraph.saga.stores.guards.file_watch import FileWatch
 from sagagraph.saga.stores.guards.history import EVENTS, Witness, history_of, sqlite_history
-from sagagraph.saga.stores.sql_store import HEAD_REVISION, SqlSagaStore, missing
+from sagagraph.saga.stores.rows import lock_row
+from sagagraph.saga.stores.sql_store import HEAD_REVISION, Append, SqlSagaStore, missing
 from sagagraph.saga.stores.sqlite_file import BUSY_TIMEOUT_S
 
 T = TypeVar("T")
@@ -205,6 +207,13 @@ class SqliteSagaStore(SqlSagaStore):
             self._connection.executemany(sql.INSERT_EVENT, written)
             self._events += len(written)
         return changed
+
+    def _append_with_locks(self, write: Append, locks: LockChange, changes: int) -> bool:  # noqa: ARG002 - nobody else writes
+        if not self._change(write.change, [write.given(0.0)], write.events(0.0)):
+            return False
+        self._connection.executemany(sql.FREE_LOCKS, [(write.saga_id, each) for each in locks.freed])
+        self._connection.executemany(sql.INSERT_LOCK, [lock_row(each) for each in (*locks.asked, *locks.recorded)])
+        return True
 
     def _translated(self, work: Callable[[], T]) -> T:
         try:

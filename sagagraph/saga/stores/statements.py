@@ -43,6 +43,10 @@ class Change:
         self.for_one = text.format(given="", **dict.fromkeys(columns, "?"))
         self.typed_for_one = text.format(given="", **{name: f"?::{kind}" for name, kind in columns.items()})
 
+    def typed_for_one_from(self, source: str) -> str:
+        """Return `typed_for_one`, made only if there is a row in `source`."""
+        return self._text.format(given=f"FROM {source}", **{name: f"?::{kind}" for name, kind in self.columns.items()})
+
     def for_many(self) -> str:
         """Return the statement over any number of rows, whose columns are arrays. Only PostgreSQL has those."""
         arrays = ", ".join(f"?::{kind}[]" for kind in self.columns.values())
@@ -124,6 +128,32 @@ RETIRE = """
     AND NOT EXISTS (SELECT 1 FROM requests r WHERE r.saga_id = ? AND r.number > ?)"""
 MOVE_ON = "UPDATE sagas SET version = ?, updated_at = ? WHERE saga_id = ? AND version = ? AND retired_at IS NULL"
 REWRITE_EVENT = "UPDATE events SET type = ?, schema_version = ?, data = ?, checksum = ? WHERE saga_id = ? AND version = ?"
+
+LOCK_ROW: Mapping[str, str] = {
+    "saga_id": "text",
+    "operation": "text",
+    "key": "text",
+    "mode": "text",
+    "begins": "float8",
+    "ends": "float8",
+    "amount": "bigint",
+    "capacity": "bigint",
+    "begun_at": "float8",
+    "epoch": "int",
+}
+"""The columns of a lock, with the types that PostgreSQL is told."""
+LOCK_COLUMNS = ", ".join(LOCK_ROW)
+INSERT_LOCK = f"INSERT INTO locks ({LOCK_COLUMNS}) VALUES ({', '.join('?' * len(LOCK_ROW))})"  # noqa: S608 - our own text
+FREE_LOCKS = "DELETE FROM locks WHERE saga_id = ? AND operation = ?"
+ALL_LOCKS = f"SELECT {LOCK_COLUMNS} FROM locks ORDER BY saga_id, operation, number"  # noqa: S608 - our own text
+
+
+def locks_on(keys: int) -> str:
+    """Return the query for how often locks have changed, and the locks on this many things, as they are at that moment."""
+    columns = ", ".join(f"l.{name}" for name in LOCK_ROW)
+    return f"""
+        SELECT s.lock_changes, {columns} FROM store s LEFT JOIN locks l ON l.key IN ({", ".join("?" * keys) or "NULL"})
+        WHERE s.number = 1"""  # noqa: S608 - marks
 
 
 def requests_of(sagas: int) -> str:

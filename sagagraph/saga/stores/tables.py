@@ -91,6 +91,25 @@ DOCUMENTS = Table(
 """What actions of a domain leave beside the journal of a saga, which need not have begun; each is written once."""
 
 
+LOCKS = Table(
+    "locks",
+    METADATA,
+    Column("number", Integer, primary_key=True),
+    Column("saga_id", String, ForeignKey("sagas.saga_id"), nullable=False),
+    Column("operation", String, nullable=False),
+    Column("key", String, nullable=False),
+    Column("mode", String, nullable=False),
+    Column("begins", Float),
+    Column("ends", Float),
+    Column("amount", BigInteger, nullable=False),
+    Column("capacity", BigInteger, nullable=False),
+    Column("begun_at", Float, nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Index("locks_by_key", "key"),
+    Index("locks_by_saga", "saga_id", "operation"),
+)
+"""What sagas keep from each other: a part of the dependency state S_D that decides (docs/protocol.md rule 12). It is changed
+only together with the journals from which it follows."""
 STORE = Table(
     "store",
     METADATA,
@@ -98,8 +117,10 @@ STORE = Table(
     Column("identity", String, nullable=False),
     Column("epoch", Integer, nullable=False),
     Column("origin", String, nullable=False),
+    Column("lock_changes", BigInteger, nullable=False, server_default="0"),
 )
-"""One row: who the store is, how often it was restored (from 1), and what its database was when somebody last looked."""
+"""One row: who the store is, how often it was restored (from 1), what its database was when somebody last looked, and
+how often `locks` has changed."""
 
 
 def engine_of(store_url: str) -> tuple[Engine, str]:

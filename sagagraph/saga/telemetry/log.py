@@ -58,6 +58,10 @@ LINES: Mapping[type[e.Event], _Line] = {
     e.CompensationLost: _Line("warning", "compensation in doubt"),
     e.OperationCompensated: _Line("info", "operation compensated"),
     e.CompensationFailed: _Line("error", "operation stuck"),
+    e.ReadingsConfirmed: _Line("info", "readings confirmed"),
+    e.LocksAwaited: _Line("warning", "waits for locks"),
+    e.LocksYielded: _Line("warning", "locks yielded"),
+    e.LocksRetaken: _Line("info", "locks taken again"),
     e.CancelRequested: _Line("info", "cancel requested"),
     e.OperationResolved: _Line("info", "operation resolved"),
     e.RequestRefused: _Line("warning", "request refused"),
@@ -147,6 +151,8 @@ class SagaLog:
                 fields["operations"] = len(event.operations)
             case e.PlanJudged() if isinstance(event.verdict, Mapping):
                 fields["verdict"] = str(event.verdict.get("verdict"))
+            case e.LocksAwaited():
+                fields["holders"] = tuple(dict.fromkeys(each.saga for each in event.blockers))
             case e.RequestRefused():
                 fields["request"] = event.request
             case e.ReversalBegun():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from sagagraph.saga.core.events import Event
+from sagagraph.workflow.lock import Lock, LockMode
 
 KINDS: tuple[type[Any], ...] = typing.get_args(Event)
 
@@ -49,6 +50,8 @@ def _values(owner: type[Any], name: str, hint: Any) -> st.SearchStrategy[Any]:
         return st.none()
     if name in ("policy", "guarantees"):
         return st.just(hint())
+    if hint is Lock:
+        return st.builds(Lock, st.text("ab", min_size=1), st.sampled_from(LockMode), st.none(), st.none() | _NUMBER)
     if hint is Any:
         return _JSON
     if origin in (typing.Union, types.UnionType):

@@ -47,6 +47,13 @@ class Say:
     tokens_out: int = 40
 
 
+class CallTools:
+    """An answer that calls tools: pairs of a name and arguments."""
+
+    def __init__(self, *calls: tuple[str, Mapping[str, Any]]) -> None:
+        self.calls = calls
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """An answer in plain text, whatever was asked for."""
@@ -87,5 +94,5 @@ class Drop:
     """The connection is closed without an answer."""
 
 
-Move = Say | Text | StopShort | Refuse | Status | Hang | Drop
+Move = Say | CallTools | Text | StopShort | Refuse | Status | Hang | Drop
 Step = Move | Callable[[Asked], Move]

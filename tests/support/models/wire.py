@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any
+from uuid import uuid4
 
-from tests.support.models.script import Asked, Refuse, Say, StopShort, Text
+from tests.support.models.script import Asked, CallTools, Refuse, Say, StopShort, Text
 
-Told = Say | Text | StopShort | Refuse
+Told = Say | CallTools | Text | StopShort | Refuse
 
 
 def answer(asked: Asked, told: Told) -> Mapping[str, Any]:
@@ -26,6 +27,8 @@ def _of_openai(asked: Asked, told: Told) -> Mapping[str, Any]:
     match told:
         case Say():
             message["content"] = json.dumps(told.content)
+        case CallTools():
+            message["tool_calls"], reason = [*map(_called, told.calls)], "tool_calls"
         case Text():
             message["content"] = told.text
         case StopShort():
@@ -68,6 +71,13 @@ def _of_anthropic(asked: Asked, told: Told) -> Mapping[str, Any]:
         "stop_sequence": None,
         "usage": {"input_tokens": tokens_in, "output_tokens": tokens_out},
     }
+
+
+def _called(call: tuple[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """As OpenAI writes it, with an id of its own."""
+    name, arguments = call
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"id": f"call_{uuid4().hex}", "type": "function", "function": function}
 
 
 def _tokens(told: Told) -> tuple[int, int]:

@@ -9,26 +9,14 @@ from msgspec import Struct
 from sagagraph.domains.job_shop.rules.case import Row
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
+from sagagraph.validators.rows import readable_rows
 from sagagraph.validators.verdict import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sagagraph.domains.job_shop.parsing import Illegible
     from sagagraph.domains.job_shop.plan import Slot
     from sagagraph.domains.job_shop.rules.case import Case
-
-
-class Unread(Struct, frozen=True, array_like=True):
-    index: int
-    fault: str
-
-
-class FaultView(Struct, frozen=True):
-    """Why there are no rows at all, and rows that cannot be read."""
-
-    fault: str
-    unread: tuple[Unread, ...]
 
 
 class Entry(Struct, frozen=True, array_like=True):
@@ -47,25 +35,6 @@ class EntriesView(Struct, frozen=True):
     machines: tuple[int, int]
     """The first and the last that there are."""
     entries: tuple[Entry, ...]
-
-
-def _unread_scopes(case: Case) -> Iterator[tuple[str, FaultView]]:
-    if case.plan.fault:
-        yield "the schedule", FaultView(case.plan.fault, ())
-    for window in windows(map(_unread, case.plan.illegible)):
-        yield f"rows {window[0].index} to {window[-1].index}", FaultView("", tuple(window))
-
-
-def _unread(row: Illegible) -> Unread:
-    return Unread(row.index, row.fault)
-
-
-def _check_unread(view: FaultView) -> Iterator[Violation]:
-    if view.fault:
-        yield Violation(code="MALFORMED", message=view.fault, scope={"field": "schedule"})
-    for each in view.unread:
-        message = f"row {each.index} cannot be read: {each.fault}"
-        yield Violation(code="MALFORMED", message=message, scope={"row": each.index})
 
 
 def _scopes(case: Case) -> Iterator[tuple[str, EntriesView]]:
@@ -104,5 +73,5 @@ def _names(entry: Entry, machines: tuple[int, int]) -> Iterator[Violation]:
         yield Violation(code="NOT_ALLOWED", message=message, scope=scope, evidence=evidence)
 
 
-UNREAD = Concern("readable rows", Kind.SYNTACTIC, FaultView, _unread_scopes, _check_unread)
+UNREAD = readable_rows("schedule")
 ENTRIES = Concern("rows", Kind.CONTRACT, EntriesView, _scopes, _check)

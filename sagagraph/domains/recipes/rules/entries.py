@@ -9,19 +9,8 @@ from msgspec import Struct
 from sagagraph.domains.recipes.rules.case import Case
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
+from sagagraph.validators.rows import readable_rows
 from sagagraph.validators.verdict import Violation
-
-
-class Unread(Struct, frozen=True, array_like=True):
-    index: int
-    fault: str
-
-
-class FaultView(Struct, frozen=True):
-    """Why there are no rows at all, and rows that cannot be read."""
-
-    fault: str
-    unread: tuple[Unread, ...]
 
 
 class Entry(Struct, frozen=True, array_like=True):
@@ -35,21 +24,6 @@ class Entry(Struct, frozen=True, array_like=True):
 
 class EntriesView(Struct, frozen=True):
     entries: tuple[Entry, ...]
-
-
-def _unread_scopes(case: Case) -> Iterator[tuple[str, FaultView]]:
-    if case.plan.fault:
-        yield "the plan", FaultView(case.plan.fault, ())
-    for window in windows(Unread(each.index, each.fault) for each in case.plan.illegible):
-        yield f"rows {window[0].index} to {window[-1].index}", FaultView("", tuple(window))
-
-
-def _check_unread(view: FaultView) -> Iterator[Violation]:
-    if view.fault:
-        yield Violation(code="MALFORMED", message=view.fault, scope={"field": "plan"})
-    for each in view.unread:
-        message = f"row {each.index} cannot be read: {each.fault}"
-        yield Violation(code="MALFORMED", message=message, scope={"row": each.index})
 
 
 def _scopes(case: Case) -> Iterator[tuple[str, EntriesView]]:
@@ -69,5 +43,5 @@ def _check(view: EntriesView) -> Iterator[Violation]:
             yield Violation(code="UNKNOWN_STEP", message=message, scope=scope)
 
 
-UNREAD = Concern("readable rows", Kind.SYNTACTIC, FaultView, _unread_scopes, _check_unread)
+UNREAD = readable_rows("plan")
 ENTRIES = Concern("rows", Kind.CONTRACT, EntriesView, _scopes, _check)

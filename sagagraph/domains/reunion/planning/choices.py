@@ -41,15 +41,18 @@ class _Aim:
 def choices(problem: ReunionProblem, preferred: ReunionPlan, most: int, budget: Budget) -> tuple[ReunionPlan, ...]:
     """Return up to `most` plans: over earlier, with less waiting, with less driving, more evenly shared; sought in this order.
 
-    A plan that improves on nothing in an earlier one is left out. If time runs out there are fewer.
+    A plan that improves on nothing in an earlier one is left out. If time runs out there are fewer. Beside a plan with
+    slack, the others need have none: so what it costs is seen.
     """
     if len(problem.people) > MOST_PEOPLE:
         return ()
+    driven = problem.model_copy(update={"objectives": (Objective.DRIVING_MINUTES,)})
+    simpler = driven if Objective.ROBUSTNESS in problem.objectives else problem
     others: list[ReunionPlan] = []
     known = [tradeoffs(problem, preferred)]
     for aim in _aims(problem, preferred):
         if aim.value >= NOTICEABLE and len(others) < most and budget.left:
-            other = _better(problem, preferred, aim, budget)
+            other = _better(simpler, preferred, aim, budget)
             if other is not None and all(_is_better_somewhere(tradeoffs(problem, other), each) for each in known):
                 others.append(other)
                 known.append(tradeoffs(problem, other))
@@ -58,8 +61,7 @@ def choices(problem: ReunionProblem, preferred: ReunionPlan, most: int, budget: 
 
 def _aims(problem: ReunionProblem, preferred: ReunionPlan) -> Iterator[_Aim]:
     yield _objective(problem, preferred, Objective.MAKESPAN)
-    has_come = frozenset(each.name for each in problem.people if each.from_ is not None)
-    yield _Aim(lambda aims: aims.waiting(has_come), tradeoffs(problem, preferred).waiting)
+    yield _objective(problem, preferred, Objective.WAITING)
     if problem.objectives[:1] != (Objective.DRIVING_MINUTES,):
         yield _objective(problem, preferred, Objective.DRIVING_MINUTES)
     yield _objective(problem, preferred, Objective.WORKLOAD_BALANCE)

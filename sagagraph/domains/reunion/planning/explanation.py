@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sagagraph.domains.reunion.plan import Journey, ReunionPlan
+from sagagraph.domains.reunion.planning.measure import measure
 from sagagraph.domains.reunion.planning.tradeoffs import Tradeoffs, tradeoffs
-from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.request import Objective, ReunionProblem
 from sagagraph.domains.reunion.times import text_of
 
 
@@ -22,7 +23,9 @@ def reasons(problem: ReunionProblem, plan: ReunionPlan, preferred: ReunionPlan |
     waiting = f"{of.waiting} minutes of waiting in all" if of.waiting else "nobody waits for a ride"
     between = f"{of.spread} minutes between who has most to do and who has least"
     over = (f"all is over at {text_of(of.ends)}",) if plan.actions else ()
-    return (first, *((_driving(of),) if preferred is not None else ()), *over, waiting, between)
+    standing = round(measure(problem, plan, Objective.FRESH_FOOD))
+    food = (f"food is ready {standing} minutes before it is eaten, in all",) if standing else ()
+    return (first, *((_driving(of),) if preferred is not None else ()), *over, *food, waiting, between)
 
 
 def _driving(of: Tradeoffs) -> str:

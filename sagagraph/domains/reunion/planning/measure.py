@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from sagagraph.domains.reunion.plan import Journey
-from sagagraph.domains.reunion.request import Objective
+from sagagraph.domains.reunion.plan import Journey, Work
+from sagagraph.domains.reunion.request import LONG_WAIT, Attention, Objective
 from sagagraph.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from sagagraph.domains.reunion.plan import ReunionPlan
-    from sagagraph.domains.reunion.request import ReunionProblem
+    from sagagraph.domains.reunion.request import Person, ReunionProblem
 
 
 def measure(problem: ReunionProblem, plan: ReunionPlan, objective: Objective) -> float:
@@ -19,7 +19,9 @@ def measure(problem: ReunionProblem, plan: ReunionPlan, objective: Objective) ->
 
     `makespan` counts from the earliest moment that the problem states to the latest end; `workload_balance` is the longest less
     the shortest sum of minutes in actions among people who act; `latest_departure` adds up, over vehicles that set out, how long
-    before the latest moment that the problem states they first do.
+    before the latest moment that the problem states they first do. `fresh_food`: minutes that food stands before
+    the last goal at its place is due; `waiting`: minutes that people wait, what a wait is longer than half an hour twice;
+    `unused_rentals`: vehicles that are rented and never driven. `robustness` is not measured here.
     """
     journeys = [action for action in plan.actions if isinstance(action, Journey)]
     moments = tuple(_moments(problem)) or (0,)
@@ -36,6 +38,39 @@ def measure(problem: ReunionProblem, plan: ReunionPlan, objective: Objective) ->
         case Objective.LATEST_DEPARTURE:
             first = {each.vehicle: each.start for each in sorted(journeys, key=lambda each: -each.start)}
             return sum(max(0, max(moments) - start) for start in first.values())
+        case Objective.FRESH_FOOD:
+            return sum(_stands(problem, each) for each in plan.actions if isinstance(each, Work))
+        case Objective.WAITING:
+            every = (wait for person in problem.people for wait in waits(problem, plan, person))
+            return sum(wait + max(0, wait - LONG_WAIT) for wait in every)
+        case Objective.UNUSED_RENTALS:
+            done = {each.task for each in plan.actions if isinstance(each, Work)}
+            driven = {each.vehicle for each in journeys}
+            return sum(each.unlocked_by in done and each.name not in driven for each in problem.vehicles)
+        case Objective.ROBUSTNESS:
+            raise ValueError("what a plan survives is no arithmetic on its times: the model counts it, and rules judge it")
+
+
+def waits(problem: ReunionProblem, plan: ReunionPlan, person: Person) -> Iterator[int]:
+    """Yield how long each wait between the actions of one person is, where these do not overlap."""
+    watched = {task.name for task in problem.tasks if task.attention is Attention.WATCHED}
+    own = [each for each in plan.actions if person.name in each.people and not (each.do == "task" and each.task in watched)]
+    shared = (goal for goal in problem.goals if goal.people == "all" or person.name in goal.people)
+    destinations = {goal.place for goal in (*person.goals, *shared)}
+    place, free = person.place, person.available
+    for action in sorted(own, key=lambda each: (each.start, each.end)):
+        if free is not None and place not in destinations:
+            yield max(0, action.start - free)
+        free = action.end if free is None else max(free, action.end)
+        place = action.to if isinstance(action, Journey) else action.place or place
+
+
+def _stands(problem: ReunionProblem, work: Work) -> int:
+    """Minutes from when it is ready until it is eaten, if it is food."""
+    task = next((each for each in problem.tasks if each.name == work.task and each.food), None)
+    goals = (*problem.goals, *(goal for person in problem.people for goal in person.goals))
+    meals = [goal.by for goal in goals if task is not None and goal.place == task.place]
+    return max(0, max(meals) - work.end) if meals else 0
 
 
 def check_distances(problem: ReunionProblem) -> None:

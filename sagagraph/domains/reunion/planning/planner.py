@@ -20,6 +20,7 @@ from sagagraph.domains.reunion.planning.solving import (
     plain,
     questions_of,
     solve,
+    sought,
 )
 from sagagraph.domains.reunion.planning.teams.teamwork import Teamwork
 from sagagraph.domains.reunion.request import Objective
@@ -44,6 +45,7 @@ BOUND_SHARE: Final = 0.1
 
 def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
     """Plan everything that is not begun in the setting; `before` is what has begun, and belongs to the plan."""
+    problem = sought(problem)
     usual, free = questions_of(problem, setting)
     if is_too_late(free.outlook(MOST_JOURNEYS)):
         return Unsolved(is_proof=True)

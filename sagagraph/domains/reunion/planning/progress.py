@@ -167,6 +167,7 @@ def _traveller(stands: Standing, person: Traveller, begun: list[Action]) -> Trav
         person,
         place=journeys[-1].to if journeys else person.place,
         free=max(stands.now, person.free, *busy),
+        is_expected=person.is_expected and not own and person.free > stands.now,
         arrives=max(person.arrives, journeys[-1].end) if journeys else person.arrives,
         goals=tuple(goal for goal in person.goals if goal.by >= stands.now or not _was_at(person, journeys, goal.place, goal.by)),
         worked=sum(action.end - action.start for action in own),

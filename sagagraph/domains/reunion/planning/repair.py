@@ -17,7 +17,7 @@ from sagagraph.domains.reunion.planning.model.stability import slack_of
 from sagagraph.domains.reunion.planning.planner import MANY, bound_of, judged
 from sagagraph.domains.reunion.planning.planner import plan as plan_anew
 from sagagraph.domains.reunion.planning.progress import Standing, situation_after, standing
-from sagagraph.domains.reunion.planning.solving import MOST_JOURNEYS, Solved, Unsolved, is_impossible, questions_of, solve
+from sagagraph.domains.reunion.planning.solving import MOST_JOURNEYS, Solved, Unsolved, is_impossible, questions_of, solve, sought
 from sagagraph.domains.reunion.planning.teams.team import Team, excerpt, teams_of
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
     continue.
     """
     best: tuple[tuple[float, ...], Repaired] | None = None
-    standings = tuple(standing(problem, plan, events))
+    standings = tuple(standing(sought(problem), plan, events))
     for stands in standings:
         for answer in _repaired(plan, stands, budget):
             worth = (*(each.value for each in answer.solved.objectives), float(answer.edit_radius.actions))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -13,7 +13,7 @@ from sagagraph.domains.reunion.planning.model.reach import is_too_late
 from sagagraph.domains.reunion.planning.model.search import Found, NothingFound, search
 from sagagraph.domains.reunion.planning.model.situation import situation_of
 from sagagraph.domains.reunion.planning.model.tours import METRES, most_journeys
-from sagagraph.domains.reunion.request import Objective
+from sagagraph.domains.reunion.request import MOST_WITH_SLACK, Objective
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import Status
 
@@ -35,6 +35,12 @@ FIRST_TRIES: Final = (2, 4, 8, 14)
 """How many journeys more than are fixed a first plan may have: as few as will do, for small models are quick."""
 MOST_JOURNEYS: Final = 24
 """More than these are not modelled at once; a proof that would need them is not given."""
+SPARE_JOURNEYS: Final = 1
+"""For a plan with slack: more than a first plan has. One lets everything be proven best in a second or two, two hardly."""
+EFFORT_FOR_SLACK: Final = 0.4
+"""In CP-SAT's own measure, which is the same on a busy machine."""
+EFFORT: Final = 0.3
+"""For each aim after it."""
 COUNTED: Final = 200
 """How far the journeys of a plan are counted when asking whether there can be more than that."""
 
@@ -69,6 +75,12 @@ class Unsolved:
     is_proof: bool
 
 
+def sought(problem: ReunionProblem) -> ReunionProblem:
+    """Return the problem without what is not looked for with so many people."""
+    left = tuple(each for each in problem.objectives if each is not Objective.ROBUSTNESS)
+    return problem if len(problem.people) <= MOST_WITH_SLACK else problem.model_copy(update={"objectives": left})
+
+
 def questions_of(problem: ReunionProblem, setting: Setting) -> tuple[Question, Question]:
     """As one would plan it: nothing before the earliest moment stated, and who has met their last goal stays. And, only where
     that leaves no plan, without either."""
@@ -100,11 +112,18 @@ def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before
 def _attained(
     problem: ReunionProblem, made: ReunionPlan, objective: Objective, number: int, found: Found, is_exact: bool
 ) -> Attained:
+    if objective is Objective.ROBUSTNESS:
+        return Attained(objective, found.values[number] if number < len(found.values) else _disturbances(problem), 0)
     value = measure(problem, made, objective)
     if not is_exact or number >= len(found.values):
         return Attained(objective, value, 0)
     gap = found.values[number] - found.bounds[number]
     return Attained(objective, value, value - (gap / METRES if objective is Objective.DISTANCE else gap))
+
+
+def _disturbances(problem: ReunionProblem) -> int:
+    """How many there are: nobody has found that the plan survives any."""
+    return len(problem.people) + len({frozenset((each.here, each.there)) for each in problem.travel_minutes})
 
 
 def first_plan(question: Question, budget: Budget) -> tuple[Action, ...] | Unsolved:
@@ -130,11 +149,21 @@ def best_plan(question: Question, first: tuple[Action, ...], budget: Budget) -> 
     objectives are looked at with few journeys first, and all aims then with as many as that leaves."""
     journeys = sum(action.do == "travel" for action in first) + 1
     sequence, aims = question.model(journeys)
+    if not sequence.situation.objectives or Objective.ROBUSTNESS in sequence.situation.objectives:
+        return _with_few_journeys(question, first, budget), False
     good = _found(search(sequence, aims[: len(sequence.situation.objectives)], budget, start_from=first), first)
     most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED, good.values[0] if good.values else None)
     sequence, aims = question.model(max(journeys, min(most, MOST_JOURNEYS)))
     best = _found(search(sequence, aims, budget, start_from=good.actions), good.actions)
     return (best if best.values else good), most <= max(journeys, MOST_JOURNEYS)
+
+
+def _with_few_journeys(question: Question, first: tuple[Action, ...], budget: Budget) -> Found:
+    """With few journeys more than it takes, or than are planned: slack has its price, but nobody drives about for it."""
+    counts = [sum(action.do == "travel" for action in actions) for actions in (first, question.planned.values())]
+    sequence, aims = question.model(max(counts) + SPARE_JOURNEYS)
+    limited = replace(budget, effort=budget.effort or EFFORT)
+    return _found(search(sequence, aims, limited, start_from=first, foremost=budget.effort or EFFORT_FOR_SLACK), first)
 
 
 def _found(answer: Found | NothingFound, known: tuple[Action, ...]) -> Found:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeVar
 
-from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, MOST_WITH_SLACK, ReunionProblem
 from sagagraph.domains.reunion.text.facts import (
     CompanyFact,
     Fact,
@@ -23,6 +24,10 @@ from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError
 
 SEATS: Final = 5
+_FOOD: Final = re.compile(
+    r"\b(?:turkey|roasts?|sides?|(?:side )?dish(?:es)?|cakes?|pies?|bread|soup|stew|sauces?|salads?|pasta|potatoes|lasagna"
+    r"|casserole|meat|fish|barbecue|food|meal|dinner|lunch|breakfast|dessert)\b"
+)
 _RENTAL: Final = "rental car"
 _RENTING: Final = "rent a car"
 EVERYBODY: Final = "all"
@@ -55,8 +60,12 @@ class Assembly:
         self._add_vehicles()
         self._add_tasks()
         wanted = [each.objective for each in self._of(ObjectiveFact)]
-        self.problem["objectives"] = wanted or self.problem["objectives"] or ["driving_minutes"]
+        self.problem["objectives"] = wanted or self.problem["objectives"] or self._usual()
         self.problem["places"] = self._places.described()
+
+    def _usual(self) -> list[str]:
+        usual = AS_PEOPLE_PLAN if len(self.problem["people"]) <= MOST_WITH_SLACK else AS_PEOPLE_PLAN[-1:]
+        return [each.value for each in usual]
 
     def _of(self, kind: type[_F]) -> list[_F]:
         return [each for each in self._facts.values() if isinstance(each, kind)]
@@ -157,6 +166,7 @@ class Assembly:
             task, is_new = self._row("tasks", plain(each.name))
             task |= _said(place=self._key(each.place), minutes=each.minutes, who=list(each.who) or None)
             task |= {"attention": "watched"} if each.watched else {}
+            task |= {"food": True} if not each.is_errand and _FOOD.search(task["name"]) else {}
             if is_new and each.is_errand:
                 task.setdefault("minutes", 0)
             elif is_new:

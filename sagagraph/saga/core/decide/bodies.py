@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from sagagraph.errors import ConflictError, ProviderMismatchError, SagaClosedError, UnknownOperationError, WorkflowError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
+from sagagraph.saga.core.decide.locks import check_amounts
 from sagagraph.saga.core.decide.providers import is_elsewhere, why_elsewhere
 from sagagraph.saga.core.dependencies import comes_after_pivot, descendants, is_closed
 from sagagraph.saga.core.events import Events
@@ -35,6 +36,9 @@ def plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events:
             saga_id=saga.id,
             operation_id=unknown[0],
         )
+    if command.locked_out:
+        return (e.OperationPlanned(spec), e.OperationSkipped(spec.id, command.locked_out))
+    check_amounts(saga, (spec,))
     return (e.OperationPlanned(spec),)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.decide import bodies, calls, people, plans, providers
+from sagagraph.saga.core.decide import bodies, calls, locks, people, plans, providers
 from sagagraph.saga.core.events import Events
 from sagagraph.saga.core.state import Saga, UndoCall, operation_key, undo_key
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallVoid
@@ -58,6 +58,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.UndoLost: calls.undo_lost,
     c.EvidenceFound: calls.evidence_found,
     c.Verified: calls.verified,
+    c.ReadAgain: calls.read_again,
     c.NameProvider: providers.name_provider,
     c.StateSameProvider: providers.state_same_provider,
     c.PlanOperation: bodies.plan_operation,
@@ -72,6 +73,8 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.ApprovePlan: plans.approve_plan,
     c.RejectPlan: plans.reject_plan,
     c.AcceptPlan: plans.accept_plan,
+    c.AwaitLocks: locks.await_locks,
+    c.YieldLocks: locks.yield_locks,
     c.ChangeRequest: plans.change_request,
     c.GiveUpRepair: plans.give_up_repair,
     c.BeginReversal: people.begin_reversal,

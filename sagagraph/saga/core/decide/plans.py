@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 
 from msgspec.structs import replace
 
@@ -10,6 +11,7 @@ from sagagraph.errors import ConflictError, NotAllowedError, UnknownOperationErr
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import amended_by
+from sagagraph.saga.core.decide.locks import check_amounts
 from sagagraph.saga.core.dependencies import descendants, is_closed
 from sagagraph.saga.core.events import Events
 from sagagraph.saga.core.next_steps import is_ready_for_repair, status_of
@@ -24,10 +26,7 @@ from sagagraph.workflow.wellformed import check_workflow
 def propose_plan(saga: Saga, command: c.ProposePlan, _now: float) -> Events:
     if not is_ready_for_repair(saga):
         _require(saga, Stage.PLANNING)
-    plan = command
-    return (
-        e.PlanProposed(plan.plan_hash, plan.plan, plan.cost, plan.alternatives, plan.reasons, plan.proposed_by, plan.reasoning),
-    )
+    return (e.PlanProposed(**{each.name: getattr(command, each.name) for each in fields(command)}),)
 
 
 def record_model(_saga: Saga, command: c.RecordModel, _now: float) -> Events:
@@ -52,7 +51,9 @@ def choose_plan(saga: Saga, command: c.ChoosePlan, _now: float) -> Events:
     (taken,) = chosen[:1]
     alternatives = (_as_alternative(saga, command.shown_title), *others)
     reasons, by, reasoning = tuple(taken["reasons"]), taken.get("proposed_by", ""), taken.get("reasoning", "")
-    return (e.PlanProposed(taken["plan_hash"], taken["plan"], taken["cost"], alternatives, reasons, by, reasoning),)
+    return (
+        e.PlanProposed(taken["plan_hash"], taken["plan"], taken["cost"], alternatives, reasons, by, reasoning, saga.plan.agents),
+    )
 
 
 def _as_alternative(saga: Saga, title: str) -> dict[str, Json]:
@@ -157,6 +158,7 @@ def accept_plan(saga: Saga, command: c.AcceptPlan, _now: float) -> Events:
         raise ConflictError(f"saga {saga.id!r}: {clash[0]!r} was an operation of an earlier plan; use a new id")
     rebound = [rebind(_without(spec, gone - command.replaced.keys()), command.replaced) for spec in kept]
     check_workflow([*rebound, *command.operations], behind_pivot=saga.driver is e.Driver.REVERSAL)
+    check_amounts(saga, command.operations)
     version = saga.plan.version + 1
     return (e.PlanAccepted(version, command.operations, command.removed, dict(command.replaced), command.revisable),)
 

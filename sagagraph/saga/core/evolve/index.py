@@ -12,6 +12,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from sagagraph.saga.core.dependencies import descendants, is_closed, is_done_with, is_settled, is_undoable
+from sagagraph.saga.core.locks import keeps_locks
 from sagagraph.saga.core.state import Index, Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.workflow.kind import ActionKind
@@ -41,6 +42,7 @@ def index_of(saga: Saga) -> Index:
         calling_forward=sum(each.calling_forward for each in traits.values()),
         waiting_for_person=sum(each.waiting_for_person for each in traits.values()),
         perhaps_live=sum(each.perhaps_live for each in traits.values()),
+        locking=Map({each.id: each.ordinal for each in operations if keeps_locks(saga, each)}),
         unfinished=sum(each.unfinished for each in traits.values()),
         unfinished_before_pivot=sum(
             each.unfinished for name, each in traits.items() if name != saga.pivot and name not in after_pivot
@@ -76,6 +78,7 @@ def with_changed(saga: Saga, before: Operation) -> Index:
         calling_forward=index.calling_forward + now.calling_forward - was.calling_forward,
         waiting_for_person=index.waiting_for_person + now.waiting_for_person - was.waiting_for_person,
         perhaps_live=index.perhaps_live + now.perhaps_live - was.perhaps_live,
+        locking=_with_member(index.locking, after, is_member=keeps_locks(saga, after)),
         unfinished=index.unfinished + now.unfinished - was.unfinished,
         unfinished_before_pivot=index.unfinished_before_pivot + is_before_pivot * (now.unfinished - was.unfinished),
         unclosed=index.unclosed + now.unclosed - was.unclosed,
@@ -100,6 +103,7 @@ def with_planned(saga: Saga, planned: Operation) -> Index:
     return replace(
         index,
         names=index.names.set(planned.ordinal, name),
+        locking=_with_member(index.locking, planned, is_member=keeps_locks(saga, planned)),
         unfinished=index.unfinished + 1,
         unfinished_before_pivot=index.unfinished_before_pivot + (name not in after_pivot),
         due=_due(saga, index.due, (name,), unsettled, below),

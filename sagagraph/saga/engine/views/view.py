@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sagagraph.saga.core.decide.providers import ProviderHere
+from sagagraph.saga.core.events import Blocker
+from sagagraph.saga.core.locks import Holding, holdings_of
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import ModelUse, Operation, PlanState, Saga, Stage, operation_key
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
@@ -46,6 +48,17 @@ class OperationView:
 
 
 @dataclass(frozen=True, slots=True)
+class LockView:
+    operation: str
+    key: str
+    mode: str
+    begins: float | None
+    ends: float | None
+    amount: int
+    capacity: int
+
+
+@dataclass(frozen=True, slots=True)
 class SagaView:
     saga_id: str
     domain: str
@@ -71,6 +84,12 @@ class SagaView:
     """The provider that it works with, and its last known address; None where its domain names none."""
     unverified: tuple[str, ...] = ()
     """Operations that no probe could confirm at the end (docs/protocol.md rule 9)."""
+    locks: tuple[LockView, ...] = ()
+    """What it keeps from other sagas (docs/protocol.md rule 12)."""
+    awaits: tuple[Blocker, ...] = ()
+    """What it has to wait for, and who keeps it."""
+    yielded_by: str = ""
+    """Who let others have its locks."""
 
 
 def view_of(saga: Saga, account: Account | None = None) -> SagaView:
@@ -92,7 +111,15 @@ def view_of(saga: Saga, account: Account | None = None) -> SagaView:
         models=saga.models,
         provider=ProviderHere(saga.provider, saga.provider_url) if saga.provider else None,
         unverified=saga.unverified,
+        locks=tuple(_lock_view(each) for each in holdings_of(saga, saga.index.locking)),
+        awaits=saga.awaits,
+        yielded_by=saga.yielded_by,
     )
+
+
+def _lock_view(each: Holding) -> LockView:
+    lock = each.lock
+    return LockView(each.operation, lock.key, lock.mode.value, lock.begins, lock.ends, lock.amount, lock.capacity)
 
 
 def reasons_of(plan: PlanState) -> tuple[str, ...]:

@@ -75,7 +75,8 @@ def _about_plan(event: e.Event, told: _Telling) -> Decision | None:
             alternatives = event.alternatives
             reasons = (*event.reasons, *([f"the model's reasoning: {event.reasoning}"] if event.reasoning else ()))
             by = event.proposed_by or PLANNER
-            return told.decided("plan", event.plan_hash, "proposed", by, *reasons, alternatives=alternatives, cost=event.cost)
+            detail = {"cost": event.cost, **({"agents": event.agents} if event.agents else {})}
+            return told.decided("plan", event.plan_hash, "proposed", by, *reasons, alternatives=alternatives, **detail)
         case e.ModelAsked():
             spent = f"{event.tokens_in} tokens in, {event.tokens_out} out, {event.seconds:.3f} s"
             return told.decided("model", event.role, "asked", event.model, event.outcome, spent, cost=event.cost_usd)
@@ -129,6 +130,13 @@ def _about_saga(event: e.Event, told: _Telling) -> Decision | None:
             return told.decided("saga", told.saga.id, "request changed", event.by)
         case e.SameProviderStated(known, same, by):
             return told.decided("saga", told.saga.id, "same provider", by or ENGINE, known=known, same=same)
+        case e.LocksAwaited():
+            kept = [{"key": each.key, "saga": each.saga, "operation": each.operation} for each in event.blockers]
+            return told.decided("saga", told.saga.id, "waits for locks", ENGINE, kept=kept)
+        case e.LocksYielded():
+            return told.decided("saga", told.saga.id, "locks yielded", event.by)
+        case e.LocksRetaken():
+            return told.decided("saga", told.saga.id, "locks taken again", ENGINE)
         case e.CancelRequested():
             return told.decided("saga", told.saga.id, "cancel asked for", event.by)
         case e.CancelRefused():

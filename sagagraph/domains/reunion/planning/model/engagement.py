@@ -31,12 +31,7 @@ class Engagement:
         parts = [steps.rides[k][self._person]]
         for task, what in enumerate(self._sequence.situation.tasks):
             if not is_watched(what):
-                both = model.new_bool_var("")
-                does, part = steps.does_task[k][task], self._sequence.takes_part[task][self._person]
-                model.add_implication(both, does)
-                model.add_implication(both, part)
-                model.add_bool_or(both, ~does, ~part)
-                parts.append(both)
+                parts.append(both(model, steps.does_task[k][task], self._sequence.takes_part[task][self._person]))
         acts = model.new_bool_var("")
         model.add_max_equality(acts, parts)
         return acts
@@ -51,3 +46,12 @@ class Engagement:
             model.add(until == busy[k]).only_enforce_if(~acts)
             busy.append(until)
         return busy
+
+
+def both(model: cp_model.CpModel, one: Bool, other: Bool) -> Bool:
+    """Return whether both are so."""
+    together = model.new_bool_var("")
+    model.add_implication(together, one)
+    model.add_implication(together, other)
+    model.add_bool_or(together, ~one, ~other)
+    return together

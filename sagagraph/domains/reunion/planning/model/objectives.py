@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.planning.model.engagement import Engagement
+from sagagraph.domains.reunion.planning.model.robustness import Robustness
 from sagagraph.domains.reunion.planning.model.tours import METRES
-from sagagraph.domains.reunion.request import Objective
+from sagagraph.domains.reunion.request import LONG_WAIT, Objective
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +39,14 @@ class Aims:
                 return self._spread_of_work()
             case Objective.LATEST_DEPARTURE:
                 return self._waiting_lost()
+            case Objective.ROBUSTNESS:
+                return _sum(Robustness(self._sequence, self._presence).not_survived)
+            case Objective.FRESH_FOOD:
+                return self._standing_food()
+            case Objective.WAITING:
+                return self._waiting()
+            case Objective.UNUSED_RENTALS:
+                return self._unused_rentals()
 
     def _sum_over_legs(self, weights: list[int]) -> Expression:
         rows = self._sequence.steps.uses_leg
@@ -99,13 +108,39 @@ class Aims:
             total.append(lost)
         return _sum(total)
 
-    def waiting(self, has_come: frozenset[str]) -> Expression:
-        """Minutes away with nothing to do, as `tradeoffs` counts them. `has_come`: who waits before their first action too."""
+    def _standing_food(self) -> Expression:
+        """From when it is ready until the last goal at its place is due."""
+        here, stands = self._sequence.situation, []
+        for task, end in zip(here.tasks, self._sequence.task_end, strict=True):
+            meals = [goal.by for each in here.travellers for goal in each.goals if goal.place == task.place]
+            if task.food and meals:
+                minutes = self._model.new_int_var(0, max(0, max(meals) - here.begins), "")
+                self._model.add(minutes >= max(meals) - end)
+                stands.append(minutes)
+        return _sum(stands)
+
+    def _unused_rentals(self) -> Expression:
+        unused = []
+        for index, car in enumerate(self._sequence.situation.cars):
+            task = None if car.unlocked_by is None else self._sequence.task_called(car.unlocked_by)
+            if task is not None:
+                left = self._model.new_bool_var("")
+                self._model.add_bool_or(
+                    ~self._sequence.is_done[task], left, *(row[index] for row in self._sequence.steps.uses_car)
+                )
+                unused.append(left)
+        return _sum(unused)
+
+    def _waiting(self) -> Expression:
+        """Minutes away with nothing to do, and of each wait what is longer than `LONG_WAIT` again."""
         waits: list[Expression] = []
         for person, each in enumerate(self._sequence.situation.travellers):
             times = Engagement(self._sequence, person)
-            steps = range(0 if each.name in has_come else 1, self._sequence.count)
-            waits += [self._wait_before(k, person, times, unless_first=each.name not in has_come) for k in steps]
+            for k in range(0 if each.has_come else 1, self._sequence.count):
+                wait = self._wait_before(k, person, times, unless_first=not each.has_come)
+                longer = self._model.new_int_var(0, max(0, self._sequence.situation.ends - self._sequence.situation.begins), "")
+                self._model.add(longer >= wait - LONG_WAIT)
+                waits += [wait, longer]
         return _sum(waits)
 
     def _wait_before(self, k: int, person: int, times: Engagement, *, unless_first: bool) -> Expression:
@@ -182,5 +217,5 @@ class Aims:
         return cars
 
 
-def _sum(terms: Iterable[Expression]) -> Expression:
+def _sum(terms: Iterable[cp_model.LinearExprT]) -> Expression:
     return cp_model.LinearExpr.sum(list(terms)) + 0

@@ -26,6 +26,10 @@ class Presence:
         self._begun: dict[int, list[Bool]] = {}
         self._exactly: dict[int, list[Bool]] = {}
         self._arrivals: list[list[Int]] = []
+        self.watchers: list[tuple[int, int, Bool]] = []
+        """(step, person, whether they are counted on to watch after it)."""
+        self.over: list[tuple[int, int, Bool]] = []
+        """(step, watched task, whether it is counted on that the task is over by then)."""
         for person, each in enumerate(sequence.situation.travellers):
             for goal in each.goals:
                 self._be_there(person, goal)
@@ -105,6 +109,7 @@ class Presence:
         for k in range(sequence.count):
             begun = sum(sequence.steps.does_task[j][task] for j in range(k + 1))
             over = model.new_bool_var("")
+            self.over.append((k, task, over))
             model.add(sequence.steps.start[k] >= sequence.task_end[task]).only_enforce_if(over)
             model.add(under_way[k] + over >= begun)
         if what.place is not None:
@@ -130,4 +135,5 @@ class Presence:
                 model.add_implication(is_there, sequence.steps.person_at[k + 1][person][place])
                 model.add(arrivals[k + 1][person] <= sequence.steps.start[k]).only_enforce_if(is_there)
                 present.append(is_there)
+                self.watchers.append((k, person, is_there))
             model.add_bool_or(*present, ~during, *unless)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sagagraph.domains.reunion.planning.model.engagement import both
 from sagagraph.domains.reunion.planning.model.never_alone import keep_company
 from sagagraph.domains.reunion.planning.model.objectives import Aims
 from sagagraph.domains.reunion.planning.model.presence import Presence
@@ -77,13 +78,7 @@ def _differ(sequence: Sequence, roles: Roles) -> None:
     for person, each in enumerate(here.travellers):
         for index, car in enumerate(here.cars):
             rides = model.new_bool_var("")
-            together = []
-            for k in range(sequence.count):
-                both = model.new_bool_var("")
-                model.add_implication(both, steps.rides[k][person])
-                model.add_implication(both, steps.uses_car[k][index])
-                model.add_bool_or(both, ~steps.rides[k][person], ~steps.uses_car[k][index])
-                together.append(both)
+            together = [both(model, steps.rides[k][person], steps.uses_car[k][index]) for k in range(sequence.count)]
             model.add_max_equality(rides, together)
             different.append(~rides if (each.name, car.name) in roles else rides)
         for task, what in enumerate(here.tasks):

@@ -47,15 +47,20 @@ def search(
     budget: Budget,
     *,
     start_from: Iterable[Action] = (),
+    foremost: float | None = None,
 ) -> Found | NothingFound:
-    """Return the best in the order of `aims`; without aims, any."""
+    """Return the best in the order of `aims`; without aims, any. `foremost`: the effort for the first, if it is another."""
     started = tuple(start_from)
     if started:
         hint(sequence, started)
     found = Found((), (), ())
     for number, aim in enumerate(aims or (0,)):
-        solver = solver_with(budget)
         sequence.model.minimize(aim)
+        if number and not sequence.model.proto.objective.vars:  # nothing to choose: no food, no wishes
+            value = round(sequence.model.proto.objective.offset)
+            found = replace(found, values=(*found.values, value), bounds=(*found.bounds, value))
+            continue
+        solver = solver_with(budget if number else replace(budget, effort=foremost or budget.effort))
         status = solver.solve(sequence.model)
         is_cut = found.is_cut_short or (status != cp_model.OPTIMAL and not _has_tried(solver, budget))
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

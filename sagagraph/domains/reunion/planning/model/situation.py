@@ -37,6 +37,10 @@ class Traveller:
     """From when on they are at the place: what they do there may last longer."""
     goals: tuple[PersonGoal, ...] = ()
     prefers: tuple[str, ...] = ()
+    has_come: bool = False
+    """At a stated time: they wait before their first action too."""
+    is_expected: bool = False
+    """They are still to come, and may be late."""
     stays_from: int | None = None
     """When their last goal is due: they set out for nowhere from then on. None: they may."""
     worked: int = 0
@@ -104,10 +108,6 @@ class Situation:
     last_moment: int = 0
     """The earliest and the latest that the problem states: what measures count from."""
 
-    @property
-    def shortest_leg(self) -> int:
-        return min((leg.minutes for leg in self.legs if leg.here != leg.there), default=0)
-
 
 def situation_of(problem: ReunionProblem, *, journeys: int, is_free: bool = False) -> Situation:
     """Return the situation before anything has happened. `journeys` is the most there are, which bounds how late the last can
@@ -148,7 +148,16 @@ def _traveller(problem: ReunionProblem, person: Person, start: int, *, stay: boo
     free = _or(person.available, start)
     last = max((goal.by for goal in goals), default=None)
     return Traveller(
-        person.name, person.place, free, free, goals, person.prefers, last if stay else None, company=_company(person, goals)
+        person.name,
+        person.place,
+        free,
+        free,
+        goals,
+        person.prefers,
+        has_come=person.from_ is not None,
+        is_expected=person.from_ is not None,
+        stays_from=last if stay else None,
+        company=_company(person, goals),
     )
 
 

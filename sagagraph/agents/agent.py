@@ -1,0 +1,57 @@
+"""Agent: langchain's `create_agent`, each step of which is an operation of the saga of its thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import BaseTool
+
+from sagagraph.agents.middleware import IRREVERSIBLE, SagaMiddleware
+from sagagraph.agents.undone import says_what_was_undone
+from sagagraph.extras import needing
+from sagagraph.graph.compiled import CompiledSagaGraph
+from sagagraph.graph.saga_graph import RAISE, OnUndone, SagaGraph
+from sagagraph.graph.tools import kind_of_tool
+from sagagraph.saga.engine.engine import Engine, SyncEngine
+from sagagraph.workflow.kind import ActionKind
+
+with needing("agents"):
+    from langchain.agents import create_agent
+
+AnyTool = BaseTool | Callable[..., Any] | dict[str, Any]
+"""What `create_agent` takes for a tool."""
+
+
+def saga_agent(
+    model: str | BaseChatModel,
+    tools: Iterable[AnyTool] = (),
+    *,
+    engine: Engine | SyncEngine | None = None,
+    checkpointer: Any = None,
+    asks_before: str = IRREVERSIBLE,
+    middleware: Sequence[Any] = (),
+    on_failure: str = RAISE,
+    on_undone: OnUndone | None = says_what_was_undone,
+    name: str = "agent",
+    **options: Any,
+) -> CompiledSagaGraph[Any, Any, Any, Any]:
+    """An agent whose tool calls are undone, dependents first, when it fails or when a person says no.
+
+    Tools with effects are made with `saga_tool`. `asks_before`: "irreversible", "effects" or "nothing", see `SagaMiddleware`.
+    Whatever was undone is said in the messages (`on_undone`), and calls without an answer get one. Without an `engine` it is a
+    node of a SagaGraph. `options` and the rest are those of `create_agent` and `SagaGraph.compile`; a run is a saga with the id
+    of its thread. Raises what the agent raised, after the compensation; `OperationFailedError` where a person said no.
+    """
+    with_effects: list[BaseTool] = []
+    without: list[AnyTool] = []
+    for each in tools:
+        if isinstance(each, BaseTool) and kind_of_tool(each) is not ActionKind.READ_ONLY:
+            with_effects.append(each)
+        else:
+            without.append(each)
+    plans = SagaMiddleware(with_effects, asks_before=asks_before)
+    made = create_agent(model, without, middleware=[plans, *middleware], name=name, **options)
+    app = SagaGraph.of(made).compile(checkpointer, engine=engine, on_failure=on_failure, on_undone=on_undone, name=name)
+    return app.with_config(made.config) if made.config else app

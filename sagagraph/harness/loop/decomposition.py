@@ -1,0 +1,158 @@
+"""Decomposition: a request as small tasks in an order, each of which sees only what it needs (CAAF section 5).
+
+A model proposes; whether it makes sense is decided here. After three objections the rules' own dependency graph is the answer, so
+that no model can stop a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+import networkx as nx
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sagagraph.harness.registry.harness import Harness
+
+ROUNDS: Final = 3
+_Word = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class Task(BaseModel):
+    """`context_keys`: decided variables whose values it sees, all of its ancestors. `expected_schema`: what it decides, as the
+    properties of a schema or as names.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    id: _Word
+    parent_ids: list[_Word] = []
+    description: str = Field(max_length=500)
+    context_keys: list[_Word] = []
+    expected_schema: list[_Word] | dict[_Word, Any]
+
+
+class Tasks(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    nodes: list[Task] = Field(max_length=200)
+
+
+_WORDS: Final = {"type": "array", "items": {"type": "string"}}
+_TASK: Final = {"id": {"type": "string"}, "parent_ids": _WORDS, "description": {"type": "string"}, "context_keys": _WORDS,
+                "expected_schema": _WORDS}  # fmt: skip
+SCHEMA: Final[Mapping[str, Any]] = {
+    "title": "Tasks",
+    "type": "object",
+    "properties": {
+        "nodes": {
+            "type": "array",
+            "items": {"type": "object", "properties": _TASK, "required": [*_TASK], "additionalProperties": False},
+        }
+    },
+    "required": ["nodes"],
+    "additionalProperties": False,
+}
+"""What a model is asked to answer in: providers take no object of free keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One variable to decide. `sees`: the variables whose values are shown."""
+
+    variable: str
+    sees: tuple[str, ...]
+    description: str = ""
+
+
+Decomposer = Callable[[Mapping[str, Any], str], Awaitable[Any]]
+"""Answers what is asked with `{"nodes": [...]}`. The text names the round: the same one is never asked twice in a saga."""
+
+
+def order_of(harness: Harness) -> tuple[Turn, ...]:
+    """Return decided variables with their ancestors: one task each, along the rules' dependency graph. Needs no model."""
+    decided = _decided(harness)
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_nodes_from(decided)
+    for rule in harness.rules:
+        fields = [name for name in harness.fields_of(rule) if name in decided]
+        graph.add_edges_from((one, other) for one in fields for other in fields if one != other)
+    ordered = sorted(decided, key=lambda name: (-graph.degree(name), decided.index(name)))
+    return tuple(
+        Turn(name, tuple(each for each in ordered[:number] if graph.has_edge(name, each))) for number, name in enumerate(ordered)
+    )
+
+
+async def decompose(harness: Harness, request: str, decomposer: Decomposer) -> tuple[Turn, ...]:
+    """Have a request decomposed; after three rounds with objections, along the rules."""
+    objections: tuple[str, ...] = ()
+    for number in range(1, ROUNDS + 1):
+        said = await decomposer(question_of(harness, request, objections), f"decompose-{number}")
+        tasks, objections = read_tasks(harness, said)
+        if tasks:
+            return tuple(_turns(tasks))
+    return order_of(harness)
+
+
+def question_of(harness: Harness, request: str, objections: tuple[str, ...]) -> dict[str, Any]:
+    """Return all that a model is asked with: the request, and what is to be decided; no constant, no assertion."""
+    decided = _decided(harness)
+    related = {rule.id: [name for name in harness.fields_of(rule) if name in decided] for rule in harness.rules}
+    return {
+        "request": request,
+        "decide": [{"variable": name, "unit": harness.variables[name].unit} for name in decided],
+        "related": [fields for fields in related.values() if len(fields) > 1],
+        "objections": list(objections),
+    }
+
+
+def read_tasks(harness: Harness, said: Any) -> tuple[tuple[Task, ...], tuple[str, ...]]:
+    """Return the tasks in their order, or what is wrong with them."""
+    if isinstance(said, list):
+        return (), ("the answer is a list: it must be one object with `nodes`",)
+    try:
+        tasks = Tasks.model_validate(said).nodes
+    except ValidationError as exc:
+        return (), tuple(f"{'.'.join(map(str, each['loc'])) or 'the answer'}: {each['msg']}" for each in exc.errors()[:5])
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(each.id for each in tasks)
+    graph.add_edges_from((parent, each.id) for each in tasks for parent in each.parent_ids)
+    objections = tuple(_objections(harness, tasks, graph))
+    if objections:
+        return (), objections
+    known = {each.id: each for each in tasks}
+    return tuple(known[each] for each in nx.lexicographical_topological_sort(graph)), ()
+
+
+def _objections(harness: Harness, tasks: list[Task], graph: nx.DiGraph[str]) -> Iterator[str]:
+    decided, known = _decided(harness), {each.id for each in tasks}
+    if len(known) < len(tasks):
+        yield "two nodes have the same id"
+    unknown = {parent for each in tasks for parent in each.parent_ids} - known
+    if unknown:
+        yield f"unknown parents: {', '.join(sorted(unknown))}"
+    if not nx.is_directed_acyclic_graph(graph):
+        yield "nodes are each other's parents in a circle"
+    produced = [name for each in tasks for name in each.expected_schema]
+    for name in dict.fromkeys(produced):
+        if name not in decided:
+            yield f"{name} is nothing to decide"
+        elif produced.count(name) > 1:
+            yield f"{name} is produced twice"
+    for name in decided:
+        if name not in produced:
+            yield f"nobody produces {name}"
+    makers = {name: each.id for each in tasks for name in each.expected_schema}
+    for each in tasks:
+        above = nx.ancestors(graph, each.id)
+        for key in each.context_keys:
+            if makers.get(key) not in above:
+                yield f"{each.id} sees {key}, which none of its ancestors produces"
+
+
+def _turns(tasks: tuple[Task, ...]) -> Iterator[Turn]:
+    for task in tasks:
+        yield from (Turn(name, tuple(task.context_keys), task.description) for name in task.expected_schema)
+
+
+def _decided(harness: Harness) -> list[str]:
+    return [name for name, each in harness.variables.items() if each.is_decided]

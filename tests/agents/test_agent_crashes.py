@@ -1,0 +1,31 @@
+"""Prebuilt agents, killed for real at drawn boundaries; a ledger outside says what their tools did.
+
+Every boundary: `python -m tests.support.sweep tests.agents.scenarios:SCENARIOS`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCENARIOS = "tests.agents.scenarios:SCENARIOS"
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+def test_prebuilt_agents_are_killed_anywhere_and_nothing_is_lost_or_wrongly_undone(store: str) -> None:
+    swept = subprocess.run(
+        [sys.executable, "-m", "tests.support.sweep", SCENARIOS, "--store", store, "--sample", "1", "--seed", "1"],
+        cwd=ROOT,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert swept.returncode == 0, swept.stdout + swept.stderr
+    assert swept.stdout.splitlines()[-1] == "0 faults"
+    assert "killed 14 times" in swept.stdout
