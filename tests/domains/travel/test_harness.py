@@ -1,4 +1,4 @@
-"""Harnesses as the judge of conflicts: what the engine proves about wishes for a trip, beside what the planner says about them."""
+"""Harnesses as judges of conflicts: what the engine proves about wishes for a trip, beside what the planner says."""
 
 from __future__ import annotations
 
