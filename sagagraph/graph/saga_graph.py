@@ -16,7 +16,7 @@ from langgraph.graph._branch import BranchSpec  # no public name
 from langgraph.types import Command
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
-from sagagraph.errors import InvalidInputError, SagaClosedError, UnknownOperationError
+from sagagraph.errors import InvalidInputError, OperationFailedError, SagaClosedError, UnknownOperationError
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
 from sagagraph.graph.compiled import CompiledSagaGraph
 from sagagraph.graph.conversion import builder_of, copy_into
@@ -235,7 +235,9 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
 async def _route_failure(state: Any, error: NodeError, config: RunnableConfig) -> Command[Any]:
     """Routes a failed node, or one refused because another failed, to the compensation: no further intent, then undo."""
     run = run_of(config, error.node)
-    raised = error.error if isinstance(error.error, BaseException) else RuntimeError(str(error.error))
+    raised = error.error
+    if not isinstance(raised, BaseException):  # it failed in another process: LangGraph has kept the words
+        raised = OperationFailedError(str(raised), saga_id=run.saga.id)
     if active_scope() is not None:  # in a graph that is a node: the outermost one compensates
         raise raised
     is_after_the_end = run.compensated_at is not None and not isinstance(raised, SagaClosedError)
