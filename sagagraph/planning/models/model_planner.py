@@ -26,6 +26,7 @@ from sagagraph.saga.core.events import ModelAsked
 from sagagraph.saga.core.state import Saga
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 
+ROLE: Final = "planner"
 ROUNDS: Final = 3
 """Questions for one plan, counted across restarts."""
 BUDGET_TOKENS: Final = 2000
@@ -106,7 +107,7 @@ class ModelPlanner:
             return assignment
         objection, deadline = _standing_objection(saga), self._clock() + self._limits.seconds
         nearest = _NOTHING
-        while saga.plan.model_rounds < ROUNDS:
+        while saga.plan.questions.get(ROLE, 0) < ROUNDS:
             try:
                 found, asked = await self._round(saga, assignment, read, objection, deadline)
             except ModelError as exc:
@@ -195,7 +196,7 @@ class ModelPlanner:
 
 def _asked(usage: Usage, outcome: str) -> ModelAsked:
     said = " ".join(outcome.split())
-    return ModelAsked("planner", usage.model, usage.tokens_in, usage.tokens_out, usage.seconds, usage.cost_usd, said)
+    return ModelAsked(ROLE, usage.model, usage.tokens_in, usage.tokens_out, usage.seconds, usage.cost_usd, said)
 
 
 def _standing_objection(saga: Saga) -> _Objection:
