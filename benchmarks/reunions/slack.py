@@ -67,6 +67,7 @@ def slack_parts(cases: Sequence[Case]) -> list[str]:
         prose(
             "Plans of least driving beside those that people would make. *Survived*: single disturbances (each person 30 minutes",
             "late, each road half as long again) after which all goals are met, everybody doing the same in the same order.",
+            "The clock may cut a search short on a busy machine, and then less is survived than could be.",
         ),
         table(
             [

@@ -103,7 +103,7 @@ class Reunion:
 
     async def mending(self, saga: Saga) -> Assignment | tuple[Proposal, ...] | Infeasible:
         wanted, solved = parse_request(saga.request), await self.repair(saga)
-        if isinstance(solved, Infeasible) or wanted.is_over or _said_before(saga, wanted):
+        if isinstance(solved, Infeasible) or _stands(saga, wanted):
             return solved if isinstance(solved, Infeasible) else (solved,)
         return assignment_of(wanted, (solved,), accepted_plan(saga).plan)
 
@@ -132,7 +132,7 @@ class Reunion:
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         """Repair for what has become known; an event that requires nothing, and the end of the day, leave the plan as it is."""
         wanted, accepted = parse_request(saga.request), accepted_plan(saga)
-        if wanted.is_over or _said_before(saga, wanted):
+        if _stands(saga, wanted):
             return _proposal(accepted.plan, wanted)
         return await self._repaired(wanted, accepted.plan)
 
@@ -188,9 +188,16 @@ def reunion_title(plan: Json) -> str:
     return "; ".join(f"{text_of(act.start)} to {text_of(act.end)} {in_words(act, day.places)}" for act in acts)
 
 
-def _said_before(saga: Saga, wanted: ReunionRequest) -> bool:
-    """Tell whether something failed and nothing new is known: then the plan of the day is not what is wrong."""
-    return saga.plan.accepted is not None and parse_request(saga.plan.accepted.request).wishes_for_the_same_as(wanted)
+def _stands(saga: Saga, wanted: ReunionRequest) -> bool:
+    """Tell whether the plan of the day is not what is wrong: nothing new is known, unless that the day is over.
+
+    What became known and is not planned for yet is never forgotten by ending the day.
+    """
+    if saga.plan.accepted is None:
+        return wanted.is_over
+    before = parse_request(saga.plan.accepted.request)
+    is_known = before.wishes_for_the_same_as(wanted.model_copy(update={"is_over": before.is_over}))
+    return is_known or (wanted.is_over and not wanted.events)
 
 
 def _proposal(plan: ReunionPlan, wanted: ReunionRequest, why: tuple[str, ...] = ()) -> Proposal:

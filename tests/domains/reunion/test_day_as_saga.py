@@ -209,3 +209,18 @@ def test_the_same_wish_in_other_words_is_the_same_wish() -> None:
     assert told != bare
     assert told.wishes_for_the_same_as(bare)
     assert not told.wishes_for_the_same_as(bare.model_copy(update={"is_over": True}))
+
+
+async def test_what_has_happened_is_not_forgotten_where_the_day_is_ended_before_it_is_planned_for(
+    open_worker: OpenWorker,
+) -> None:
+    """The repair for Bob's delay waits; whoever ends the day then ends the repaired one, and not the plan from before."""
+    async with open_worker() as worker:
+        await worker.accepted()
+        assert await worker.happens(LATE, approved_by=None) is SagaStatus.AWAITING_APPROVAL
+        assert await worker.happens(LATE, is_over=True) is SagaStatus.COMMITTED
+        saga = await worker.engine.load(SAGA)
+        accepted = parse_request(saga.request)
+        assert [as_json(each) for each in accepted.events] == [LATE]
+        assert (saga.plan.verdict or {})["verdict"] == "VALID"
+        assert "14:00" in (await worker.told())["Bob"]
