@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sagagraph.context.quoting import Quoted
 from sagagraph.workflow.values import Json
@@ -56,6 +56,7 @@ class Answer:
     usage: Usage
 
 
+@runtime_checkable
 class Model(Protocol):
     """A language model behind a provider. `name` is `PROVIDER:NAME`."""
 

@@ -6,9 +6,10 @@ any time, with or without its checkpoint. Its state holds an id and small refere
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal, TypedDict
 
 from langchain_core.runnables import RunnableConfig
@@ -19,16 +20,20 @@ from langgraph.types import Command, interrupt
 from msgspec import structs
 
 from sagagraph.context.model import Model
-from sagagraph.errors import NotAllowedError, RetiredError, StoreError
+from sagagraph.errors import InvalidInputError, NotAllowedError, RetiredError, StoreError
+from sagagraph.graph.team_planner import Planned, TeamPlanner
+from sagagraph.planning.agents.agent import Agent, Runnable
+from sagagraph.planning.agents.speaking import ROUNDS, Record
+from sagagraph.planning.agents.team import Teamed
 from sagagraph.planning.checking import judged_plan
-from sagagraph.planning.domain import Domain, Infeasible, Proposal, Provided, Revision
+from sagagraph.planning.domain import Domain, Infeasible, Json, Proposal, Provided, Revision
 from sagagraph.planning.feedback import lessons_of
 from sagagraph.planning.models.assignment import Assigning, Mending
 from sagagraph.planning.models.limits import Limits
-from sagagraph.planning.models.model_planner import ROUNDS, ModelPlanner, Record
+from sagagraph.planning.models.model_planner import ModelPlanner
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.amendments import amended_by
-from sagagraph.saga.core.events import Driver, ModelAsked, SagaBegun
+from sagagraph.saga.core.events import Driver, Entry, ModelAsked, SagaBegun
 from sagagraph.saga.core.next_steps import is_quiet, is_ready_for_repair, status_of
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import to_json
@@ -71,8 +76,9 @@ class PlanningContext:
     domain: Domain
     coordinator: Coordinator
     telemetry: Telemetry
+    journal: Callable[[], Awaitable[Sequence[Entry]]]
     approved_by: str | None = None
-    planner: ModelPlanner | None = None
+    planner: TeamPlanner | ModelPlanner | None = None
     """None: the domain's solver proposes."""
 
 
@@ -89,11 +95,16 @@ class PlanningGraph:
         checkpointer: BaseCheckpointSaver[str] | None,
         model: Model | None = None,
         limits: Limits | None = None,
+        agents: Mapping[str, Agent | Runnable | Model] | None = None,
     ) -> None:
         self._domain = domain
         self._engine = engine
-        self._planner = None
-        if model is not None and isinstance(domain, Assigning):
+        self._planner: TeamPlanner | ModelPlanner | None = None
+        if isinstance(domain, Teamed):
+            self._planner = TeamPlanner(domain, model=model, limits=limits, agents=agents, lessons=self._lessons)
+        elif agents:
+            raise InvalidInputError(f"{domain.name} has no agents to replace", field="agents")
+        elif model is not None and isinstance(domain, Assigning):
             self._planner = ModelPlanner(model, domain, limits=limits, lessons=self._lessons)
         self.compiled = _build().compile(checkpointer=checkpointer)
         for each in domain.actions:
@@ -173,7 +184,9 @@ class PlanningGraph:
                 await _tell_decision(coordinator, decision)
                 if await self._is_interrupted(config):
                     given = Command(resume=decision)
-            context = PlanningContext(self._domain, coordinator, self._engine.telemetry, approved_by, self._planner)
+            journal = partial(self._engine.journal, saga_id)
+            telemetry = self._engine.telemetry
+            context = PlanningContext(self._domain, coordinator, telemetry, journal, approved_by, self._planner)
             await self.compiled.ainvoke(given, config, context=context, durability="sync" if self._keeps_checkpoints else None)
         await self._engine.conclude_amendment(saga_id)
         return await self._engine.status(saga_id)
@@ -202,13 +215,14 @@ def planning_graph(
     checkpointer: BaseCheckpointSaver[str] | None = None,
     model: Model | None = None,
     limits: Limits | None = None,
+    agents: Mapping[str, Agent | Runnable | Model] | None = None,
 ) -> PlanningGraph:
     """The planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart.
 
-    `model`: proposes the plans of a domain that allows it, within the `limits`; otherwise, and where it is down, the domain's
-    solver does.
+    `model`: speaks for the agents of a domain that has any, within the `limits`; otherwise, and where it is down, the domain's
+    solver does. `agents`: your own, by the names of their roles (docs/agents.md).
     """
-    return PlanningGraph(domain, engine, checkpointer, model, limits)
+    return PlanningGraph(domain, engine, checkpointer, model, limits, agents)
 
 
 def _build() -> StateGraph[PlanningState, PlanningContext, PlanningState, PlanningState]:
@@ -266,19 +280,28 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     """Proposes a plan; a proposal that was judged INVALID before is not made again."""
     context = runtime.context
     saga = context.coordinator.saga
-    planner = None if amended_by(saga) else context.planner
-    proposed = await (
-        _proposed(context.domain, saga) if planner is None else planner.propose(saga, _recording(context.coordinator))
-    )
+    proposed = await _planned(context, saga)
     if isinstance(proposed, Infeasible):
         await _tell(context.coordinator, saga, c.DeclareInfeasible(proposed.reasons))
         return _reference(context.coordinator.saga)
-    left = [each for each in proposed if saga.plan.verdict is None or each.plan_hash != saga.plan.hash]
-    if not left or saga.plan.proposals >= MAX_PROPOSALS + (0 if planner is None else ROUNDS):
+    left = [each for each in proposed.proposals if saga.plan.verdict is None or each.plan_hash != saga.plan.hash]
+    if not left or saga.plan.proposals >= MAX_PROPOSALS + (ROUNDS if saga.plan.questions else 0):
         await _tell(context.coordinator, saga, c.DeclareInfeasible(_objections(saga)))
         return _reference(context.coordinator.saga)
-    await _tell(context.coordinator, saga, _proposing(*left))
+    await _tell(context.coordinator, saga, _proposing(*left, agents=proposed.agents))
     return _reference(context.coordinator.saga)
+
+
+async def _planned(context: PlanningContext, saga: Saga) -> Planned | Infeasible:
+    """Has the domain's agents plan, if it has any. What has been carried out is changed as little as possible, by its solver."""
+    planner, record = context.planner, _recording(context.coordinator)
+    if planner is None or amended_by(saga) is not None:
+        found = await _proposed(context.domain, saga)
+    elif isinstance(planner, TeamPlanner):
+        return await planner.propose(saga, await context.journal(), record)
+    else:
+        found = await planner.propose(saga, record)
+    return found if isinstance(found, Infeasible) else Planned(found, ())
 
 
 async def _proposed(domain: Domain, saga: Saga) -> tuple[Proposal, ...] | Infeasible:
@@ -294,7 +317,7 @@ async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     context = runtime.context
     saga = context.coordinator.saga
     domain, planner = context.domain, context.planner
-    if planner is not None and isinstance(domain, Mending):
+    if isinstance(planner, ModelPlanner) and isinstance(domain, Mending):
         proposed = await planner.repair(domain, saga, _recording(context.coordinator))
         saga = context.coordinator.saga
     else:
@@ -309,10 +332,10 @@ async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     return _reference(context.coordinator.saga)
 
 
-def _proposing(first: Proposal, *others: Proposal) -> c.ProposePlan:
+def _proposing(first: Proposal, *others: Proposal, agents: tuple[Json, ...] = ()) -> c.ProposePlan:
     alternatives = tuple(to_json(asdict(each)) for each in others)  # as the journal will give them back
     return c.ProposePlan(
-        first.plan_hash, first.plan, asdict(first.cost), alternatives, first.reasons, first.proposed_by, first.reasoning
+        first.plan_hash, first.plan, asdict(first.cost), alternatives, first.reasons, first.proposed_by, first.reasoning, agents
     )
 
 
@@ -361,11 +384,11 @@ async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 def _approver_before(context: PlanningContext) -> str:
-    """Whoever approved the previous plan, if this one is equal in all that people care about; nobody, if it costs them more."""
+    """Nobody new, if this plan asks no more of people than the one that was approved; empty if it does."""
     saga = context.coordinator.saga
     if _is_first_plan(saga) or context.domain.needs_approval(saga):
         return ""
-    return "nobody new: neither money nor times change"
+    return "nobody new: it costs no more, and no times change"
 
 
 def _is_first_plan(saga: Saga) -> bool:

@@ -64,10 +64,14 @@ class OperationSpec(Struct, frozen=True, omit_defaults=True):
     """What no other saga may take from when its plan is accepted until it is undone, or its saga ends (docs/protocol.md rule
     12).
     """
+    read_again: bool = False
+    """A reading on which the plan rests: it must say the same just before the pivot (docs/protocol.md rule 12)."""
     provider_id: str = ""
     """The identity of the provider that its action calls, as it was when it was planned; empty where none was named."""
     open_end: bool = False
     """Never started: it keeps the saga open (running, and quiet) until a later plan omits it, or a cancellation ends it."""
+    confidence: float | None = None
+    """How sure whoever chose it is, from 0 to 1; None where nobody said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import pytest
 from tests.cli.commands import CommandLine, Ended
 from tests.domains.reunion.text.test_rewording import PLAIN as PLAIN_REUNION
 from tests.domains.reunion.text.test_rewording import TEXT as MUDDLED_REUNION
-from tests.support.models import Asked, Hang, ModelServer, Say, Status
+from tests.support.agents import picking, ranked
+from tests.support.models import Hang, ModelServer, Say, Status
 
 pytestmark = pytest.mark.skipif(find_spec("langchain_openai") is None, reason="the optional extra 'llm' is not installed")
 
@@ -39,24 +40,21 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
         server.__exit__()
 
 
-def first_trip(asked: Asked) -> Say:
-    trip = json.loads(asked.user.splitlines()[1])["trip 1"]
-    return Say({"offers": [leg["id"] for leg in trip["legs"]], "reasoning": "cheap", "considered": []})
-
-
 def test_a_sentence_in_a_muddle_is_put_in_order_and_a_trip_is_chosen_by_the_model(command: CommandLine, serve: Serve) -> None:
-    server = serve(Say({"sentence": PLAIN}), first_trip, provider="anthropic")
+    server = serve(Say({"sentence": PLAIN}), *[picking(ranked, "cheap")] * 5, provider="anthropic")
     told = command("trip", MUDDLED, "--saga-id", "trip", "--json")
     assert (told.code, told.json["status"]) == (0, "awaiting_approval")
     assert "put in plain words by anthropic:m" in told.err
-    assert (len(server.asked), server.left) == (2, 0)
+    assert (len(server.asked), server.left) == (6, 0)
     assert server.asked[0].user.splitlines()[1] == json.dumps({"text": MUDDLED})
     (proposed,) = [each for each in command.journal("trip") if each["type"] == "PlanProposed"]
-    assert (proposed["data"]["proposed_by"], proposed["data"]["reasoning"]) == ("anthropic:m", "cheap")
-    (asked,) = [each for each in command.journal("trip") if each["type"] == "ModelAsked"]
-    (use,) = command("status", "trip", "--json").json["models"]
-    assert use["questions"] == 1
-    assert use["tokens_in"] == asked["data"]["tokens_in"] > 0
+    assert proposed["data"]["proposed_by"] == "anthropic:m"
+    assert proposed["data"]["reasoning"].startswith("itinerary, days: cheap flight, T1: cheap")
+    asked = {each["data"]["role"]: each["data"] for each in command.journal("trip") if each["type"] == "ModelAsked"}
+    used = {each["role"]: each for each in command("status", "trip", "--json").json["models"]}
+    assert used.keys() == asked.keys() == {"itinerary", "flight", "hotel", "train", "budget"}
+    assert all(each["questions"] == 1 and each["tokens_in"] == asked[role]["tokens_in"] > 0 for role, each in used.items())
+    assert "hotel agent, anthropic:m, shown " in command("log", "trip").out
 
 
 def test_a_reunion_in_a_muddle_is_put_in_order(command: CommandLine, serve: Serve) -> None:
@@ -113,7 +111,7 @@ def test_a_model_that_hangs_is_left_after_its_seconds(command: CommandLine, serv
 def test_a_model_whose_cost_is_limited_is_asked_only_where_the_limit_holds(
     command: CommandLine, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = serve(first_trip)
+    server = serve(*[picking(ranked, "cheap")] * 5)
     request = command.request_file()
     told = command("trip", "--request", request, "--saga-id", "a", "--max-cost", "0.01")
     assert (told.code, told.complaint) == (2, "--max-cost: needs the model's prices: set SAGAGRAPH_MODEL_PRICES")
@@ -122,8 +120,8 @@ def test_a_model_whose_cost_is_limited_is_asked_only_where_the_limit_holds(
     assert (told.code, len(server.asked)) == (0, 0)
     assert "another question could exceed the $0.0001 that it may cost" in told.out
     told = command("trip", "--request", request, "--saga-id", "c", "--max-cost", "0.05")
-    assert (told.code, len(server.asked)) == (0, 1)
-    assert "proposed by openai:m: cheap" in told.out
+    assert (told.code, len(server.asked)) == (0, 5)
+    assert "proposed by openai:m: itinerary, days: cheap" in told.out
 
 
 @pytest.mark.parametrize(

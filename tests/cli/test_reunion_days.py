@@ -175,3 +175,28 @@ def test_what_was_told_is_in_the_journal_and_the_same_in_other_words_goes_on(com
     assert (other.code, "another request" in other.complaint) == (2, True)
     begun(command, problem)
     assert "told" not in request_of(command, "d1")
+
+
+def test_rule_12_two_days_do_not_have_one_car_at_the_same_time(command: CommandLine, tmp_path: Path) -> None:
+    car = {**PROBLEM["vehicles"][0], "plate": "BN-1"}
+    shared = written(tmp_path / "problem.json", {**PROBLEM, "people": PROBLEM["people"][:3], "vehicles": [car]})
+    assert begun(command, shared, "--yes").json["status"] == "running"
+    kept = command("status", "d1", "--json").json["locks"]
+    assert [(each["operation"], each["key"], each["mode"]) for each in kept] == [("assign Ann", "vehicle BN-1", "exclusive")]
+    assert "keeps: vehicle BN-1 from" in command("status", "d1").out
+
+    words = ("reunion", "begin", "--problem", shared, "--saga-id", "d2", "--yes", "--json")
+    refused = command(*words, "--day", DAY)
+    assert refused.code == 3
+    assert "saga 'd2' took nothing: saga 'd1' keeps 'vehicle BN-1'" in refused.err
+    waiting = command("status", "d2", "--json").json
+    assert waiting["awaits"] == [{"key": "vehicle BN-1", "saga": "d1", "operation": "assign Ann"}]
+    assert command("reunion", "messages", "d2", "--json").json == {"messages": []}
+
+    yielded = command("yield", "d1", "--json")
+    assert (yielded.code, yielded.json["locks"], yielded.json["yielded_by"]) == (0, [], "command line")
+    assert "LocksYielded by=command line" in command("log", "d1").out
+    assert command("resume", "d2", "--json").json["status"] == "running"
+    assert command("yield", "nobody").code == 2
+    assert command("cancel", "d2", "--json").json["status"] == "compensated"
+    assert command("status", "d2", "--json").json["locks"] == []

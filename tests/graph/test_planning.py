@@ -17,6 +17,7 @@ from sagagraph.errors import BusyError, ConflictError, NotAllowedError, Provider
 from sagagraph.graph.planning_graph import MAX_PROPOSALS, PlanningGraph
 from sagagraph.planning.domain import Infeasible, Proposal, Revision
 from sagagraph.saga.core import commands as c
+from sagagraph.saga.core import events as e
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.coordinator import Coordinator
@@ -394,6 +395,28 @@ async def test_an_offer_that_is_sold_out_since_the_approval_is_replaced_once_tha
         view = await worker.graph.decide("trip", approved=True, by="ann", plan_hash=view.plan_hash)
         assert (view.status, view.plan_version) == ("committed", 2)
     mine = [row for row in (await ledger()).reservations if row.saga_id == "trip"]
+    assert [row.state for row in mine] == ["confirmed"] * 5
+
+
+async def test_a_second_choice_after_a_refusal_needs_no_new_approval_where_it_costs_no_more(
+    open_worker: OpenWorker, url: str, ledger: ReadLedger
+) -> None:
+    async with open_worker() as worker:
+        await worker.graph.start("trip", REQUEST)
+        dear = max((await worker.engine.load("trip")).plan.alternatives, key=lambda each: float(each["cost"]["total"]))
+        await worker.graph.choose("trip", dear["plan_hash"])
+        hotel = next(leg["offer"] for leg in dear["plan"]["legs"] if leg["offer"]["kind"] == "hotel")
+        async with httpx2.AsyncClient(base_url=url) as others:
+            body = {"kind": "hotel", "offer_id": hotel["offer_id"], "quantity": hotel["left"]}
+            (await others.post("/reservations", json=body)).raise_for_status()
+        view = await worker.graph.decide("trip", approved=True, by="ann", plan_hash=dear["plan_hash"])
+        approved = [each.event.by for each in await worker.engine.journal("trip") if isinstance(each.event, e.PlanApproved)]
+        legs = {leg["offer"]["offer_id"] for leg in (await worker.engine.load("trip")).plan.content["legs"]}
+        assert (view.status, view.plan_version) == ("committed", 2)
+    assert approved == ["ann", "nobody new: it costs no more, and no times change"]
+    assert view.cost.total < dear["cost"]["total"]
+    mine = [row for row in (await ledger()).reservations if row.saga_id == "trip"]
+    assert hotel["offer_id"] not in legs
     assert [row.state for row in mine] == ["confirmed"] * 5
 
 

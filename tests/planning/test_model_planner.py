@@ -146,7 +146,7 @@ async def test_a_model_that_never_converges_is_left_after_its_rounds_and_the_sol
     assert f"fake:parrot proposed nothing that holds in {ROUNDS} rounds: planned without it" in found[0].reasons
     assert {each.proposed_by for each in found} == {"solver"}
     (use,) = notes.saga.models
-    assert (notes.saga.plan.model_rounds, use.questions) == (ROUNDS, ROUNDS)
+    assert (notes.saga.plan.questions, use.questions) == ({"planner": ROUNDS}, ROUNDS)
 
 
 ASKED = e.ModelAsked("planner", "fake:parrot", 100, 10, 0.5, 0.001, "proposed")

@@ -1,4 +1,4 @@
-"""What the children of test_real_crashes.py do: `sweep SCENARIO` or `freeze FOLDER PROVIDER`."""
+"""What the children of test_real_crashes.py do: `sweep SCENARIO STORE STRIDE` or `freeze FOLDER PROVIDER`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from sagagraph import Lock
 from sagagraph.errors import SagaClosedError, SagaGraphError, UnknownSagaError
+from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.saga.engine.actions import to_json
+from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.port import SagaStore
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
@@ -40,11 +43,24 @@ def tell(line: str) -> None:
 
 
 async def body(engine: Engine, ledger: Ledger, *, fails: bool = False) -> None:
+    """Each operation takes a lock (rule 12), so that every boundary of taking and freeing one is among those of the body."""
+
+    def locking(name: str) -> Action:
+        return ledger.action(name, locks=lambda _request: [Lock(name)])
+
     async with engine.saga(SAGA) as saga:
-        await saga.run(ledger.action("flight"))
-        await asyncio.gather(saga.run(ledger.action("hotel")), saga.run(ledger.action("car")))
+        await saga.run(locking("flight"))
+        await asyncio.gather(saga.run(locking("hotel")), saga.run(locking("car")))
         if fails:
             raise NoHolidayError
+
+
+async def lock_faults(store: SagaStore) -> tuple[str, ...]:
+    """Where the locks that the store keeps are not those that follow from the journals (I11)."""
+    sagas = [fold(each.saga_id, await store.read(each.saga_id)) for each in await store.headlines()]
+    told = sorted((saga.id, name) for saga in sagas for name in saga.index.locking)
+    kept = sorted((each.saga_id, each.operation) for each in await store.holdings())
+    return () if kept == told else (f"the store keeps locks for {kept}, the journals say {told}",)
 
 
 @dataclass(frozen=True)
@@ -74,6 +90,7 @@ class BodyScenario:
     async def resume(self, folder: Path) -> None:
         engine = Engine(await open_store(store_of(folder)))
         try:
+            assert await lock_faults(engine.store) == ()
             for name in BOOKED:
                 engine.register(self.ledger(folder).action(name))
             if self.runs_again:
@@ -93,13 +110,17 @@ class BodyScenario:
         engine = Engine(await open_store(store_of(folder)))
         try:
             await check_replays(engine.store)
-            status = (await engine.status(SAGA)).status
+            unlike = await lock_faults(engine.store)
+            view = await engine.status(SAGA)
+            status = view.status
         except UnknownSagaError:
             return Judgement("never begun", self.ledger(folder).faults())
         finally:
             await engine.close()
         ledger = self.ledger(folder)
-        faults, live = list(ledger.faults()), ledger.live()
+        faults, live = [*ledger.faults(), *unlike], ledger.live()
+        if view.locks and status.is_final:
+            faults.append(f"{status.value}, and keeps {view.locks}")
         if status is SagaStatus.COMMITTED and live != BOOKED:
             faults.append(f"committed, but the ledger holds {live}")
         if status is SagaStatus.COMPENSATED and live:
@@ -118,15 +139,15 @@ SCENARIOS = {
 }
 
 
-def sweep_in_steps(name: str) -> None:
+def sweep_in_steps(name: str, kind: str, stride: int) -> None:
     """Each scenario begins at another boundary: what is skipped here is met there.
 
     Where something is undone, one of any two that follow each other is met: before or after a compensation.
     """
     scenario = SCENARIOS[name]
-    step = 2 if scenario.fails else 3
+    step = stride * (2 if scenario.fails else 3)
     first = 1 + list(SCENARIOS).index(name) % step
-    with databases("sqlite") as made:
+    with databases(kind) as made:
         for boundary in range(first, boundaries_of(scenario, made) + 1, step):
             case: Case = harm_at(scenario, boundary, Harm.KILL, made)
             tell(json.dumps(asdict(case)))
@@ -148,7 +169,7 @@ async def freeze(folder: Path, *, remembers_keys: bool) -> None:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["sweep", name]:
-            sweep_in_steps(name)
+        case ["sweep", name, kind, stride]:
+            sweep_in_steps(name, kind, int(stride))
         case ["freeze", folder, provider]:
             asyncio.run(freeze(Path(folder), remembers_keys=provider == "remembers"))

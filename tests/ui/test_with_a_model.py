@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from sagagraph.sandbox.server import EmbeddedSandbox
+from tests.support.agents import first, picking
 from tests.support.models import Asked, ModelServer, Say, Status
+from tests.support.models.script import Move
 from tests.ui.conftest import OpenVisit, Serve
 from tests.ui.page import Visit
 from tests.ui.server import Server
@@ -26,14 +27,12 @@ class Brain:
 
     is_down = False
 
-    def __call__(self, asked: Asked) -> Say | Status:
+    def __call__(self, asked: Asked) -> Move:
         if self.is_down:
             return Status(503)
-        lines = asked.user.splitlines()
         if "traveller wrote" in asked.system + asked.user:
             return Say({"sentence": PLAIN})
-        trip = json.loads(lines[1])["trip 1"]
-        return Say({"offers": [leg["id"] for leg in trip["legs"]], "reasoning": "cheap", "considered": []})
+        return picking(first)(asked)
 
 
 def assert_key_is_nowhere(person: Visit, server: Server, folder: Path) -> None:

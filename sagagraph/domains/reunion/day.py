@@ -52,10 +52,13 @@ class DayPlan(BaseModel):
     day: date
     places: dict[Name, str]
     is_over: bool = False
+    plates: dict[Name, Name] = Field({}, exclude_if=lambda plates: not plates)
+    """Of the vehicles that other reunions use, too."""
 
     @classmethod
     def of(cls, plan: ReunionPlan, request: ReunionRequest) -> DayPlan:
-        return cls(plan=plan, day=request.day, places=request.problem.places, is_over=request.is_over)
+        plates = {each.name: each.plate for each in request.problem.vehicles if each.plate is not None}
+        return cls(plan=plan, day=request.day, places=request.problem.places, is_over=request.is_over, plates=plates)
 
     @property
     def begins(self) -> int | None:

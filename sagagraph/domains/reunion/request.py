@@ -133,6 +133,8 @@ class Vehicle(BaseModel):
     """Who may drive it; None: it brings its own driver."""
     unlocked_by: Name | None = None
     """A rental: nobody drives it before the stated end of this task."""
+    plate: Name | None = Field(None, exclude_if=lambda plate: plate is None)
+    """What other reunions know it by, too: no two days of one store have it at the same time."""
 
 
 class Window(BaseModel):

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 
-from pydantic import BaseModel
-
 from sagagraph.domains.travel.actions.actions import travel_actions
 from sagagraph.domains.travel.actions.patience import patient
 from sagagraph.domains.travel.actions.workflow import itinerary_workflow, revised_workflow
@@ -16,6 +14,7 @@ from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.money import as_json_number, money_text
 from sagagraph.domains.travel.plan import Itinerary, moments, plan_hash
 from sagagraph.domains.travel.planning import planner
+from sagagraph.domains.travel.planning.agents import ROLES, TripTeam
 from sagagraph.domains.travel.planning.amendment import (
     all_fees_paid,
     all_standing,
@@ -24,7 +23,6 @@ from sagagraph.domains.travel.planning.amendment import (
     itinerary_before,
     wish_of,
 )
-from sagagraph.domains.travel.planning.choice import INSTRUCTIONS, TripChoice, chosen_trip, trip_facts
 from sagagraph.domains.travel.planning.market import pairs_of
 from sagagraph.domains.travel.planning.repair import repair
 from sagagraph.domains.travel.progress import BOOKINGS, amount, fee_of
@@ -35,7 +33,6 @@ from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_
 from sagagraph.domains.travel.wording import headline
 from sagagraph.planning.background import apart
 from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision
-from sagagraph.planning.models.assignment import Assignment
 from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.decide.providers import ProviderHere
 from sagagraph.saga.core.reversals import is_undoing
@@ -52,6 +49,7 @@ class Travel:
     """The travel domain. Make it with `Travel.connect`, which asks once for the provider's identity, guarantees and cities."""
 
     name = NAME
+    roles = ROLES
 
     def __init__(
         self,
@@ -90,17 +88,11 @@ class Travel:
             return Infeasible(proposed.reasons, proposed.conflict, proposed.relaxations)
         return tuple(_proposal(itinerary) for itinerary in proposed)
 
-    async def assignment(self, request: Json) -> Assignment | Infeasible:
+    async def team(self, request: Json) -> TripTeam | Infeasible:
         proposed = await self.propose(request)
         if isinstance(proposed, Infeasible):
             return proposed
-        facts = trip_facts(TripRequest.model_validate(request), _itineraries(proposed))
-        return Assignment(INSTRUCTIONS, facts, TripChoice, proposed)
-
-    async def chosen(self, request: Json, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
-        wanted, trips = TripRequest.model_validate(request), _itineraries(assignment.solved)
-        found = await chosen_trip(wanted, TripChoice.model_validate(answer), trips, self.provider)
-        return found if isinstance(found, Verdict) else _proposal(found)
+        return TripTeam(TripRequest.model_validate(request), _itineraries(proposed), proposed, self.provider, _proposal)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         damage = await damage_of(saga, self.provider, self.cities)
@@ -135,9 +127,15 @@ class Travel:
         )
 
     def needs_approval(self, saga: Saga) -> bool:
-        """Tell whether a person must approve: the price has changed, or when something begins or ends."""
+        """Tell whether a person must approve: other times, a higher price, or another price for changed wishes.
+
+        A second choice after a refusal, at the same times and for no more money, is what the approval was given for.
+        """
         before, after = itinerary_before(saga), Itinerary.model_validate(saga.plan.content)
-        return before is None or _what_matters(before) != _what_matters(after)
+        if before is None or _times(before) != _times(after):
+            return True
+        cost_before, cost_after = before.total + before.fees, after.total + after.fees
+        return cost_after > cost_before or (cost_after < cost_before and before.request != after.request)
 
     def title(self, plan: Json) -> str:
         return travel_title(plan)
@@ -165,9 +163,8 @@ def _itineraries(proposals: Iterable[Proposal]) -> tuple[Itinerary, ...]:
     return tuple(Itinerary.model_validate(each.plan) for each in proposals)
 
 
-def _what_matters(itinerary: Itinerary) -> tuple[object, ...]:
-    times = [(leg.offer.kind, *moments(leg.offer)) for leg in itinerary.legs]
-    return itinerary.total + itinerary.fees, times
+def _times(itinerary: Itinerary) -> list[tuple[object, ...]]:
+    return [(leg.offer.kind, *moments(leg.offer)) for leg in itinerary.legs]
 
 
 def _proposal(itinerary: Itinerary) -> Proposal:

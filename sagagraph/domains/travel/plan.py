@@ -28,6 +28,10 @@ class Alternative(BaseModel):
     offer_id: str
     title: str
     price: Price
+    note: str = ""
+    """Its terms; of one that does not fit, why."""
+    fits: bool = True
+    """Whether it could have been taken."""
 
 
 class Choice(BaseModel):
@@ -37,7 +41,11 @@ class Choice(BaseModel):
 
     why: str = ""
     alternatives: tuple[Alternative, ...] = ()
-    """The cheapest few."""
+    """The cheapest few; if none fits, a few that do not."""
+    by: str = "search"
+    """Who chose it: the search, a model or a function."""
+    confidence: float | None = None
+    """From 0 to 1. The search's is the share of its measures (price, time, comfort, balance) whose best trip has it."""
 
 
 class Leg(BaseModel):

@@ -124,13 +124,15 @@ class PlanProposed(Struct, frozen=True, omit_defaults=True):
     """`solver`, or the model's name; empty in journals of releases before 0.3.0."""
     reasoning: str = ""
     """The model's own, in its words."""
+    agents: tuple[Json, ...] = ()
+    """What each agent of the plan was shown and said, in their order (docs/agents.md)."""
 
 
 class ModelAsked(Struct, frozen=True, omit_defaults=True):
     """A model was asked, on behalf of the saga: what that cost, and what came of it."""
 
     role: str
-    """Who asked: `planner`, or a validator's name."""
+    """Who asked: an agent's name, or a validator's."""
     model: str
     tokens_in: int
     tokens_out: int
@@ -214,6 +216,12 @@ class PrerequisitesAdded(Struct, frozen=True, omit_defaults=True):
 
     operation: str
     prerequisites: tuple[str, ...]
+
+
+class ReadingsConfirmed(Struct, frozen=True, omit_defaults=True):
+    """Just before the pivot, what the plan rests on was read again and has not changed (docs/protocol.md rule 12)."""
+
+    operations: tuple[str, ...]
 
 
 class LocksAwaited(Struct, frozen=True, omit_defaults=True):
@@ -536,6 +544,7 @@ Event = (
     | RepairGivenUp
     | OperationPlanned
     | PrerequisitesAdded
+    | ReadingsConfirmed
     | LocksAwaited
     | LocksYielded
     | LocksRetaken

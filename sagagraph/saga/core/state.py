@@ -9,7 +9,7 @@ from functools import lru_cache
 from urllib.parse import quote
 
 from immutables import Map
-from msgspec import Struct
+from msgspec import Struct, field
 
 from sagagraph.saga.core.events import Blocker, Driver, Fault, ProbeAnswer, Via
 from sagagraph.saga.core.status import OperationStatus
@@ -155,8 +155,10 @@ class PlanState(Struct, frozen=True):
     reasons: tuple[str, ...] = ()
     proposed_by: str = ""
     reasoning: str = ""
-    model_rounds: int = 0
-    """How often a model was asked to plan, since the request last changed."""
+    agents: tuple[Json, ...] = ()
+    """What each agent was shown and said."""
+    questions: Mapping[str, int] = field(default_factory=dict)
+    """How often each planner, agent or validator has asked a model since the request last changed."""
     approved_by: str | None = None
     approved_in_advance_by: str = ""
     infeasible: tuple[str, ...] = ()
@@ -304,6 +306,8 @@ class Saga(Struct, frozen=True):
     """Its last known address; empty for the one that runs inside the command."""
     same_providers: Map[str, str] = _NO_ALIASES
     """Identity → the first identity of what is stated to be the same provider."""
+    has_read_again: bool = False
+    """What its plan rests on was read again, and has not changed."""
     yielded_by: str = ""
     """Who let others have its locks; it takes them again before it goes forward (docs/protocol.md rule 12)."""
     awaits: tuple[Blocker, ...] = ()

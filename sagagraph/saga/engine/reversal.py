@@ -103,6 +103,7 @@ def reversing_action(action: Action) -> Action:
         home=action.home + REVERSING,
         needs_body=False,
         locks=None,
+        read_again=False,
         _adapters={},
     )
 

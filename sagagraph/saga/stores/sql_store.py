@@ -31,7 +31,7 @@ from sagagraph.saga.stores.rows import (
     row_of,
 )
 
-HEAD_REVISION = "0006"
+HEAD_REVISION = "0007"
 _EPOCHS_BETWEEN_RESTORATIONS = 1_000_000
 """So many leases may be taken of a saga before those after a restoration meet those of the history that was lost."""
 _MOST_PARAMETERS = 400

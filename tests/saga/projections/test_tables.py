@@ -26,7 +26,7 @@ from sagagraph.saga.stores.port import Lease, SagaStore
 from sagagraph.saga.stores.projections import Projection, project
 from sagagraph.saga.stores.projections import projector as projecting
 from sagagraph.saga.stores.projections.projector import HasTables, Projector
-from sagagraph.saga.stores.projections.tables import OperationStateRow, ProjectionHeadRow, SagaStateRow
+from sagagraph.saga.stores.projections.tables import PROJECTION_FORMAT, OperationStateRow, ProjectionHeadRow, SagaStateRow
 from sagagraph.saga.stores.tables import EVENTS, METADATA, engine_of
 from sagagraph.saga.stores.urls import open_store
 from tests.saga.service import Service
@@ -189,14 +189,14 @@ async def test_a_later_format_is_projected_anew_and_an_earlier_release_leaves_it
 ) -> None:
     await begin(store)
     await projector.project("trip")
-    monkeypatch.setattr(projecting, "PROJECTION_FORMAT", 2)
+    monkeypatch.setattr(projecting, "PROJECTION_FORMAT", PROJECTION_FORMAT + 1)
     assert await projector.behind() == ("trip",)
     await projector.project("trip")
-    monkeypatch.setattr(projecting, "PROJECTION_FORMAT", 1)
+    monkeypatch.setattr(projecting, "PROJECTION_FORMAT", PROJECTION_FORMAT)
     assert await projector.behind() == ()
     await projector.project("trip")
     with session(store) as asking:
-        assert [row.format for row in asking.exec(rows_of(ProjectionHeadRow))] == [2]
+        assert [row.format for row in asking.exec(rows_of(ProjectionHeadRow))] == [PROJECTION_FORMAT + 1]
 
 
 # -- withdrawing them ----------------------------------------------------------------------------------------------------

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from sagagraph import Call, Lock, action
 from sagagraph.errors import JournalError, StoreError
 from sagagraph.saga.core.commands import CallKind
 from sagagraph.saga.core.events import BodyCompleted, Entry, RequestRefused
@@ -151,3 +153,33 @@ async def test_a_database_that_fails_later_is_a_store_error(sql: SqlDatabase) ->
     for attempt in (store.read("trip"), append(store, lease, 1), store.take("trip", owner=ME, ttl_s=1)):
         with pytest.raises(StoreError, match=r"no such table|does not exist"):
             await attempt
+
+
+@pytest.mark.parametrize("locks", [(), (Lock("car"),)], ids=["without locks", "with a lock"])
+async def test_rule_12_only_operations_with_locks_cost_more_statements(
+    sql: SqlDatabase, locks: tuple[Lock, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One look and one write for each commit that takes or frees a lock; for anything else, nothing that names them."""
+    store = await sql.open()
+    looks: list[str] = []
+    writes: list[object] = []
+    execute, append_with_locks = store._execute, store._append_with_locks  # type: ignore[attr-defined]
+
+    def looked(statement: str, parameters: Sequence[Any] = ()) -> Any:
+        looks.extend([statement] if "lock" in statement else [])
+        return execute(statement, parameters)
+
+    def wrote(*given: Any) -> bool:
+        writes.append(given)
+        return bool(append_with_locks(*given))
+
+    monkeypatch.setattr(store, "_execute", looked)
+    monkeypatch.setattr(store, "_append_with_locks", wrote)
+
+    async def take(_request: Any, _call: Call) -> None: ...
+
+    taking = action(take, locks=lambda _request: locks)
+    async with Engine(store).saga("trip") as saga:
+        for _each in range(3):
+            await saga.run(taking)
+    assert (len(looks), len(writes)) == ((4, 4) if locks else (0, 0))

@@ -28,8 +28,11 @@ POLICY: Final = Policy(
     backoff=Backoff(base_s=0.1, cap_s=5.0, jitter=0.5),
     timeout_s=30.0,
     compensation=CompensationPolicy(max_attempts=40, timeout_s=30.0),
+    lock_wait_s=0.0,
 )
-"""A file that somebody has locked is waited for, for minutes: no day is called off for that."""
+"""A file that somebody has locked is waited for, for minutes: no day is called off for that. A car is kept for a day, and nobody
+waits for it.
+"""
 FOREVER: Final = timedelta(days=36500)
 """How long a table keeps its keys."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -116,10 +117,10 @@ def _workflow(
         "captured_at": reference(pay, "captured_at"),
     }
     return (
-        actions["check_prices"].spec(CHECK + suffix, PriceCheck(offers=offers)),
+        actions["check_prices"].spec(CHECK + suffix, PriceCheck(offers=offers), **_CHECKED),
         *_booking_specs(itinerary, actions, CHECK + suffix, also=(CHECK + suffix,) if suffix else ()),
-        actions["capture_payment"].spec(pay, payment, labels, justification="; ".join(itinerary.reasons)),
-        actions["send_itinerary"].spec(SEND + suffix, sending, (*labels, pay)),
+        actions["capture_payment"].spec(pay, payment, labels, justification="; ".join(itinerary.reasons), **_PAID),
+        actions["send_itinerary"].spec(SEND + suffix, sending, (*labels, pay), **_SENT),
     )
 
 
@@ -142,10 +143,37 @@ def _booking_specs(
             leg.label,
             request,
             tuple(dict.fromkeys((arrived_by[leg.label], *also))),
-            justification=choice.why,
-            alternatives=tuple(each.model_dump(mode="json") for each in choice.alternatives),
+            **_chosen(leg, choice),
             resources=resources(leg.offer),
         )
+
+
+def _chosen(leg: Leg, choice: Choice) -> dict[str, Any]:
+    """Return the remarks of the agent that chose it (SagaLLM table 1, S_O)."""
+    others = tuple(each.model_dump(mode="json") for each in choice.alternatives)
+    return {
+        "reasoning": f"the {leg.offer.kind} agent ({choice.by}) chose it: {choice.why or 'it keeps most of the plan before'}",
+        "justification": choice.why,
+        "alternatives": others or ({"title": "going without", "note": f"there is no other {leg.offer.kind} on that day"},),
+        "confidence": choice.confidence,
+    }
+
+
+def _settled(why: str, instead: str, why_not: str) -> dict[str, Any]:
+    """Return the remarks on a step that every trip has."""
+    remarks = {"reasoning": f"the budget agent: {why}", "confidence": 1.0}
+    return {**remarks, "alternatives": ({"title": instead, "note": why_not},)}
+
+
+_CHECKED: Final = _settled(
+    "an approval holds for these prices, so they are asked for again",
+    "book at once",
+    "a price may have changed since the approval",
+)
+_PAID: Final = _settled(
+    "all is paid at once, when all of it is booked", "pay for each booking", "what is paid costs more to undo than what is booked"
+)
+_SENT: Final = _settled("what is paid is sent, and only that", "send it before the payment", "it could not be taken back")
 
 
 def _quantity(leg: Leg, itinerary: Itinerary) -> int:

@@ -24,7 +24,7 @@ from sagagraph.domains.travel.request import Direct, Order, Stop
 from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from sagagraph.domains.travel.offers import Offer, Transport
     from sagagraph.domains.travel.planning.market import Market
@@ -108,20 +108,47 @@ def _has_direct(request: TripRequest, market: Market, flight: FlightOffer) -> bo
 # -- why this offer --------------------------------------------------------------------------------------------------
 
 
-def choices(request: TripRequest, market: Market, path: Path) -> Iterator[Choice]:
-    """Return, for each offer of `path`, how it compares with the others that fit on its day."""
+def choices(request: TripRequest, market: Market, path: Path, paths: Collection[Path]) -> Iterator[Choice]:
+    """Return, for each offer of `path`, how it compares with what else fits on its day. `paths`: the best by each measure."""
     usable = Usable(request, market, ALL_WISHES)
     for offer in path.offers:
         fit: tuple[Offer, ...]
+        offered: tuple[Offer, ...]
         if isinstance(offer, HotelOffer):
             fit = usable.hotels(Stop(city=offer.city, nights=offer.nights), offer.check_in)
+            offered = market.stays.get((offer.city, offer.nights, offer.check_in), ())
         else:
-            fit = usable.transports(offer.origin_city, offer.destination_city, offer.departs.date())
-        others = sorted((each for each in fit if each.offer_id != offer.offer_id), key=lambda each: (each.price, each.offer_id))
-        alternatives = tuple(
-            Alternative(offer_id=each.offer_id, title=headline(each), price=each.price) for each in others[:_ALTERNATIVES]
-        )
-        yield Choice(why=_why(offer, others), alternatives=alternatives)
+            where = offer.origin_city, offer.destination_city, offer.departs.date()
+            fit, offered = usable.transports(*where), market.journeys.get(where, ())
+        others = _cheapest_first(fit, {offer.offer_id})
+        alternatives = [_alternative(each, terms(each), fits=True) for each in others]
+        unfit = _cheapest_first(offered, {offer.offer_id, *(each.offer_id for each in fit)})
+        alternatives += [_alternative(each, _why_not(request, each), fits=False) for each in unfit] if not others else []
+        share = sum(offer.offer_id in each.ids for each in paths) / len(paths)
+        yield Choice(why=_why(offer, others), alternatives=tuple(alternatives[:_ALTERNATIVES]), confidence=round(share, 2))
+
+
+def _cheapest_first(offers: Iterable[Offer], known: set[str]) -> list[Offer]:
+    return sorted((each for each in offers if each.offer_id not in known), key=lambda each: (each.price, each.offer_id))
+
+
+def _alternative(offer: Offer, note: str, *, fits: bool) -> Alternative:
+    return Alternative(offer_id=offer.offer_id, title=headline(offer), price=offer.price, note=note, fits=fits)
+
+
+def terms(offer: Offer) -> str:
+    """Return what a choice between offers of a day needs to know besides name and price."""
+    if isinstance(offer, HotelOffer):
+        return count_text(offer.stars, "star")
+    return f"{count_text(offer.stops, 'stop')}, arrives {offer.arrives:%Y-%m-%d %H:%M}"
+
+
+def _why_not(request: TripRequest, offer: Offer) -> str:
+    if isinstance(offer, HotelOffer):
+        return f"{terms(offer)}, or too few rooms left"
+    if not keeps_hours(request, offer) or not keeps_weekdays(request, offer):
+        return "at other hours or on other days than asked for"
+    return f"{terms(offer)}: not direct, too slow, or with too few seats left"
 
 
 def _why(offer: Offer, others: list[Offer]) -> str:

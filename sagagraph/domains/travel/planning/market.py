@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeVar
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer, Transport, TransportOffer
@@ -52,6 +53,18 @@ class Market:
     fees_cents: int = 0
     """What is to be paid besides the offers."""
 
+    @classmethod
+    def of(cls, offers: Iterable[Offer], now: datetime, first_day: date, rates: Rates | None) -> Self:
+        """Return a market of these offers alone, for a trip that begins on `first_day`; slow trains count."""
+        journeys: defaultdict[tuple[str, str, date], Transports] = defaultdict(tuple)
+        stays: defaultdict[tuple[str, int, date], tuple[HotelOffer, ...]] = defaultdict(tuple)
+        for offer in offers:
+            if isinstance(offer, HotelOffer):
+                stays[offer.city, offer.nights, offer.check_in] += (offer,)
+            else:
+                journeys[offer.origin_city, offer.destination_city, offer.departs.date()] += (offer,)
+        return cls(now, (first_day,), journeys, stays, rates, has_slow_trains=True)
+
     def with_trains_first(self, request: TripRequest) -> Market:
         """Return the market without flights on days with a fast enough train that keeps every wish."""
 
@@ -60,6 +73,13 @@ class Market:
             return tuple(offer for offer in offers if isinstance(offer, TrainOffer)) if has_train else offers
 
         return replace(self, journeys={key: chosen(offers) for key, offers in self.journeys.items()})
+
+
+def slot_of(offer: Offer) -> tuple[str, str, date] | tuple[str, int, date]:
+    """Return where the market has it: what is in the same place can be taken instead."""
+    if isinstance(offer, HotelOffer):
+        return offer.city, offer.nights, offer.check_in
+    return offer.origin_city, offer.destination_city, offer.departs.date()
 
 
 def journeys_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
@@ -169,10 +189,6 @@ def _begun(known: Sequence[Offer], request: TripRequest, today: date) -> Iterato
     return (each.departs.date() for each in known if not isinstance(each, HotelOffer) and each.departs.date() in days)
 
 
-def _leads(offer: Transport, here: str, there: str, day: date) -> bool:
-    return (offer.origin_city, offer.destination_city, offer.departs.date()) == (here, there, day)
-
-
 def _others(offers: Sequence[AnyOffer], known: Sequence[AnyOffer]) -> Iterator[AnyOffer]:
     ids = {each.offer_id for each in known}
     return (each for each in offers if each.offer_id not in ids)
@@ -260,7 +276,7 @@ class _Gathering:
 
     async def _transports(self, here: str, there: str, day: date) -> Transports:
         transports = [each for each in self._begun if not isinstance(each, HotelOffer)]
-        under_way = tuple(each for each in transports if _leads(each, here, there, day))
+        under_way = tuple(each for each in transports if slot_of(each) == (here, there, day))
         if under_way or self._is_over(day):
             self.journeys[here, there, day] = under_way
             return under_way
@@ -271,13 +287,13 @@ class _Gathering:
                 found = await self._provider.trains(here, there, day, party)
             if self._beside_trains or not any(is_good_train(self._request, train, self._now) for train in found):
                 found += await self._provider.flights(here, there, day, party)
-        booked = tuple(each for each in self._known if not isinstance(each, HotelOffer) and _leads(each, here, there, day))
+        booked = tuple(each for each in self._known if not isinstance(each, HotelOffer) and slot_of(each) == (here, there, day))
         self.journeys[here, there, day] = (*booked, *_others(found, booked))
         return self.journeys[here, there, day]
 
     async def _hotels(self, stop: Stop, check_in: date) -> None:
         stays = (each for each in self._begun if isinstance(each, HotelOffer))
-        under_way = tuple(each for each in stays if (each.city, each.nights, each.check_in) == (stop.city, stop.nights, check_in))
+        under_way = tuple(each for each in stays if slot_of(each) == (stop.city, stop.nights, check_in))
         if under_way or self._is_over(check_in):
             self.stays[stop.city, stop.nights, check_in] = under_way
             return
@@ -285,7 +301,7 @@ class _Gathering:
         async with self._turn:
             found = await self._provider.hotels(stop.city, check_in, check_out, self._request.rooms)
         mine = (each for each in self._known if isinstance(each, HotelOffer))
-        booked = tuple(each for each in mine if (each.city, each.nights, each.check_in) == (stop.city, stop.nights, check_in))
+        booked = tuple(each for each in mine if slot_of(each) == (stop.city, stop.nights, check_in))
         self.stays[stop.city, stop.nights, check_in] = (*booked, *_others(found, booked))
 
     def _is_over(self, day: date) -> bool:

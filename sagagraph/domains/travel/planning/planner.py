@@ -98,7 +98,7 @@ def _itineraries(request: TripRequest, market: Market, best: dict[str, Path]) ->
                 request, market, path, [title for title, each in best.items() if each.ids == ids], tuple(paths.values())
             ),
             considered=considered,
-            choices=explanation.choices(request, market, path),
+            choices=explanation.choices(request, market, path, best.values()),
         )
         for ids, path in paths.items()
     )

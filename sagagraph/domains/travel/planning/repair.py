@@ -8,7 +8,6 @@ keep as much, so it grows only if it holds none (ADR-0009).
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -27,10 +26,10 @@ from sagagraph.domains.travel.wording import count_text, headline
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
-    from datetime import date, datetime
+    from datetime import datetime
 
     from sagagraph.domains.travel.cities import City
-    from sagagraph.domains.travel.offers import Offer, Transport
+    from sagagraph.domains.travel.offers import Offer
     from sagagraph.domains.travel.planning.search import Path
     from sagagraph.domains.travel.progress import Standing
     from sagagraph.domains.travel.provider.provider import ReservationProvider
@@ -130,16 +129,9 @@ async def _beside_what_failed(
     """Return the smallest neighbourhood: alternatives for the day or nights of a failed leg; the rest as it is."""
     legs = damage.itinerary.legs
     found = await asyncio.gather(*(_instead(damage, leg, quoted, provider) for leg in legs))
-    journeys: dict[tuple[str, str, date], tuple[Transport, ...]] = defaultdict(tuple)
-    stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = defaultdict(tuple)
     booked = {each.leg.offer.offer_id: _as_booked(each) for each in damage.usable}
     offered = {each.offer_id: each for each in chain.from_iterable(found)} | booked
-    for offer in offered.values():
-        if isinstance(offer, HotelOffer):
-            stays[offer.city, offer.nights, offer.check_in] += (offer,)
-        else:
-            journeys[offer.origin_city, offer.destination_city, offer.departs.date()] += (offer,)
-    return Market(now, (legs[0].begins,), journeys, stays, await _rates(damage.request, provider))
+    return Market.of(offered.values(), now, legs[0].begins, await _rates(damage.request, provider))
 
 
 async def _instead(damage: Damage, leg: Leg, quoted: Mapping[str, Offer], provider: ReservationProvider) -> list[Offer]:

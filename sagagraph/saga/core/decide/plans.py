@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 
 from msgspec.structs import replace
 
@@ -25,10 +26,7 @@ from sagagraph.workflow.wellformed import check_workflow
 def propose_plan(saga: Saga, command: c.ProposePlan, _now: float) -> Events:
     if not is_ready_for_repair(saga):
         _require(saga, Stage.PLANNING)
-    plan = command
-    return (
-        e.PlanProposed(plan.plan_hash, plan.plan, plan.cost, plan.alternatives, plan.reasons, plan.proposed_by, plan.reasoning),
-    )
+    return (e.PlanProposed(**{each.name: getattr(command, each.name) for each in fields(command)}),)
 
 
 def record_model(_saga: Saga, command: c.RecordModel, _now: float) -> Events:
@@ -53,7 +51,9 @@ def choose_plan(saga: Saga, command: c.ChoosePlan, _now: float) -> Events:
     (taken,) = chosen[:1]
     alternatives = (_as_alternative(saga, command.shown_title), *others)
     reasons, by, reasoning = tuple(taken["reasons"]), taken.get("proposed_by", ""), taken.get("reasoning", "")
-    return (e.PlanProposed(taken["plan_hash"], taken["plan"], taken["cost"], alternatives, reasons, by, reasoning),)
+    return (
+        e.PlanProposed(taken["plan_hash"], taken["plan"], taken["cost"], alternatives, reasons, by, reasoning, saga.plan.agents),
+    )
 
 
 def _as_alternative(saga: Saga, title: str) -> dict[str, Json]:

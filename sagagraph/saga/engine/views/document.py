@@ -42,7 +42,15 @@ def _instant(entry: e.Entry) -> str:
 
 
 def log_line(entry: e.Entry) -> str:
-    return f"{_instant(entry)} {describe(entry)}"
+    """Return one line; of a plan that agents made, one more for what each of them said."""
+    agents = entry.event.agents if isinstance(entry.event, e.PlanProposed) else ()
+    return "\n".join([f"{_instant(entry)} {describe(entry)}", *map(_agent_line, agents)])
+
+
+def _agent_line(said: Json) -> str:
+    chosen = "; ".join(f"{part}: {some[0]['choose']} ({some[0]['reason']})" for part, some in said.get("candidates", {}).items())
+    shown = f"{said.get('by', 'search')}, shown {said['slice_tokens']} tokens ({said['slice_hash']})"
+    return f"      {said['agent']} agent, {shown}: {chosen or 'nothing to choose'}"
 
 
 _NAMED = (

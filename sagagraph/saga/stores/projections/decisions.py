@@ -75,7 +75,8 @@ def _about_plan(event: e.Event, told: _Telling) -> Decision | None:
             alternatives = event.alternatives
             reasons = (*event.reasons, *([f"the model's reasoning: {event.reasoning}"] if event.reasoning else ()))
             by = event.proposed_by or PLANNER
-            return told.decided("plan", event.plan_hash, "proposed", by, *reasons, alternatives=alternatives, cost=event.cost)
+            detail = {"cost": event.cost, **({"agents": event.agents} if event.agents else {})}
+            return told.decided("plan", event.plan_hash, "proposed", by, *reasons, alternatives=alternatives, **detail)
         case e.ModelAsked():
             spent = f"{event.tokens_in} tokens in, {event.tokens_out} out, {event.seconds:.3f} s"
             return told.decided("model", event.role, "asked", event.model, event.outcome, spent, cost=event.cost_usd)

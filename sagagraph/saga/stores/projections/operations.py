@@ -45,6 +45,8 @@ class OperationState:
     reasoning: str
     justification: str
     alternatives: tuple[Any, ...]
+    confidence: float | None
+    """From 0 to 1, as whoever chose it said."""
     planned_at: float
     begun_at: float | None
     ended_at: float | None
@@ -183,6 +185,7 @@ def _operation_state(saga: Saga, operation: Operation, seen: _Seen, attempts: li
         reasoning=spec.reasoning,
         justification=spec.justification,
         alternatives=spec.alternatives,
+        confidence=spec.confidence,
         planned_at=seen.planned_at,
         begun_at=begun_at,
         ended_at=operation.ended_at or None,

@@ -25,7 +25,7 @@ from sagagraph.saga.stores.projections.operations import CompensationState, Oper
 from sagagraph.saga.stores.projections.projection import SagaState
 from sagagraph.saga.stores.tables import METADATA
 
-PROJECTION_FORMAT = 1
+PROJECTION_FORMAT = 2
 """Of what the rows say: a release that says it differently counts on, and everything is projected anew."""
 
 
@@ -114,7 +114,8 @@ OperationStateRow = _defined(
     OperationState,
     "operation_state",
     "operation",
-    about="an operation: inputs as planned and as sent, output, status, times, metrics, reasoning, justification, alternatives",
+    about="an operation: inputs as planned and as sent, output, status, times, metrics, reasoning, justification, alternatives,"
+    " confidence",
     in_table_1="S_O: execution records, decision reasoning",
     indexes={"operations_by_status": ("status",)},
 )
