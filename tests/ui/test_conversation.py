@@ -79,7 +79,7 @@ async def test_a_booking_that_fell_through_is_replaced_after_approval(service: S
     assert status(after) == "committed"
     assert after.saga is not None
     assert after.saga.plan.version == 2
-    assert after.plan_before == asked.plan_before
+    assert after.before == asked.before
 
 
 async def test_what_cannot_be_told_apart_is_asked_about(service: Service) -> None:

@@ -75,7 +75,7 @@ async def _serve(asked: dict[str, Any]) -> None:
     from sagagraph.ui.server.options import ServerOptions
 
     if not asked["has_pages"]:
-        app.add_pages = lambda _api, _service: None
+        app.add_pages = lambda _api, _service, _conversations: None
     if asked["harm_at"]:
         _harm_at(asked["harm_at"], Path(asked["log"]).with_suffix(".trace"), freezes=asked["freezes"])
 
