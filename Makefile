@@ -11,12 +11,13 @@ SWEEP_SAMPLE ?= 3
 KILLS ?= 10
 SAGAS ?= 2000
 INPUTS ?= 10000
+SEEDS ?= 5000
 
 SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, \
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test test-all test-again proof check lint sweep storm fuzz lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-recipes \
+.PHONY: help install trip test test-all test-again proof check lint sweep storm fuzz simulate lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-recipes \
   bench-context bench-caaf bench-ui screenshots clean
 
 help:
@@ -28,6 +29,7 @@ help:
 	@echo "make sweep    harm the sample trip at some of its boundaries, in every way; print the matrices"
 	@echo "make storm    2,000 random sagas on each store, workers killed and stopped; a ledger judges"
 	@echo "make fuzz     thousands of inputs for everything that reads (INPUTS for each, SEED)"
+	@echo "make simulate the real engine on a virtual clock: SEEDS histories; one that fails is printed, and can be repeated"
 	@echo "make bench    measure what durability costs, beside the floor and the peers; writes docs/benchmarks"
 	@echo "make bench-trips  plan, book, audit 200 generated trips and compare each with all others; writes docs/benchmarks"
 	@echo "make bench-repair  strike trips while they are booked; an oracle and the ledger judge (some minutes)"
@@ -90,6 +92,9 @@ sweep: $(STAMP)
 storm: $(STAMP)
 	$(BIN)/python -m tests.support.storm --sagas $(SAGAS) --seed $(SEED)
 	$(BIN)/python -m tests.support.storm --sagas $(SAGAS) --seed $(SEED) --store postgresql
+
+simulate: $(STAMP)
+	SAGAGRAPH_SEEDS=$(SEEDS) $(BIN)/python -m pytest -q -s --timeout 0 tests/saga/test_simulation.py -k "breaks_an_invariant"
 
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz --inputs $(INPUTS) --seed $(SEED)

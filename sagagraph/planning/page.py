@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import Any, Final, Protocol
 
 from sagagraph.context.model import Model
@@ -65,6 +65,8 @@ class Line:
     what: str
     when: str = ""
     price: str = ""
+    begins: datetime | None = None
+    """Where a plan is read day by day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +104,6 @@ class Route:
     connections: tuple[Connection, ...] = ()
     is_map: bool = False
     """Whether places are on the globe; then connections follow great circles."""
-    lights: tuple[tuple[float, float], ...] = ()
-    """Longitude and latitude of other known places on the globe, for the background."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +223,10 @@ class Page(Reader):
     @property
     def name(self) -> str:
         return self.domain.name
+
+    async def today(self) -> date:
+        """The day from which the page counts, by its provider's clock."""
+        return datetime.now(UTC).date()
 
     # -- wishes: by default, what is known is the request as far as it goes, and each of its fields is a wish --------------
 

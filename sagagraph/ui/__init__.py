@@ -1,1 +1,1 @@
-"""The app: a Gradio interface and a REST interface, which parse, call and render. Nothing else imports Gradio or Plotly."""
+"""The app: a Gradio interface and a REST interface, which parse, call and render. Nothing else imports Gradio."""

@@ -22,7 +22,7 @@ class Handlers:
 
     outputs: Sequence[Any]
     follow: Callable[..., Stream]
-    refused: Callable[[Visitor, str], Awaitable[Updates | None]]
+    refused: Callable[[Visitor, SagaGraphError], Awaitable[Updates | None]]
 
     def on(
         self,
@@ -45,7 +45,7 @@ class Handlers:
             try:
                 answer = await handle(visitor, *values)
             except SagaGraphError as exc:
-                answer = await self.refused(visitor, str(exc))
+                answer = await self.refused(visitor, exc)
             if answer is not None:
                 yield answer
                 return

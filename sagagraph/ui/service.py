@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from datetime import date
 from typing import Any
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError, UnknownOperationError
@@ -29,6 +31,7 @@ from sagagraph.saga.engine.maintenance.replay import Replay
 from sagagraph.saga.engine.views.document import entry_json, plain
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
+from sagagraph.saga.stores.port import Document
 from sagagraph.saga.stores.projections import Projection
 from sagagraph.settings import Settings
 from sagagraph.ui.jobs import Bell, IsRecorded, Jobs
@@ -36,6 +39,9 @@ from sagagraph.ui.visitors import Visitor
 
 _AT_ONCE = 16
 """How many sagas are resumed at the same time."""
+_SAID = "said"
+"""The kind of document that keeps what was said about a plan: the journal has what followed from it."""
+_DAY_HOLDS_S = 60.0
 
 
 class Service:
@@ -47,6 +53,7 @@ class Service:
         self._graphs = graphs
         self._bell = bell
         self._jobs = Jobs(bell)
+        self._days: dict[str, tuple[float, date]] = {}
 
     def page(self, domain: str) -> Page:
         """Raises `InvalidInputError` where there is no such domain."""
@@ -207,6 +214,25 @@ class Service:
     async def status(self, visitor: Visitor, saga_id: str, version: int | None = None) -> SagaView:
         visitor.check_owns(saga_id)
         return await (self._engine.status(saga_id) if version is None else self._engine.state_at(saga_id, version))
+
+    async def today(self, domain: str) -> date:
+        """The day by the clock of a domain's provider, asked once a minute."""
+        asked, day = self._days.get(domain, (0.0, None))
+        if day is None or time.monotonic() > asked + _DAY_HOLDS_S:
+            day = await self.page(domain).today()
+            self._days[domain] = (time.monotonic(), day)
+        return day
+
+    async def said(self, visitor: Visitor, saga_id: str) -> list[dict[str, str]]:
+        """What was said about the saga's plan, each with its role and text."""
+        visitor.check_owns(saga_id)
+        return [each.data for each in await self._engine.store.documents(saga_id, _SAID)]
+
+    async def remember(self, visitor: Visitor, saga_id: str, messages: Iterable[Mapping[str, str]]) -> None:
+        """Keeps what was said, so that a restart does not lose anybody's own words."""
+        visitor.check_owns(saga_id)
+        for each in messages:
+            await self._engine.store.put(Document(saga_id, _SAID, uuid.uuid4().hex, dict(each)))
 
     async def journal(self, visitor: Visitor, saga_id: str) -> tuple[Entry, ...]:
         visitor.check_owns(saga_id)

@@ -131,6 +131,7 @@ def test_a_run_that_surprised_is_learned_from_by_its_id(tmp_path: Path) -> None:
     assert explain(later).status is Status.SATISFIABLE
 
 
+@pytest.mark.thorough
 def test_a_run_killed_at_some_boundaries_of_its_override_is_overridden_once() -> None:
     """All of them: `python -m sagagraph.testing tests.harness.overriding:SCENARIO`."""
     command = [sys.executable, "-m", "sagagraph.testing", "tests.harness.overriding:SCENARIO", "--sample", "2", "--json"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +39,20 @@ class Tally:
         self.states += report.states
         self.transitions += report.transitions
         self.cut += report.cut
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_unheard() -> Iterator[None]:
+    """Whatever is killed or cut off: an exception that nobody retrieves fails the test in which it was thrown away."""
+    unheard: list[str] = []
+    handler = logging.Handler(logging.ERROR)
+    handler.emit = lambda record: unheard.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("asyncio")
+    logger.addHandler(handler)
+    yield
+    gc.collect(1)
+    logger.removeHandler(handler)
+    assert not [each for each in unheard if "never retrieved" in each], unheard
 
 
 Explore = Callable[..., Report]

@@ -43,7 +43,7 @@ class Visit:
 
     def open(self) -> None:
         self.page.goto(self.url)
-        self.page.wait_for_selector("#status [data-status]")
+        self.page.wait_for_selector("#status [data-status]", state="attached")
 
     def say(self, text: str) -> None:
         self.page.locator("#say textarea, #say input").first.fill(text)
@@ -82,16 +82,17 @@ class Visit:
         return self.until_asked()
 
     def tab(self, name: str) -> None:
-        """One that is to be seen: Plan and History both have one called Steps."""
+        """One that is to be seen."""
         self.page.get_by_role("tab", name=name, exact=True).locator("visible=true").first.click()
 
     def open_record(self) -> None:
-        """History, with the saga that was begun last."""
-        self.tab("History")
-        self.page.locator("#saga-list table").wait_for()
-        self.page.locator("#pick input").click()
-        self.page.get_by_role("option").first.click()
+        """Under the hood, with the saga that the page shows."""
+        self.lift_the_hood()
         self.page.locator("#files").get_by_text("log.json").wait_for()
+
+    def lift_the_hood(self) -> None:
+        self.page.locator("#hood > button").click()
+        self.page.locator("#saga-list table").wait_for()
 
     @property
     def plan_hash(self) -> str:
@@ -114,7 +115,7 @@ class Visit:
 
     @property
     def saga_id(self) -> str:
-        return str(self.page.locator("#status code").text_content())
+        return str(self.page.locator("#status [data-saga]").get_attribute("data-saga"))
 
     @property
     def asked_outside(self) -> list[str]:

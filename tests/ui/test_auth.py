@@ -11,7 +11,7 @@ import pytest
 from starlette.requests import Request
 
 from sagagraph.errors import InvalidInputError, UnknownSagaError
-from sagagraph.ui.server.auth import COOKIE, Auth, Login
+from sagagraph.ui.server.auth import COOKIE, Auth, Failures, Login
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
 from sagagraph.ui.server.shutdown import Shutdown
 from sagagraph.ui.visitors import guest, user, visitor_of
@@ -142,3 +142,30 @@ async def test_an_answer_that_a_stopping_server_cannot_wait_for_is_ended_in_orde
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost") as browser:
         answer = await browser.get("/")
         assert (answer.status_code, words in answer.text) == (status, True)
+
+
+async def test_passwords_cannot_be_tried_one_after_another() -> None:
+    async with client(Login({"ann": "secret"})) as browser:
+        tried = [(await browser.get("/", headers=basic("ann", f"guess {number}"))).status_code for number in range(12)]
+        assert tried == [401] * 9 + [429] * 3
+        assert (await browser.get("/", headers=basic("ann", "secret"))).status_code == 429
+        assert (await browser.get("/", headers=basic("bob", "secret"))).status_code == 401
+
+
+def test_wrong_passwords_are_forgiven_after_a_minute() -> None:
+    now = [0.0]
+    failures, who = Failures(lambda: now[0]), ("127.0.0.1", "ann")
+    for _ in range(10):
+        failures.add(who)
+    assert failures.wait_s(who) == 60
+    now[0] = 61
+    assert failures.wait_s(who) == 0
+    failures.add(who)
+    assert failures.wait_s(who) == 0
+
+
+async def test_every_answer_says_what_a_browser_may_do_with_it() -> None:
+    async with client(Login({"ann": "secret"})) as browser:
+        for answer in (await browser.get("/"), await browser.get("/", headers=basic("ann", "secret"))):
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]

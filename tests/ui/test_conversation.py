@@ -74,7 +74,7 @@ async def test_a_booking_that_fell_through_is_replaced_after_approval(service: S
     asked_back = await chat.say("the hotel in Lisbon cancelled on us")
     assert (status(asked_back), "did that happen" in last_said(asked_back)) == ("committed", True)
     asked = await chat.say("yes")
-    assert (status(asked), asked.plan_before) == ("awaiting_approval", before.saga and before.saga.plan.content)
+    assert (status(asked), asked.before and asked.before.plan) == ("awaiting_approval", before.saga and before.saga.plan.content)
     after = await chat.say("yes")
     assert status(after) == "committed"
     assert after.saga is not None
@@ -159,7 +159,7 @@ async def test_a_day_is_planned_told_delayed_repaired_and_ended(service: Service
     assert (known.text, known.removable) == ("Known at 13:00: James is delayed until 14:00", False)
     changed = {line.key for line in delayed.page.view(delayed.saga.plan.content).lines} - {
         line.key
-        for line in delayed.page.view(delayed.plan_before).lines
+        for line in delayed.page.view(delayed.before and delayed.before.plan).lines
         if line in delayed.page.view(delayed.saga.plan.content).lines
     }
     assert changed == {"James", "Grandma"}

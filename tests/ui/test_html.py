@@ -11,7 +11,6 @@ from sagagraph.planning.page import Line, PlanView
 from sagagraph.saga.engine.views.preview import CancelPreview, UndoneOperation
 from sagagraph.ui.html import cards
 from sagagraph.ui.html.templates import render, table
-from sagagraph.ui.pictures.palette import shown
 
 pytestmark = pytest.mark.quick
 
@@ -40,10 +39,6 @@ def test_cells_of_tables_are_escaped() -> None:
     assert "<b>fine</b>" in table(("what",), [(Markup("<b>fine</b>"),)])
 
 
-def test_plotly_is_given_no_tags() -> None:
-    assert shown("<b>Ann</b> & <a href='x'>") == "&lt;b&gt;Ann&lt;/b&gt; &amp; &lt;a href='x'&gt;"
-
-
 class Evil:
     """A page whose plans hold what somebody may have called a hotel."""
 
@@ -57,8 +52,10 @@ class Evil:
         cards.alternative_card(
             {"cost": {"total": 1, "currency": "USD"}, "plan": {}, "reasons": [EVIL, EVIL], "plan_hash": EVIL}, Evil()
         ),  # type: ignore[arg-type]
-        cards.preview_card(CancelPreview("s", True, (UndoneOperation(EVIL, EVIL, True, 1, "USD"),), 1, "USD", (EVIL,))),
-        cards.preview_card(CancelPreview("s", False, (), 0, None, (EVIL,))),
+        cards.preview_card(
+            CancelPreview("s", True, (UndoneOperation(EVIL, EVIL, True, 1, "USD"),), 1, "USD", (EVIL,)), {EVIL: EVIL}
+        ),
+        cards.preview_card(CancelPreview("s", False, (), 0, None, (EVIL,)), {}),
         cards.note(EVIL),
         cards.problem(EVIL),
     ],

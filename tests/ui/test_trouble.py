@@ -23,19 +23,19 @@ def test_a_fault_that_is_ordered_on_the_page_is_repaired_and_the_repair_is_shown
     person = visit(server.url)
     person.say(SAMPLE)
     first = person.until_asked()
-    person.page.locator("#trouble button").first.click()
+    person.lift_the_hood()
+    person.page.locator("#faults > button").click()
     person.click("order-fault")
     person.page.locator("#trouble-told").get_by_text("Ordered").wait_for()
     ordered = httpx2.get(f"{sandbox.url}/faults").json()["orders"]
     assert [each["saga_id"] for each in ordered if each["fault"] == "refuse"] == [person.saga_id]  # nobody else is struck
     person.click("approve")
     person.until_other_plan(first)
-    person.tab("Changes")
     changed = person.page.locator("#changes tbody td:first-child")
     changed.first.wait_for()
     (what,) = changed.all_inner_texts()
     assert what in ("stay Berlin", "stay Cologne")
-    person.page.locator("#comparison .js-plotly-plot").wait_for()
+    person.page.locator("#timeline .sg-track .sg-was").first.wait_for(state="attached")
     person.click("approve")
     person.until("committed")
     assert books_of(sandbox.url, person.saga_id) == BOOKED
@@ -55,7 +55,6 @@ def test_a_booking_that_falls_through_is_replaced_by_word_and_by_button(
     person.until_said("did that happen, or are you asking?")
     person.say("yes")
     elsewhere = person.until_other_plan(first)
-    person.tab("Changes")
     person.page.locator("#changes").get_by_text("stay Lisbon").wait_for()
     assert books_of(sandbox.url, trip).confirmed == 2  # nothing is booked before it is approved
     person.click("approve")

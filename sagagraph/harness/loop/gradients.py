@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import fmpq
 
-from sagagraph.harness.judging.check import RuleVerdict, check, exact
+from sagagraph.harness.judging.check import exact
 from sagagraph.harness.proof.explain import number_json
 from sagagraph.harness.proof.relaxations import relaxation
 from sagagraph.harness.proof.search import Budget, Search
@@ -88,7 +88,3 @@ def fixed(harness: Harness, values: Mapping[str, Value]) -> Harness:
     variables = {name: replace(each, value=values[name]) if each.is_decided and name in values else each
                  for name, each in harness.variables.items()}  # fmt: skip
     return replace(harness, variables=variables)
-
-
-def keeps(harness: Harness, artifact: Mapping[str, Any]) -> bool:
-    return check(harness, artifact).verdict is RuleVerdict.PASS

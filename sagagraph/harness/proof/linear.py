@@ -39,11 +39,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Relaxed:
-    """`refutation`: why there is no solution, `is_empty`: that there is none. `point`: values of variables in a solution."""
+    """`refutation`: why there is no solution. `point`: values of variables in a solution."""
 
     refutation: Combination | None = None
     point: Mapping[str, fmpq] | None = None
-    is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +152,7 @@ def relax(rows: Sequence[Row], box: Box, whole: frozenset[str] = frozenset()) ->
     if answer != z3.unsat or whole:
         return Relaxed()
     core = {int(str(each).removeprefix("row")) for each in solver.unsat_core()}
-    return Relaxed(_multipliers([rows[each] for each in sorted(core)], program.spans), is_empty=True)
+    return Relaxed(_multipliers([rows[each] for each in sorted(core)], program.spans))
 
 
 def least(rows: Sequence[Row], box: Box, name: str, sign: int, whole: frozenset[str]) -> Optimum | None:

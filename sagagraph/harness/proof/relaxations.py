@@ -28,6 +28,8 @@ _PRECISION: Final = 1e-9
 _DIGITS: Final = 8
 _NEAR: Final = 200
 """Boxes for each value that is tried near a bound which nothing has reached."""
+_MOST_STUCK: Final = 20
+"""Boxes too small to divide in which nothing was found or refuted."""
 _FEW: Final = 3
 """Variables, up to which boxes alone are faster than the linear relaxation of each."""
 
@@ -166,11 +168,12 @@ class _Way:
         numbered = count()
         queue = [(fmpq(0), next(numbered), Node(system.root))]
         bound, strict, proven = fmpq(0), False, False
+        stuck: list[fmpq] = []
         for _ in range(self.boxes):
             reached = self._distance(best)
-            bound = max(bound, min(queue[0][0], reached) if queue else reached)
+            bound = max(bound, min([reached, *stuck, *(each[0] for each in queue[:1])]))
             proven = float_of(reached - bound) <= _PRECISION * max(1e-9, float_of(abs(self.before)), float_of(bound))
-            if proven or self.expired():
+            if proven or self.expired() or not queue or len(stuck) > _MOST_STUCK:
                 break
             near, _, node = heapq.heappop(queue)
             node, _, false = search.narrow(node)
@@ -189,9 +192,8 @@ class _Way:
             best = self._better(search, node, parts, best)
             division = search.divide(node, parts)
             if division is None:
-                bound = max(bound, near)
-                break
-            for each in division.parts:
+                stuck.append(near)
+            for each in division.parts if division is not None else ():
                 heapq.heappush(queue, (max(near, self._bound(each)), next(numbered), each))
         return self._sufficient(best, self.before + self.sign * bound, strict=strict, proven=proven)
 

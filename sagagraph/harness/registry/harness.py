@@ -71,7 +71,6 @@ class Rule:
     source: str = ""
     is_negotiable: bool = True
     """Whether a limit that its assertion states as a number may be moved."""
-    uses: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ _TOP: Final = frozenset(
 )
 _VARIABLE: Final = frozenset({"unit", "domain", "decided_by", "step", "value", "kind", "negotiable", "cost", "type", "hidden",
                               "description", "title", "source"})  # fmt: skip
-_RULE: Final = frozenset({"id", "description", "target_field", "condition", "assertion", "severity", "source", "uses",
+_RULE: Final = frozenset({"id", "description", "target_field", "condition", "assertion", "severity", "source",
                           "negotiable", "title"})  # fmt: skip
 
 
@@ -241,7 +241,6 @@ def _rule(said: Mapping[str, Any], where: str, warnings: list[str]) -> Rule:
         _text(said.get("condition"), f"rules.{rule_id}.condition"),
         Severity(severity), _text(said.get("source"), f"rules.{rule_id}.source"),
         _flag(said.get("negotiable"), f"rules.{rule_id}.negotiable", default=True),
-        _text(said.get("uses"), f"rules.{rule_id}.uses"),
     )  # fmt: skip
 
 

@@ -81,6 +81,8 @@ class SagaSpans:
             "saga", attributes=self._ids | {"saga.driver": saga.driver.value, "saga.domain": saga.domain}
         )
         self._operations: dict[str, Span] = {}
+        self._begun: dict[str, Span] = {}
+        """The first span of each operation, which may have ended."""
 
     @property
     def are_recorded(self) -> bool:
@@ -137,8 +139,18 @@ class SagaSpans:
     def _opened(self, operation: Operation) -> Span:
         span = self._operations.get(operation.id)
         if span is None:
-            span = self._operations[operation.id] = self._child("operation", self._saga, operation, {})
+            span = self._operations[operation.id] = self._child("operation", self._above(operation), operation, {})
+            self._begun.setdefault(operation.id, span)
         return span
+
+    def _above(self, operation: Operation) -> Span:
+        """Return what it undoes, the node whose code runs it, or the saga."""
+        name = operation.id
+        while name not in self._begun:
+            name = name.rpartition("/")[0]
+            if not name:
+                return self._saga
+        return self._begun[name]
 
     def _child(self, name: str, parent: Span, operation: Operation, attributes: Attributes) -> Span:
         spec = operation.spec

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from datetime import date
 from typing import Any, Final
 
 import gradio as gr
+from markupsafe import Markup
 
+from sagagraph.errors import SagaGraphError
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Conversation, Conversations, as_chat, shown_messages
 from sagagraph.ui.chat.fault_panel import FaultPanel
+from sagagraph.ui.chat.front_door import FrontDoor
 from sagagraph.ui.chat.gallery import Drawn, Gallery
 from sagagraph.ui.chat.page_model import PageModel, page_model
 from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.handlers import Handlers, Stream, Updates
+from sagagraph.ui.history import records
 from sagagraph.ui.html import cards
+from sagagraph.ui.html.templates import render
 from sagagraph.ui.page_state import Shown, kept
 from sagagraph.ui.progress import something_stands, waits_for_the_world
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
+from sagagraph.ui.wording import in_words, names_in
 
 _MOST_WISHES: Final = 24
 _MOST_ALTERNATIVES: Final = 3
@@ -36,37 +44,56 @@ class ChatPage:
         self._service = service
         self._conversations = conversations
         self._faults = FaultPanel(service, self._follow)
-        self._gallery = Gallery(self._look)
+        self._front = FrontDoor(service, conversations)
+        self._gallery = Gallery()
 
     # -- components ----------------------------------------------------------------------------------------------------
 
-    def build(self, page: gr.Blocks, tab: gr.Tab) -> None:
+    def build(self) -> None:
         self._shown = kept()
+        self._header = gr.HTML(front_words(self._service), elem_id="front")
+        self._again = gr.Button("Look again", elem_id="again", elem_classes="sg-kept")
         with gr.Row(elem_classes="sg-columns"):
             with gr.Column(scale=3, min_width=320):
                 self._build_chat()
-                self._build_wishes()
             with gr.Column(scale=3, min_width=320):
-                self._build_plans()
+                self._front.build()
                 self._gallery.build()
+                self._build_actions()
+                self._build_alternatives()
+                self._build_wishes()
                 self._faults.build()
-        self._listen(page, tab)
+
+    def build_under_the_hood(self) -> None:
+        self._faults.build_desk()
 
     def _build_chat(self) -> None:
+        with gr.Row(elem_classes="sg-tight sg-top"):
+            pages = [(each.title, name) for name, each in self._service.pages.items()]
+            label = "What is planned"
+            self._domain = gr.Radio(
+                pages, label=label, show_label=False, container=False, visible=len(pages) > 1, elem_id="domain"
+            )
+            self._anew = gr.Button("New plan, my plans", size="sm", min_width=100, elem_id="anew")
         self._chatbot = gr.Chatbot(
             render_markdown=False,
+            label="Conversation",
             show_label=False,
             height="40vh",
-            min_height=240,
+            min_height=120,
             buttons=[],
             placeholder="",
             layout="bubble",
             feedback_options=None,
             elem_id="chat",
         )
+        self._status = gr.HTML(elem_id="status")
+        self._plan = gr.HTML(elem_id="plan", visible=False)
+        self._files = gr.HTML(elem_id="take-along", visible=False)
         self._build_decision()
         with gr.Row(elem_classes="sg-tight"):
             self._say = gr.Textbox(
+                label="Say what you would like",
                 show_label=False,
                 placeholder="Say what you would like …",
                 container=False,
@@ -77,17 +104,6 @@ class ChatPage:
                 autofocus=True,
             )
             self._send = gr.Button("Send", variant="primary", scale=1, min_width=80, elem_id="send")
-        self._plan = gr.HTML(elem_id="plan", visible=False)
-        with gr.Row(elem_classes="sg-tight"):
-            pages = [(each.title, name) for name, each in self._service.pages.items()]
-            self._domain = gr.Radio(pages, show_label=False, container=False, visible=len(pages) > 1, elem_id="domain")
-            self._anew = gr.Button("Begin anew", size="sm", min_width=100, elem_id="anew")
-        self._examples = gr.Dataset(
-            components=[gr.Textbox(visible=False)],
-            samples=[[each] for each in self._service.first_page.examples],
-            label="For example",
-            elem_id="examples",
-        )
 
     def _build_decision(self) -> None:
         """The buttons that decide the plan on the card below; they stay in sight."""
@@ -104,22 +120,30 @@ class ChatPage:
                 with gr.Row(visible=False, elem_classes="sg-wish") as row:
                     key = kept()
                     text = gr.Textbox(
-                        container=False, scale=5, min_width=160, max_lines=1, elem_id=f"wish-{number}", interactive=True
+                        label="You said",
+                        show_label=False,
+                        container=False,
+                        scale=5,
+                        min_width=160,
+                        max_lines=1,
+                        elem_id=f"wish-{number}",
+                        interactive=True,
                     )
-                    drop = gr.Button("✕", scale=0, min_width=44, elem_id=f"drop-{number}")
+                    drop = gr.Button("Remove", scale=0, min_width=44, elem_id=f"drop-{number}", elem_classes="sg-drop")
                 self._wishes.append((row, text, drop, key))
 
-    def _build_plans(self) -> None:
-        self._status = gr.HTML(elem_id="status")
+    def _build_actions(self) -> None:
         with gr.Row(elem_classes="sg-tight"):
-            self._reject = gr.Button("Discard this plan", visible=False, min_width=90, elem_id="reject")
-            self._cancel = gr.Button("Cancel…", variant="stop", visible=False, min_width=90, elem_id="cancel")
+            self._reject = gr.Button("Discard this plan", size="sm", visible=False, min_width=90, elem_id="reject")
+            self._cancel = gr.Button("Cancel…", size="sm", visible=False, min_width=90, elem_id="cancel")
             self._resume = gr.Button("Resume", visible=False, min_width=90, elem_id="resume")
         with gr.Group(visible=False) as self._preview_box:
             self._preview = gr.HTML(elem_id="preview")
             with gr.Row(elem_classes="sg-tight"):
                 self._undo = gr.Button("Yes, undo it", variant="stop", min_width=110, elem_id="undo")
                 self._keep = gr.Button("Keep it", min_width=90, elem_id="keep")
+
+    def _build_alternatives(self) -> None:
         self._alternatives: list[tuple[gr.HTML, gr.Button, gr.Textbox]] = []
         with gr.Accordion("Other plans", open=False, visible=False, elem_id="alternatives") as self._others:
             for number in range(_MOST_ALTERNATIVES):
@@ -129,15 +153,16 @@ class ChatPage:
 
     # -- events --------------------------------------------------------------------------------------------------------
 
-    def _listen(self, page: gr.Blocks, tab: gr.Tab) -> None:
+    def listen(self, page: gr.Blocks) -> None:
         outputs = self._outputs()
-        on = Handlers(outputs, self._follow, self._answer).on
+        on = Handlers(outputs, self._follow, self._refused).on
         hidden = {self._preview_box: gr.update(visible=False)}
         on(page.load, self._on_nothing)
-        on(tab.select, self._on_nothing)
+        on(self._again.click, self._on_nothing)
         for listen in (self._say.submit, self._send.click):
             on(listen, self._on_say, [self._say, self._shown], at_once={self._say: ""}, often=True)
-        on(self._examples.click, self._on_example, [self._examples])
+        for example in self._front.examples:
+            on(example.click, self._on_example, [example])
         on(self._anew.click, self._on_anew)
         on(self._domain.input, self._on_domain, [self._domain])
         on(self._approve.click, self._on_approve, [self._shown], often=True)
@@ -153,16 +178,17 @@ class ChatPage:
             on(drop.click, self._on_reword, [self._shown, key])
         for _card, choose, plan_hash in self._alternatives:
             on(choose.click, self._on_choose, [self._shown, plan_hash])
-        self._gallery.listen(on)
-        self._faults.listen(outputs, self._shown)
+        self._front.listen(on)
+        self._faults.listen(on, outputs, self._shown)
 
     def _outputs(self) -> list[Any]:
         wishes = [part for wish in self._wishes for part in wish]
         offers = [part for offer in self._alternatives for part in offer]
-        said = [self._chatbot, self._say, self._domain, self._examples, self._wish_box, *wishes]
+        said = [self._chatbot, self._say, self._domain, self._header, self._wish_box, *wishes]
         plans = [
             self._status,
             self._plan,
+            self._files,
             self._decision,
             self._approve,
             self._reject,
@@ -172,7 +198,7 @@ class ChatPage:
             *offers,
         ]
         preview = [self._preview_box, self._preview]
-        return [*said, *plans, *preview, *self._gallery.outputs, *self._faults.outputs, self._shown]
+        return [*said, *plans, *preview, *self._front.outputs, *self._gallery.outputs, *self._faults.outputs, self._shown]
 
     async def _on_nothing(self, visitor: Visitor) -> None:
         """Shows the current state and does nothing else."""
@@ -181,15 +207,15 @@ class ChatPage:
         if text.strip():
             await self._talk(visitor, shown, lambda talk: talk.say(text.strip()))
 
-    async def _on_example(self, visitor: Visitor, row: list[str]) -> None:
-        await self._talk(visitor, "", lambda talk: talk.say(row[0]))
+    async def _on_example(self, visitor: Visitor, text: str) -> None:
+        await self._talk(visitor, "", lambda talk: talk.say(text))
 
     async def _on_anew(self, visitor: Visitor) -> None:
         self._conversations.keep(visitor, Conversation(self._conversations.of(visitor).domain))
 
     async def _on_domain(self, visitor: Visitor, domain: str) -> None:
         if domain in self._service.pages:
-            self._conversations.keep(visitor, Conversation(domain))
+            self._conversations.open(visitor, domain)
 
     async def _on_reword(self, visitor: Visitor, shown: str, key: str, text: str | None = None) -> None:
         """Rewords a request; an empty text drops it. The page may be older than the conversation."""
@@ -232,7 +258,9 @@ class ChatPage:
     async def _on_cancel(self, visitor: Visitor, shown: str) -> Updates | None:
         if not (saga_id := Shown.in_text(shown).saga_id):
             return None
-        card = cards.preview_card(await self._service.preview(visitor, saga_id))
+        saga = await self._service.saga(visitor, saga_id)
+        names = names_in(saga, self._service.pages[saga.domain])
+        card = cards.preview_card(await self._service.preview(visitor, saga_id), names)
         return {self._preview_box: gr.update(visible=True), self._preview: card}
 
     async def _on_undo(self, visitor: Visitor, shown: str) -> None:
@@ -250,18 +278,28 @@ class ChatPage:
         async with self._conversations.turn(visitor):
             model = await self._look(visitor)  # after a restart, the conversation is first restored from the journal
             talk = Talk(self._service, visitor, model.conversation, Shown.in_text(shown).plan_hash)
-            self._conversations.keep(visitor, await turn(talk))
+            await self._keep_said(visitor, model.conversation, await turn(talk))
+
+    async def _keep_said(self, visitor: Visitor, before: Conversation, after: Conversation) -> None:
+        """Keeps the conversation, and what was said in it beside the journal that it is about."""
+        self._conversations.keep(visitor, after)
+        if after.saga_id is not None:
+            known = len(before.messages) if before.saga_id == after.saga_id else 0
+            await self._service.remember(visitor, after.saga_id, map(asdict, after.messages[known:]))
 
     async def _answer(self, visitor: Visitor, text: str) -> None:
         async with self._conversations.turn(visitor):
             model = await self._look(visitor)
-            self._conversations.keep(visitor, model.conversation.answered(text))
+            await self._keep_said(visitor, model.conversation, model.conversation.answered(text))
+
+    async def _refused(self, visitor: Visitor, why: SagaGraphError) -> None:
+        await self._answer(visitor, in_words(why))
 
     async def _follow(self, visitor: Visitor, *_values: Any) -> Stream:
         drawn = Drawn()
         while True:
             model = await self._look(visitor)
-            yield self._rendered(model, drawn)
+            yield {**self._rendered(model, drawn), **await self._front.of(model, visitor)}
             if not model.is_busy or model.saga is None:
                 return
             await self._service.moved(model.saga.id)
@@ -280,8 +318,15 @@ class ChatPage:
         return {
             self._chatbot: [opening, *as_chat(messages)],
             self._domain: page.name,
-            self._examples: gr.update(visible=not messages, samples=[[each] for each in page.examples]),
-            self._status: cards.status_card(model.shown, is_busy=model.is_busy, told=model.problem),
+            self._header: front_words(self._service, model.today),
+            self._status: cards.status_card(
+                model.shown,
+                is_busy=model.is_busy,
+                told=model.problem,
+                interrupted=model.interrupted,
+                of=saga.id if saga is not None else "",
+                stamp=model.stamp,
+            ),
             self._shown: shown.text,
             **self._wishes_of(model),
             **self._plans_of(model),
@@ -300,16 +345,25 @@ class ChatPage:
                 updates |= {text: wish.text, key: wish.key, drop: gr.update(visible=wish.removable)}
         return updates
 
+    def _taken_along(self, model: PageModel) -> Updates:
+        saga = model.saga
+        is_booked = saga is not None and saga.plan.version and status_of(saga) in (SagaStatus.COMMITTED, SagaStatus.RUNNING)
+        names = [each.name for each in model.page.downloads(saga)] if saga is not None and is_booked else []
+        links = records.download_links(saga.id, names) if saga is not None and names else ""
+        return {self._files: gr.update(visible=bool(links), value=links)}
+
     def _plans_of(self, model: PageModel) -> Updates:
         shown = model.shown
-        status = None if shown is None else status_of(shown)
-        plan = cards.plan_card(shown, model.page) if shown is not None and shown.plan.content is not None else ""
+        before = None if model.before is None else (model.before.plan, model.before.cost)
+        has_plan = shown is not None and shown.plan.content is not None
+        plan = cards.plan_card(shown, model.page, before, model.today) if shown is not None and has_plan else ""
         updates: Updates = {
             self._plan: gr.update(visible=bool(plan), value=plan),
+            **self._taken_along(model),
             self._decision: gr.update(visible=model.waits),
             self._approve: gr.update(value=_book_label(model)),
             self._reject: gr.update(visible=model.waits, value=_discard_label(model)),
-            self._cancel: gr.update(visible=model.is_open or status is SagaStatus.COMMITTED),
+            self._cancel: gr.update(visible=_can_cancel(model), value=_cancel_label(model)),
             self._resume: gr.update(visible=_can_resume(model)),
         }
         offered = shown.plan.alternatives[:_MOST_ALTERNATIVES] if shown is not None and model.is_asking else ()
@@ -322,6 +376,24 @@ class ChatPage:
         return updates
 
 
+def front_words(service: Service, today: date | None = None) -> Markup:
+    """What the app is, in the words that come first."""
+    is_practice = any(each.desk is not None for each in service.pages.values())
+    return render("front", is_practice=is_practice, today="" if today is None else f"{today:%A} {today.day} {today:%B %Y}")
+
+
+def _can_cancel(model: PageModel) -> bool:
+    """A first plan that only waits is discarded."""
+    if model.saga is None or (model.waits and not model.saga.plan.version and not something_stands(model.saga)):
+        return False
+    return model.is_open or status_of(model.saga) is SagaStatus.COMMITTED
+
+
+def _cancel_label(model: PageModel) -> str:
+    is_planning = model.saga is not None and not model.saga.plan.version
+    return "Stop planning…" if is_planning else "Cancel… (you first see what that undoes, and the fees)"
+
+
 def _book_label(model: PageModel) -> str:
     """`Book for $650`; what is still open is left out."""
     plan = model.shown.plan if model.shown is not None else None
@@ -332,7 +404,7 @@ def _book_label(model: PageModel) -> str:
 
 def _discard_label(model: PageModel) -> str:
     has_begun = model.saga is not None and (model.saga.plan.version or model.saga.amending is not None)
-    return "Keep it as it was" if has_begun else "Discard this plan"
+    return "Keep it as it was: this change is dropped" if has_begun else "Discard this plan: nothing is booked"
 
 
 def _can_resume(model: PageModel) -> bool:

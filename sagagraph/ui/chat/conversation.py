@@ -87,15 +87,17 @@ class Conversation:
 
 
 class Conversations:
-    """One conversation per visitor, for as long as the server runs; what must survive is in the journals."""
+    """One conversation per visitor and domain, for as long as the server runs; what must survive is in the store."""
 
     def __init__(self, domain: str) -> None:
         self._domain = domain
-        self._kept: OrderedDict[str, Conversation] = OrderedDict()
+        self._kept: OrderedDict[str, dict[str, Conversation]] = OrderedDict()
+        """Of each visitor; the one that was kept last is the one that is open."""
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def of(self, visitor: Visitor) -> Conversation:
-        return self._kept.get(visitor.tag) or Conversation(self._domain)
+        own = self._kept.get(visitor.tag)
+        return next(reversed(own.values())) if own else Conversation(self._domain)
 
     def turn(self, visitor: Visitor) -> asyncio.Lock:
         """Held from `of` to `keep`: what one visitor says is processed in order, in however many windows."""
@@ -104,17 +106,23 @@ class Conversations:
     def knows(self, visitor: Visitor) -> bool:
         return visitor.tag in self._kept
 
+    def open(self, visitor: Visitor, domain: str) -> None:
+        """Opens the visitor's conversation about this domain where it was left."""
+        self.keep(visitor, self._kept.get(visitor.tag, {}).get(domain) or Conversation(domain))
+
     def keep(self, visitor: Visitor, conversation: Conversation) -> None:
-        self._kept[visitor.tag] = conversation
+        own = self._kept.setdefault(visitor.tag, {})
+        own.pop(conversation.domain, None)
+        own[conversation.domain] = conversation
         self._kept.move_to_end(visitor.tag)
         while len(self._kept) > _MOST_KEPT:
             self._kept.popitem(last=False)
 
 
-def about(saga: Saga, page: Page) -> Conversation:
-    """Restores a conversation from the journal alone."""
-    said = Message("user", page.sentence(saga.request))
-    return Conversation(page.name, (said,), page.draft_of(saga.request), saga.id)
+def about(saga: Saga, page: Page, said: tuple[Message, ...] = ()) -> Conversation:
+    """Restores a conversation from the store: what was said, or else what the journal has of it."""
+    said = said or (Message("user", page.sentence(saga.request)),)
+    return Conversation(page.name, said[-_LONGEST_TALK:], page.draft_of(saga.request), saga.id)
 
 
 def shown_messages(conversation: Conversation, saga: Saga | None, page: Page) -> tuple[Message, ...]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import gradio as gr
 
+from sagagraph.errors import SagaGraphError
 from sagagraph.planning.fault_desk import CALLS, FAULTS
 from sagagraph.ui.chat.page_model import PageModel
 from sagagraph.ui.handlers import Handlers, Stream, Updates
@@ -31,8 +32,11 @@ class FaultPanel:
             for number in range(_MOST_DISRUPTIONS):
                 button = gr.Button("", size="sm", visible=False, elem_id=f"disrupt-{number}")
                 self._buttons.append((button, kept()))
-            with gr.Group(visible=False) as self._faults:
-                self._build_faults()
+
+    def build_desk(self) -> None:
+        """The faults that the sandbox can be asked for."""
+        with gr.Accordion("Faults to inject", open=False, visible=False, elem_id="faults") as self._faults:
+            self._build_faults()
             self._told = gr.HTML(elem_id="trouble-told")
 
     def _build_faults(self) -> None:
@@ -49,14 +53,14 @@ class FaultPanel:
     def outputs(self) -> list[Any]:
         return [self._box, self._faults, self._told, *(part for pair in self._buttons for part in pair)]
 
-    def listen(self, outputs: Sequence[Any], shown: gr.Textbox) -> None:
-        on = Handlers(outputs, self._follow, self._refused).on
+    def listen(self, on: Callable[..., None], outputs: Sequence[Any], shown: gr.Textbox) -> None:
         for button, key in self._buttons:
             on(button.click, self._on_disrupt, [shown, key])
+        on = Handlers(outputs, self._follow, self._refused).on
         on(self._order.click, self._on_order, [shown, self._kind, self._call, self._fault])
 
-    async def _refused(self, _visitor: Visitor, why: str) -> Updates:
-        return {self._told: cards.problem(why)}
+    async def _refused(self, _visitor: Visitor, why: SagaGraphError) -> Updates:
+        return {self._told: cards.problem(str(why))}
 
     async def _on_disrupt(self, visitor: Visitor, shown: str, key: str) -> None:
         if saga_id := Shown.in_text(shown).saga_id:
@@ -76,7 +80,7 @@ class FaultPanel:
         offered = model.page.disruptions(saga)[:_MOST_DISRUPTIONS] if saga is not None and not model.is_busy else ()
         has_faults = model.page.desk is not None and (model.is_open or bool(offered))
         updates: Updates = {
-            self._box: gr.update(visible=bool(offered) or has_faults),
+            self._box: gr.update(visible=bool(offered)),
             self._faults: gr.update(visible=has_faults),
         }
         for number, (button, key) in enumerate(self._buttons):

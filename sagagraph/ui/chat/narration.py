@@ -15,6 +15,7 @@ from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.waits import waits_of
 from sagagraph.ui.differences import price_change, told
 from sagagraph.ui.progress import progress_of, waits_for_the_world
+from sagagraph.ui.wording import names_in
 
 
 def narrate(saga: Saga, page: Page) -> str:
@@ -24,15 +25,15 @@ def narrate(saga: Saga, page: Page) -> str:
         case SagaStatus.AWAITING_APPROVAL:
             return _asking(saga, page)
         case SagaStatus.RUNNING if waits_for_the_world(saga):
-            return f"{_in_vain(saga)}{page.under_way}\n{_lines(saga, page)}"
+            return f"{_in_vain(saga)}{page.under_way}"
         case SagaStatus.RUNNING:
             progress = progress_of(saga)
             cause = f"The plan has to be repaired: {saga.plan.disruption}. " if saga.plan.disruption else ""
-            return f"{cause}Approved. {progress.done} of {progress.of} steps are done …{_waiting(saga)}"
+            return f"{cause}Approved. {progress.done} of {progress.of} steps are done …{_waiting(saga, page)}"
         case SagaStatus.COMMITTED:
-            return f"{_in_vain(saga)}{_done(saga, page)}\n{_lines(saga, page)}"
+            return f"{_in_vain(saga)}{_done(saga, page)}"
         case SagaStatus.COMPENSATING:
-            return f"Everything is being undone, dependents first …{_waiting(saga)}"
+            return f"Everything is being undone, dependents first …{_waiting(saga, page)}"
         case SagaStatus.COMPENSATED:
             return " ".join(filter(None, ["Everything is undone.", _because(saga), _left_over(saga, page)]))
         case SagaStatus.REJECTED:
@@ -40,15 +41,19 @@ def narrate(saga: Saga, page: Page) -> str:
         case SagaStatus.INFEASIBLE:
             return "\n".join(["There is no plan that keeps all wishes.", *(f"– {each}" for each in saga.plan.infeasible)])
         case SagaStatus.HELD | SagaStatus.STUCK:
-            return _waiting_for_person(saga)
+            return _waiting_for_person(saga, page)
     raise AssertionError("there is no other status")
 
 
-def _waiting(saga: Saga) -> str:
+def _waiting(saga: Saga, page: Page) -> str:
     """Why nothing moves just now, and when it is tried again."""
+    if not (waits := waits_of(saga)):
+        return ""
+    names = names_in(saga, page)
     return "".join(
-        f"\n– {each.operation} waits: {each.reason}; it is tried again at {datetime.fromtimestamp(each.until, UTC):%H:%M:%S} UTC"
-        for each in waits_of(saga)
+        f"\n– {names[each.operation]} waits: {each.reason}; it is tried again at "
+        f"{datetime.fromtimestamp(each.until, UTC):%H:%M:%S} UTC"
+        for each in waits
     )
 
 
@@ -78,11 +83,6 @@ def compared(page: Page, plan: Any, cost: Any, saga: Saga) -> Iterator[str]:
         yield from (f"– in all: {each}" for each in [price_change(cost, saga.plan.cost)] if each)
 
 
-def _lines(saga: Saga, page: Page) -> str:
-    lines = page.view(saga.plan.content).lines
-    return "\n".join(f"– {each.what}: {each.when}" if each.when else f"– {each.what}" for each in lines)
-
-
 def _in_vain(saga: Saga) -> str:
     """Why the last change failed and the plan stayed as it was."""
     if saga.amendment_note:
@@ -93,8 +93,8 @@ def _in_vain(saga: Saga) -> str:
 
 def _done(saga: Saga, page: Page) -> str:
     if saga.missing:
-        names = {each.operation: each.label for each in page.view(saga.plan.content).bars}
-        gone = " and ".join(names.get(each, each) for each in saga.missing)
+        names = names_in(saga, page)
+        gone = " and ".join(names[each] for each in saga.missing)
         return f"Booked, but {gone} fell through and nothing has taken its place: say what you wish instead, or cancel."
     price = cost_text(saga.plan.cost)
     return f"Done: {page.outcome}{f' for {price}' if price else ''}."
@@ -110,8 +110,8 @@ def _because(saga: Saga) -> str:
     return f"The reason: {saga.turned_back_by}." if saga.turned_back_by else ""
 
 
-def _waiting_for_person(saga: Saga) -> str:
-    waiting = [f"– {each.id}: {each.hold or 'it cannot be undone'}" for each in saga.in_order() if each.waits_for_person]
-    return "\n".join(
-        ["Something needs a person before this can continue (see History, Resolve):", *waiting, saga.reversal_hold]
-    ).strip()
+def _waiting_for_person(saga: Saga, page: Page) -> str:
+    names = names_in(saga, page)
+    waiting = [f"– {names[each.id]}: {each.hold or 'it cannot be undone'}" for each in saga.in_order() if each.waits_for_person]
+    opening = "Something needs a person before this can continue (“Resolve what is held”, under the hood):"
+    return "\n".join([opening, *waiting, saga.reversal_hold]).strip()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from datetime import date
 
 from sagagraph.planning.page import Page
 from sagagraph.saga.core.amendments import parent_of
-from sagagraph.saga.core.events import Driver, Entry
+from sagagraph.saga.core.events import Driver, Entry, LeaseTaken
 from sagagraph.saga.core.evolve.evolve import begin, evolve
 from sagagraph.saga.core.next_steps import status_of
-from sagagraph.saga.core.state import FINAL, Saga
+from sagagraph.saga.core.state import FINAL, AcceptedPlan, PlanState, Saga
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.ui.chat.conversation import Conversation, Conversations, about
+from sagagraph.ui.chat.conversation import Before, Conversation, Conversations, Message, about
+from sagagraph.ui.progress import Progress, progress_of
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 
@@ -24,10 +25,19 @@ class PageModel:
     saga: Saga | None = None
     shown: Saga | None = None
     """The saga whose plan is shown: the one that changes `saga` after its commit, while there is one."""
-    plan_before: Any = None
-    """The plan, as its domain writes it, that the shown plan replaces or has replaced."""
+    before: Before | None = None
+    """What the shown plan replaces or has replaced, and its cost."""
+    interrupted: Progress | None = None
+    """How far it had come when a server ended in the middle of a call, and another one took over."""
+    today: date | None = None
     is_busy: bool = False
     problem: str = ""
+
+    @property
+    def stamp(self) -> str:
+        """Differs whenever the page does."""
+        versions = [each.version for each in (self.saga, self.shown) if each is not None]
+        return f"{self.conversation.domain} {versions} {len(self.conversation.messages)} {self.is_busy}"
 
     @property
     def is_open(self) -> bool:
@@ -46,22 +56,37 @@ class PageModel:
 
 async def page_model(service: Service, conversations: Conversations, visitor: Visitor) -> PageModel:
     """Builds the model. A visitor who returns after a restart finds the last saga again: it is in the journal."""
-    if not conversations.knows(visitor):
-        own = [each for each in await service.sagas(visitor) if stands_alone(each) and each.domain in service.pages]
-        if own:
-            conversations.keep(visitor, about(own[0], service.pages[own[0].domain]))
+    if not conversations.knows(visitor) and (own := await own_plans(service, visitor)):
+        await reopen(service, conversations, visitor, own[0])
     conversation = conversations.of(visitor)
     page = service.pages[conversation.domain]
-    saga_id = conversation.saga_id
+    today, saga_id = await service.today(page.name), conversation.saga_id
     if saga_id is None:
-        return PageModel(conversation, page)
+        return PageModel(conversation, page, today=today)
     is_busy = service.is_busy(saga_id)  # read before the saga, so that whatever ends in between shows in it
     saga = await service.saga(visitor, saga_id)
     shown = await service.shown(saga)
-    before = saga.plan.content
-    if shown is saga:
-        before = plan_before(saga_id, await service.journal(visitor, saga_id)) if saga.plan.version else None
-    return PageModel(conversation, page, saga, shown, before, is_busy, service.problem(saga_id))
+    entries = await service.journal(visitor, saga_id) if saga.plan.version else ()
+    before, interrupted = looking_back(saga_id, entries)
+    if shown is not saga:
+        before = Before(saga.plan.content, saga.plan.cost)
+    if before is None and status_of(shown) is SagaStatus.AWAITING_APPROVAL:
+        before = conversation.before
+    return PageModel(conversation, page, saga, shown, before, interrupted, today, is_busy, service.problem(saga_id))
+
+
+async def own_plans(service: Service, visitor: Visitor) -> list[Saga]:
+    """The visitor's own plans, the latest first."""
+    return [each for each in await service.sagas(visitor) if stands_alone(each) and each.domain in service.pages]
+
+
+async def reopen(service: Service, conversations: Conversations, visitor: Visitor, saga: Saga) -> None:
+    """Opens the conversation about a plan, where it was left if this server still knows it."""
+    conversations.open(visitor, saga.domain)
+    if conversations.of(visitor).saga_id != saga.id:
+        told = await service.said(visitor, saga.id)
+        said = tuple(Message("user" if each["role"] == "user" else "assistant", each["text"]) for each in told)
+        conversations.keep(visitor, about(saga, service.pages[saga.domain], said))
 
 
 def stands_alone(saga: Saga) -> bool:
@@ -69,14 +94,20 @@ def stands_alone(saga: Saga) -> bool:
     return saga.driver is Driver.WORKFLOW and parent_of(saga.id) is None
 
 
-def plan_before(saga_id: str, entries: tuple[Entry, ...]) -> Any:
-    """The last but one of the accepted plans and the one that awaits approval; None where there is only one."""
-    saga = begin(saga_id, entries[0])
-    plans: list[Any] = []
+def looking_back(saga_id: str, entries: tuple[Entry, ...]) -> tuple[Before | None, Progress | None]:
+    """What the last plan replaced, and how far it was when a server last ended in the middle of a call."""
+    if not entries:
+        return None, None
+    saga, plans, interrupted = begin(saga_id, entries[0]), list[Before](), None
     for entry in entries[1:]:
+        if isinstance(entry.event, LeaseTaken) and any(each.in_flight for each in saga.in_order()):
+            interrupted = progress_of(saga)
         saga = evolve(saga, entry)
-        if saga.plan.accepted is not None and saga.plan.accepted.content not in plans[-1:]:
-            plans.append(saga.plan.accepted.content)
-    if saga.plan.content not in plans[-1:]:
-        plans.append(saga.plan.content)
-    return plans[-2] if len(plans) > 1 else None
+        _add(plans, saga.plan.accepted)
+    _add(plans, saga.plan)
+    return plans[-2] if len(plans) > 1 else None, interrupted
+
+
+def _add(plans: list[Before], plan: AcceptedPlan | PlanState | None) -> None:
+    if plan is not None and (not plans or plan.content != plans[-1].plan):
+        plans.append(Before(plan.content, plan.cost))

@@ -6,7 +6,7 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import Final
 
-from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.errors import SagaGraphError
 from sagagraph.language.decisions import Act
 from sagagraph.language.utterances import Kind, Utterance, is_statement, utterances
 from sagagraph.saga.core.next_steps import status_of
@@ -17,6 +17,7 @@ from sagagraph.ui.chat.deciding import DROPS, Deciding
 from sagagraph.ui.chat.narration import in_retrospect
 from sagagraph.ui.chat.turn import Deed
 from sagagraph.ui.chat.wishing import Wishing
+from sagagraph.ui.wording import in_words
 
 _CAN_BE_AN_ANSWER: Final = frozenset({Act.CHOOSE, Act.SKIP, Act.REJECT, Act.NOT_NOW, Act.PRAISE})
 
@@ -45,7 +46,7 @@ class Talk(Wishing, Deciding):
         try:
             await turn
         except SagaGraphError as exc:
-            self._say(Deed.NOT_TAKEN, _words_of(exc))
+            self._say(Deed.NOT_TAKEN, in_words(exc))
 
     async def _change_wish(self, key: str, text: str | None) -> None:
         await self._take(await self._page.changed(self.conversation.draft.known, key, text), await self._saga())
@@ -104,8 +105,3 @@ class Talk(Wishing, Deciding):
 
 def _can_answer(said: Utterance) -> bool:
     return said.kind is Kind.WISH or said.act in _CAN_BE_AN_ANSWER
-
-
-def _words_of(exc: SagaGraphError) -> str:
-    """The message in words for somebody in a chat, who knows no field names."""
-    return str(exc).removeprefix(f"{exc.field}: ") if isinstance(exc, InvalidInputError) else str(exc)

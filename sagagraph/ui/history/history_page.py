@@ -9,17 +9,20 @@ import gradio as gr
 from markupsafe import Markup
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.planning.page import Page
 from sagagraph.saga.core.events import Entry, Resolution
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.next_steps import status_of
-from sagagraph.saga.core.state import FINAL, Saga
+from sagagraph.saga.core.state import FINAL, Operation, Saga
 from sagagraph.saga.engine.views.document import describe
 from sagagraph.saga.stores.projections import project
-from sagagraph.ui.chat.conversation import Conversations, about
+from sagagraph.ui.chat.conversation import Conversations
+from sagagraph.ui.chat.page_model import reopen
 from sagagraph.ui.handlers import Handlers, Stream, Updates
 from sagagraph.ui.history import records
 from sagagraph.ui.html import cards
 from sagagraph.ui.page_state import kept
+from sagagraph.ui.pictures.dependencies import dependency_graph
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 
@@ -34,7 +37,7 @@ class HistoryPage:
 
     # -- components ----------------------------------------------------------------------------------------------------
 
-    def build(self, tab: gr.Tab) -> None:
+    def build(self, hood: gr.Accordion) -> None:
         self._opened = kept()
         with gr.Row(elem_classes="sg-tight"):
             self._pick = gr.Dropdown([], label="Saga", scale=5, min_width=300, elem_id="pick", filterable=False)
@@ -45,7 +48,7 @@ class HistoryPage:
             self._build_actions()
             with gr.Tabs():
                 with gr.Tab("Steps"):
-                    self._graph = gr.Plot(show_label=False, container=False, elem_id="record-graph")
+                    self._graph = gr.HTML(elem_id="record-graph")
                 with gr.Tab("Journal"):
                     self._journal = gr.HTML(elem_id="journal")
                 with gr.Tab("State"):
@@ -54,7 +57,7 @@ class HistoryPage:
                     self._verdicts = gr.HTML(elem_id="verdicts")
                     self._check = gr.Button("Fold and judge again", size="sm", elem_id="replay")
                     self._replay = gr.HTML(elem_id="replayed")
-        self._listen(tab)
+        self._listen(hood)
 
     def _build_version(self) -> None:
         self._version = gr.Slider(1, 2, step=1, value=1, label="As it was at version", elem_id="version")
@@ -76,11 +79,11 @@ class HistoryPage:
 
     # -- events --------------------------------------------------------------------------------------------------------
 
-    def _listen(self, tab: gr.Tab) -> None:
+    def _listen(self, hood: gr.Accordion) -> None:
         outputs = [self._pick, self._list, self._record, self._version, self._at, self._files, self._resume, self._resolve_box]
         outputs += [self._held, self._told, self._graph, self._journal, self._state, self._verdicts, self._replay, self._opened]
         on = Handlers(outputs, self._follow, self._refused).on
-        for listen in (tab.select, self._refresh.click):
+        for listen in (hood.expand, self._refresh.click):
             on(listen, self._refreshed, [self._opened])
         on(self._pick.input, self._record_of, [self._pick])
         on(self._version.release, self._record_of, [self._opened, self._version])
@@ -90,14 +93,15 @@ class HistoryPage:
         on(self._check.click, self._on_check, [self._opened])
 
     async def _refreshed(self, visitor: Visitor, saga_id: str) -> Updates:
+        saga_id = saga_id or self._conversations.of(visitor).saga_id or ""
         return {**await self._listed(visitor, saga_id), **await self._record_of(visitor, saga_id)}
 
     async def _on_open(self, visitor: Visitor, saga_id: str) -> Updates | None:
         if not saga_id:
             return None
         saga = await self._service.saga(visitor, saga_id)
-        self._conversations.keep(visitor, about(saga, self._service.pages[saga.domain]))
-        return {self._told: cards.note("It is open in the chat now: look at Plan.")}
+        await reopen(self._service, self._conversations, visitor, saga)
+        return {self._told: cards.note("It is open in the chat now.")}
 
     async def _on_resume(self, visitor: Visitor, saga_id: str) -> None:
         if saga_id:
@@ -111,8 +115,8 @@ class HistoryPage:
     async def _on_check(self, visitor: Visitor, saga_id: str) -> Updates | None:
         return {self._replay: records.replay_card(await self._service.replay(visitor, saga_id))} if saga_id else None
 
-    async def _refused(self, _visitor: Visitor, why: str) -> Updates:
-        return {self._told: cards.problem(why)}
+    async def _refused(self, _visitor: Visitor, why: SagaGraphError) -> Updates:
+        return {self._told: cards.problem(str(why))}
 
     async def _follow(self, visitor: Visitor, saga_id: str, *_values: Any) -> Stream:
         while saga_id and self._service.is_busy(saga_id):
@@ -141,16 +145,14 @@ class HistoryPage:
         return {**self._at_version(then, entries, at), **await self._as_it_is(visitor, now), self._opened: saga_id}
 
     def _at_version(self, saga: Saga, entries: tuple[Entry, ...], at: int) -> Updates:
-        from sagagraph.ui.pictures.dependencies import dependency_graph
-
         seen = entries[:at]
         page = self._service.pages.get(saga.domain)
-        card = cards.status_card(saga, is_busy=False, told="")
+        card = cards.status_card(saga)
         plan = cards.plan_card(saga, page) if page and saga.plan.content is not None else ""
         return {
             self._version: gr.update(maximum=max(len(entries), 2), value=at),
             self._at: Markup().join((card, cards.note(describe(seen[-1])), plan)),
-            self._graph: dependency_graph(tuple(saga.in_order())) if len(saga.operations) else None,
+            self._graph: dependency_graph(_operations(saga, page)),
             self._journal: records.journal_table(seen[-_MOST_SHOWN:]),
             self._state: records.state_tables(project(saga.id, seen)),
             self._verdicts: records.verdict_table(records.judgements(seen)),
@@ -169,6 +171,14 @@ class HistoryPage:
             self._held: gr.update(choices=held, value=held[0] if held else None),
             self._told: cards.problem(problem) if problem else "",
         }
+
+
+def _operations(saga: Saga, page: Page | None) -> tuple[Operation, ...]:
+    """The plan's operations; before a plan is accepted, those that it would become."""
+    if len(saga.operations) or page is None or saga.plan.content is None:
+        return tuple(saga.in_order())
+    specs = page.domain.workflow(saga.plan.content)
+    return tuple(Operation(spec, ordinal, 0) for ordinal, spec in enumerate(specs))
 
 
 def _found_out(way: str | None, output: str) -> tuple[Resolution, Any]:

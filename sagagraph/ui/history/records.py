@@ -18,13 +18,13 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.maintenance.replay import Replay
 from sagagraph.saga.engine.views.document import describe, plain
 from sagagraph.saga.stores.projections import Projection
+from sagagraph.ui import wording
 from sagagraph.ui.chat.page_model import stands_alone
 from sagagraph.ui.html.cards import badge, moment_text, note
 from sagagraph.ui.html.templates import render, table
 from sagagraph.ui.server.api import PREFIX
 
 _LONGEST_VALUE: Final = 20_000
-_LONGEST_TITLE: Final = 70
 
 STATE_TABLES: Final = (
     ("S_A: what the saga is about", "application_state", ("entity_type", "entity", "state", "version", "plan_version", "data")),
@@ -39,10 +39,7 @@ STATE_TABLES: Final = (
 
 def title(saga: Saga, page: Page | None) -> str:
     """The request in a few words; for a saga that changes or undoes another, that saga's id."""
-    if page is None or not stands_alone(saga):
-        return saga.id
-    words = page.sentence(saga.request).rstrip(".")
-    return words if len(words) <= _LONGEST_TITLE else f"{words[: _LONGEST_TITLE - 1]}…"
+    return saga.id if page is None or not stands_alone(saga) else wording.title(saga, page)
 
 
 def saga_list(sagas: Sequence[tuple[Saga, str]]) -> Markup:
@@ -59,10 +56,6 @@ def saga_list(sagas: Sequence[tuple[Saga, str]]) -> Markup:
         for saga, words in sagas
     ]
     return table(("saga", "status", "begun", "cost"), rows)
-
-
-def _named(saga: Saga, words: str) -> Markup:
-    return Markup("{}<code>{}</code>").format(words, saga.id)
 
 
 def _moment(at: float) -> Markup:

@@ -1,9 +1,9 @@
-"""Cards: plans, states and previews as small pieces of HTML."""
+"""Cards: plans, states and previews as small pieces of HTML, in the words of those whose plans they are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -15,9 +15,10 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import reasons_of
-from sagagraph.ui.differences import changes, in_short
+from sagagraph.ui.differences import changes, in_short, price_change
 from sagagraph.ui.html.templates import render, table
 from sagagraph.ui.progress import Progress, progress_of, waits_for_the_world
+from sagagraph.ui.wording import cause_of
 
 _LOOKS: Final = {
     SagaStatus.PLANNING: "busy",
@@ -58,51 +59,112 @@ def problem(text: str) -> Markup:
     return Markup('<div class="sg-problem" role="alert">{}</div>').format(text)
 
 
-def status_card(saga: Saga | None, *, is_busy: bool, told: str) -> Markup:
+def status_card(
+    saga: Saga | None,
+    *,
+    is_busy: bool = False,
+    told: str = "",
+    interrupted: Progress | None = None,
+    of: str = "",
+    stamp: str = "",
+) -> Markup:
+    """`of`, `stamp`: for programs, the saga that this is about, and what tells one state of the page from another."""
     if saga is None:
-        return Markup('<div class="sg-card sg-muted" data-status="none">Nothing is planned yet.</div>')
+        return Markup('<div data-status="none" data-stamp="{}" role="status"></div>').format(stamp)
     status = status_of(saga)
     is_moving = status in (SagaStatus.PLANNING, SagaStatus.RUNNING, SagaStatus.COMPENSATING) and not waits_for_the_world(saga)
     progress: Progress | None = progress_of(saga) if is_busy or is_moving else None
-    return render("status", status=status.value, badge=badge(status), saga_id=saga.id, progress=progress, told=told)
+    return render(
+        "status",
+        status=status.value,
+        badge=badge(status),
+        saga_id=of or saga.id,
+        stamp=stamp,
+        progress=progress,
+        told=told,
+        interrupted=interrupted if status in (SagaStatus.RUNNING, SagaStatus.COMMITTED) else None,
+    )
 
 
-def plan_card(saga: Saga, page: Page) -> Markup:
-    """The plan that is shown, or was carried out, with the hash that an approval is bound to."""
+def plan_card(saga: Saga, page: Page, before: tuple[Any, Any] | None = None, today: date | None = None) -> Markup:
+    """The plan that is shown, or was carried out, bound to its hash; `before`: plan and cost that it replaces."""
     plan = saga.plan
     judged = str((plan.verdict or {}).get("verdict", ""))
-    verdict = _JUDGED.get(judged, "Not checked yet.")
-    terms = [f"{each.key}: {each.terms}" for each in page.details(saga) if each.terms]
+    details = {each.key: each for each in page.details(saga)}
     lines = page.view(plan.content).lines
-    price, name = page.price(plan.content, plan.cost), str(plan.hash)
-    return render("plan", price=price, lines=lines, reasons=reasons_of(plan), terms=terms, verdict=verdict, plan_hash=name)
+    changed = () if before is None else changed_lines(page.view(before[0]).lines, lines)
+    return render(
+        "plan",
+        price=page.price(plan.content, plan.cost),
+        days=list(_by_day(lines, today)),
+        reasons=reasons_of(plan),
+        terms=[(line.what, details[line.key].terms) for line in lines if line.key in details and details[line.key].terms],
+        references={each.key: each.reference for each in details.values() if each.reference},
+        verdict=_JUDGED.get(judged, "Not checked yet."),
+        plan_hash=str(plan.hash),
+        changed=changed,
+        cause=cause_of(saga, page),
+        is_done=status_of(saga) is SagaStatus.COMMITTED,
+        difference=price_change(before[1], plan.cost) if before is not None else "",
+    )
 
 
 def alternative_card(offered: Mapping[str, Any], page: Page) -> Markup:
     """`offered`: the alternative as the journal records it."""
-    price, lines = cost_text(offered["cost"]), page.view(offered["plan"]).lines
+    price, days = cost_text(offered["cost"]), list(_by_day(page.view(offered["plan"]).lines, None))
+    told = {"price": price, "days": days, "reasons": offered["reasons"], "plan_hash": str(offered["plan_hash"])}
+    return render("plan", **told, terms=(), references={}, verdict="", changed=(), cause="", difference="", is_done=False)
+
+
+def _by_day(lines: Sequence[Line], today: date | None) -> Iterator[tuple[str, list[Line]]]:
+    """The lines in order, under the day on which each begins; the year is named where it is not this one."""
+    heading, group = "", list[Line]()
+    for line in lines:
+        day = "" if line.begins is None else f"{line.begins:%A} {line.begins.day} {line.begins:%B}"
+        if line.begins is not None and (today is None or line.begins.year != today.year):
+            day = f"{day} {line.begins.year}"
+        if day != heading and group:
+            yield heading, group
+            group = []
+        heading = day
+        group.append(line)
+    if group:
+        yield heading, group
+
+
+def preview_card(preview: CancelPreview, names: Mapping[str, str]) -> Markup:
+    """`names`: what people call each operation."""
+    rows = [
+        (names.get(each.id, each.action), _fee(each.fee, each.currency) if each.certain else "in doubt: sealed first")
+        for each in preview.undo
+    ]
+    undo = table(("what", "fee"), rows) if rows else None
+    fees = _fee(preview.fees, preview.currency)
     return render(
-        "plan", price=price, lines=lines, reasons=offered["reasons"], terms=(), verdict="", plan_hash=str(offered["plan_hash"])
+        "preview", possible=preview.possible, undo=undo, fees=fees, residue=[_by_name(each, names) for each in preview.residue]
     )
 
 
-def preview_card(preview: CancelPreview) -> Markup:
-    rows = [
-        (each.id, each.action, _fee(each.fee, each.currency) if each.certain else "in doubt: sealed first")
-        for each in preview.undo
-    ]
-    undo = table(("operation", "what it was", "fee"), rows) if rows else None
-    fees = _fee(preview.fees, preview.currency)
-    return render("preview", possible=preview.possible, undo=undo, fees=fees, residue=preview.residue)
+def _by_name(told: str, names: Mapping[str, str]) -> str:
+    """A sentence about an operation, in which it is called as people call it."""
+    operation, colon, rest = told.partition(": ")
+    return f"{names.get(operation, operation)}{colon}{rest}"
 
 
 def _fee(fee: float, currency: str | None) -> str:
     return cost_text({"total": fee, "currency": currency}) if fee and currency else "none"
 
 
-def changes_card(before: Sequence[Line], after: Sequence[Line]) -> Markup:
-    rows = [(key, in_short(old), in_short(new)) for key, old, new in changes(before, after)]
-    return table(("what", "before", "after"), rows) if rows else note("Nothing in the plan changed.")
+def changed_lines(before: Sequence[Line], after: Sequence[Line]) -> list[tuple[str, str, str]]:
+    """Each difference: what it is about, how it was, how it is."""
+    return [(key, *_apart(in_short(old), in_short(new))) for key, old, new in changes(before, after)]
+
+
+def _apart(old: str, new: str) -> tuple[str, str]:
+    """The parts of both that differ."""
+    before, after = old.split("; "), new.split("; ")
+    gone, come = [each for each in before if each not in after], [each for each in after if each not in before]
+    return "\n".join(gone) or "—", "\n".join(come) or "—"
 
 
 def moment_text(at: float) -> str:

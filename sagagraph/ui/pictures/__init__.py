@@ -1,1 +1,1 @@
-"""Pictures: pure functions from a plan or a state to Plotly figures. Nothing is fetched: maps are drawn on plain axes."""
+"""Pictures: pure functions from a plan or a state to HTML and SVG, in the colours of the style. Nothing is fetched."""

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import networkx as nx
-import plotly.graph_objects as go
+from markupsafe import Markup
 
 from sagagraph.saga.core.state import Operation
-from sagagraph.saga.core.status import OperationStatus
-from sagagraph.ui.pictures.palette import INK, STATUSES, figure, shown
+from sagagraph.ui.html.templates import render
+from sagagraph.ui.pictures.palette import STATUSES
 from sagagraph.workflow.wellformed import dependency_digraph
 
 _ROW_PX: Final = 34
-_WIDEST: Final = 9.0
-"""In lanes: a phone has room for so many next to the names; further lanes are drawn closer together."""
-_SIDE: Final = 22.0
-"""The picture's margin, in lanes."""
-_LONGEST_NAME: Final = 34
+_LANE_PX: Final = 22
+_WIDEST_PX: Final = 160
+"""A phone has room for so much next to the names; further lanes are drawn closer together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +27,17 @@ class Node:
     row: int
 
 
-def dependency_graph(operations: Sequence[Operation]) -> go.Figure:
+def dependency_graph(operations: Sequence[Operation]) -> Markup:
     """Draws the graph; `operations` come in the order in which they were planned."""
     nodes = layout(operations)
     lanes = 1 + max((node.lane for node in nodes.values()), default=0)
-    step = min(1.0, _WIDEST / lanes)
-    traces = [
-        _trace(status, [node for node in nodes.values() if node.operation.status is status], step)
-        for status in STATUSES
-        if any(node.operation.status is status for node in nodes.values())
-    ]
+    step = min(_LANE_PX, _WIDEST_PX // lanes)
     waits = nx.transitive_reduction(_graph_of(operations)).edges
-    return figure(
-        [*traces, _names(list(nodes.values()), lanes * step)],
-        showlegend=True,
-        height_px=90 + _ROW_PX * len(nodes),
-        shapes=[_line(nodes[here], nodes[there], step) for here, there in waits],
-        xaxis={"visible": False, "range": [-0.7, _SIDE], "fixedrange": True},
-        yaxis={"visible": False, "range": [-len(nodes) + 0.4, 0.6], "fixedrange": True},
-    )
+    rows = [(node, STATUSES[node.operation.status], label(node.operation), _told(node.operation)) for node in nodes.values()]
+    paths = [_line(nodes[here], nodes[there], step) for here, there in waits]
+    there = {each.status for each in operations}
+    looks = [look for status, look in STATUSES.items() if status in there]
+    return render("graph", rows=rows, paths=paths, looks=looks, step=step, row=_ROW_PX, edge=lanes * step + _LANE_PX // 2)
 
 
 def layout(operations: Sequence[Operation]) -> dict[str, Node]:
@@ -73,40 +63,11 @@ def _graph_of(operations: Sequence[Operation]) -> nx.DiGraph[str]:
     return dependency_digraph((each.id, each.spec.depends_on) for each in operations)
 
 
-def _trace(status: OperationStatus, nodes: Sequence[Node], step: float) -> go.Scatter:
-    look = STATUSES[status]
-    return go.Scatter(
-        x=[node.lane * step for node in nodes],
-        y=[-node.row for node in nodes],
-        mode="markers",
-        name=look.name,
-        marker={"size": 15, "color": look.colour, "symbol": look.mark, "line": {"width": 1.5, "color": look.colour}},
-        hovertext=[shown(_told(node.operation, look.name)) for node in nodes],
-        hoverinfo="text",
-    )
-
-
-def _names(nodes: Sequence[Node], x: float) -> go.Scatter:
-    """All names in one column that no line crosses."""
-    return go.Scatter(
-        x=[x] * len(nodes),
-        y=[-node.row for node in nodes],
-        mode="text",
-        text=[_crossed_out(node.operation, shown(_short(label(node.operation)))) for node in nodes],
-        textposition="middle right",
-        hoverinfo="skip",
-        showlegend=False,
-    )
-
-
-def _crossed_out(operation: Operation, text: str) -> str:
-    return f"<s>{text}</s>" if operation.removed else text
-
-
-def _told(operation: Operation, status: str) -> str:
+def _told(operation: Operation) -> str:
     why = operation.hold or (operation.fault.message if operation.fault else "")
     again = f", {operation.total_attempts} attempts" if operation.total_attempts > 1 else ""
-    return f"{operation.id}: {operation.spec.action}, {status}{again}{f' ({why})' if why else ''}"
+    look = STATUSES[operation.status].name
+    return f"{operation.id}: {operation.spec.action}, {look}{again}{f' ({why})' if why else ''}"
 
 
 def label(operation: Operation) -> str:
@@ -115,13 +76,12 @@ def label(operation: Operation) -> str:
     return operation.id if operation.id.startswith(action) else f"{operation.id} · {action}"
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-
-
-def _line(here: Node, there: Node, step: float) -> dict[str, Any]:
+def _line(here: Node, there: Node, step: int) -> str:
     """Runs down the lane of the prerequisite, and crosses into the other lane in the last row."""
-    x, to = here.lane * step, there.lane * step
-    turn, end = -there.row + 1, -there.row
-    path = f"M {x} {-here.row} L {x} {turn} C {x} {turn - 0.6} {to} {end + 0.6} {to} {end}"
-    return {"type": "path", "path": path, "layer": "below", "line": {"color": INK, "width": 1.5}, "opacity": 0.7}
+    (x, y), (to, end) = _middle(here, step), _middle(there, step)
+    turn = end - _ROW_PX
+    return f"M{x} {y}L{x} {turn}C{x} {turn + 20} {to} {end - 20} {to} {end}"
+
+
+def _middle(node: Node, step: int) -> tuple[int, int]:
+    return node.lane * step + _LANE_PX // 2, node.row * _ROW_PX + _ROW_PX // 2

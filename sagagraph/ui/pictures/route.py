@@ -1,47 +1,93 @@
-"""The route of a plan: great circles on Mercator's projection over the lights of known cities, or a schematic of a network."""
+"""The route of a plan: great circles over land on Mercator's projection, or a schematic of a network.
+
+The land is Natural Earth's at 1:110 million, which is in the public domain: rings of longitudes and
+latitudes in tenths of a degree.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
 
-import plotly.graph_objects as go
+from markupsafe import Markup
 
-from sagagraph.planning.page import Connection, Place, PlanView, Route
-from sagagraph.ui.pictures.palette import GRID, INK, colours_of, figure, shown
+from sagagraph.planning.page import Connection, Place, PlanView
+from sagagraph.ui.html.templates import render
+from sagagraph.ui.pictures.palette import colours_of
 
 _POINTS: Final = 40
 _HIGHEST_LATITUDE: Final = 84.0
-_MARGIN: Final = 0.15
-_HEIGHT_PX: Final = 380
+_MARGIN: Final = 0.16
+_SHAPE: Final = 0.62
+"""Height of the picture, as a share of its width."""
+_SMALLEST: Final = 6.0
+"""In degrees: a picture shows at least so much of the globe."""
+_WIDTH: Final = 600
+_LAND: Final = Path(__file__).with_name("land.json")
 Point = tuple[float, float]
-Drawn = tuple[Connection, list[Point]]
-"""A connection, and the points that it passes through."""
 
 
-def route_map(plan: PlanView) -> go.Figure:
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The part of the plane that is drawn."""
+
+    west: float
+    north: float
+    width: float
+    height: float
+
+    def at(self, point: Point) -> Point:
+        """In units of the picture."""
+        scale = _WIDTH / self.width
+        return round((point[0] - self.west) * scale, 1), round((self.north - point[1]) * scale, 1)
+
+    def percent(self, point: Point) -> Point:
+        return round(100 * (point[0] - self.west) / self.width, 2), round(100 * (self.north - point[1]) / self.height, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    connection: Connection
+    points: list[Point]
+    number: int
+    """In the order of the journey; 0: struck, as it is no longer part of it."""
+    colour: int
+
+
+def route_map(plan: PlanView, before: PlanView | None = None) -> Markup:
+    """Draws the plan's connections in their order; those of `before` that it has lost are struck."""
     route = plan.route
-    paths = [_path(each, is_map=route.is_map) for each in route.connections]
+    lost = [] if before is None else [each for each in before.route.connections if each not in route.connections]
+    connections = [*route.connections, *lost]
+    if not connections:
+        return Markup("")
+    paths = [_path(each, is_map=route.is_map) for each in connections]
     if route.is_map:
         paths = _unwrapped(paths)
-    drawn = list(zip(route.connections, paths, strict=True))
-    xs, ys = _view([point for path in paths for point in path])
-    traces: list[Any] = [_backdrop(route, xs, ys)] if route.is_map else []
-    for kind, colour in colours_of(plan).items():
-        if own := [each for each in drawn if each[0].kind == kind]:
-            traces.append(_lines(kind, colour, own))
-    traces.append(_places(drawn))
-    axis = {"showticklabels": False, "showgrid": route.is_map, "gridcolor": GRID, "zeroline": False, "fixedrange": True}
-    same_scale = {} if route.is_map else {"scaleanchor": "x", "constrain": "domain"}
-    return figure(traces, height_px=_HEIGHT_PX, xaxis={**axis, "range": xs}, yaxis={**axis, "range": ys, **same_scale})
+    colours = colours_of(plan, *([] if before is None else [before]))
+    numbers = [*range(1, len(route.connections) + 1), *(0 for _ in lost)]
+    legs = [Leg(each, path, number, colours[each.kind]) for each, path, number in zip(connections, paths, numbers, strict=True)]
+    frame = _frame([point for path in paths for point in path], least=_SMALLEST if route.is_map else 0.5)
+    return render(
+        "route",
+        width=_WIDTH,
+        height=round(_WIDTH * _SHAPE),
+        land=_land(frame) if route.is_map else "",
+        legs=[(leg, _svg(map(frame.at, leg.points)), frame.percent(leg.points[len(leg.points) // 2])) for leg in legs],
+        places=_places(legs, frame),
+    )
 
 
 def _path(connection: Connection, *, is_map: bool) -> list[Point]:
     here, there = connection.origin, connection.destination
-    if not is_map:
-        return [(here.x, here.y), (there.x, there.y)]
-    return [(longitude, mercator(latitude)) for longitude, latitude in great_circle(here, there)]
+    if is_map:
+        return [(longitude, mercator(latitude)) for longitude, latitude in great_circle(here, there)]
+    return [(here.x, here.y), ((here.x + there.x) / 2, (here.y + there.y) / 2), (there.x, there.y)]
 
 
 def great_circle(here: Place, there: Place) -> list[Point]:
@@ -92,64 +138,54 @@ def _unwrapped(paths: Sequence[list[Point]]) -> list[list[Point]]:
     return found
 
 
-def _view(points: Sequence[Point]) -> tuple[list[float], list[float]]:
-    if not points:
-        return [-180, 180], [-90, 90]
-    sides = []
-    for values in ([x for x, _ in points], [y for _, y in points]):
-        room = max(max(values) - min(values), 1.0) * _MARGIN
-        sides.append([min(values) - room, max(values) + room])
-    return sides[0], sides[1]
+def _frame(points: Sequence[Point], least: float) -> Frame:
+    """Everything with a margin, in the picture's shape."""
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    wide, high = max(max(xs) - min(xs), least), max(max(ys) - min(ys), least * _SHAPE)
+    width = max(wide, high / _SHAPE) * (1 + 2 * _MARGIN)
+    middle, centre = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
+    return Frame(middle - width / 2, centre + width * _SHAPE / 2, width, width * _SHAPE)
 
 
-def _backdrop(route: Route, xs: list[float], ys: list[float]) -> go.Scatter:
-    (west, east), (south, north) = xs, ys
-    dots = [(_nearest(x, (west + east) / 2), mercator(y)) for x, y in route.lights]
-    seen = [(round(x, 2), round(y, 2)) for x, y in dots if west <= x <= east and south <= y <= north]
-    return go.Scatter(
-        x=[x for x, _ in seen],
-        y=[y for _, y in seen],
-        mode="markers",
-        marker={"size": 2.5, "color": INK, "opacity": 0.35},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+def _svg(points: Iterable[Point]) -> str:
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
 
 
-def _lines(kind: str, colour: str, drawn: Sequence[Drawn]) -> go.Scatter:
-    x: list[float | None] = []
-    y: list[float | None] = []
-    hover: list[str] = []
-    for connection, path in drawn:
-        x += [*(point[0] for point in path), None]
-        y += [*(point[1] for point in path), None]
-        hover += [shown(f"{connection.label}: {connection.origin.name} → {connection.destination.name}")] * (len(path) + 1)
-    return go.Scatter(
-        x=x, y=y, mode="lines", name=shown(kind), line={"width": 2.5, "color": colour}, hovertext=hover, hoverinfo="text"
-    )
+@cache
+def _rings() -> tuple[list[Point], ...]:
+    rings = json.loads(_LAND.read_text(encoding="utf-8"))
+    found = (_continuous(((x / 10, y / 10) for x, y in zip(ring[::2], ring[1::2], strict=True)), ring[0] / 10) for ring in rings)
+    return tuple([(x, mercator(y)) for x, y in ring] for ring in found)
 
 
-def _places(drawn: Sequence[Drawn]) -> go.Scatter:
+def _land(frame: Frame) -> str:
+    """The rings that reach into the frame, once for each turn around the globe, without points too close to be told apart."""
+    drawn: list[str] = []
+    for ring in _rings():
+        xs, ys = [x for x, _ in ring], [y for _, y in ring]
+        if min(ys) > frame.north or max(ys) < frame.north - frame.height:
+            continue
+        shifts = [360 * turn for turn in range(-2, 3)]
+        seen = [each for each in shifts if min(xs) + each <= frame.west + frame.width and max(xs) + each >= frame.west]
+        drawn += [_svg(_coarse([frame.at((x + shift, y)) for x, y in ring])) + "Z" for shift in seen]
+    return "".join(drawn)
+
+
+def _coarse(points: Sequence[Point]) -> list[Point]:
+    kept = [points[0]]
+    for point in points:
+        if abs(point[0] - kept[-1][0]) + abs(point[1] - kept[-1][1]) >= 2:
+            kept.append(point)
+    return kept
+
+
+def _places(legs: Sequence[Leg], frame: Frame) -> list[tuple[str, Point, str]]:
+    """Each place once, with the side of it on which there is room for its name."""
     spots: dict[str, Point] = {}
-    for connection, path in drawn:
-        spots.setdefault(connection.origin.name, path[0])
-        spots.setdefault(connection.destination.name, path[-1])
-    middle = sum(x for x, _ in spots.values()) / max(len(spots), 1)
-    sides = _sides(spots, middle)
-    return go.Scatter(
-        x=[x for x, _ in spots.values()],
-        y=[y for _, y in spots.values()],
-        mode="markers+text",
-        text=[shown(name) for name in spots],
-        textposition=[sides[name] for name in spots],
-        marker={"size": 9, "color": INK},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-
-
-def _sides(spots: dict[str, Point], middle: float) -> dict[str, str]:
-    """Places names towards the middle of the picture, alternating above and below between neighbours."""
+    for leg in legs:
+        spots.setdefault(leg.connection.origin.name, leg.points[0])
+        spots.setdefault(leg.connection.destination.name, leg.points[-1])
     order = sorted(spots, key=lambda name: spots[name][0])
-    towards = {name: "right" if spots[name][0] < middle else "left" for name in order}
-    return {name: f"{('top', 'bottom')[place % 2]} {towards[name]}" for place, name in enumerate(order)}
+    middle = frame.west + frame.width / 2
+    sides = {name: f"{('up', 'down')[place % 2]}{'' if spots[name][0] < middle else ' left'}" for place, name in enumerate(order)}
+    return [(name, frame.percent(spot), sides[name]) for name, spot in spots.items()]

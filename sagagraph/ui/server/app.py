@@ -16,24 +16,34 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 import gradio as gr
 import uvicorn
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.middleware.gzip import GZipMiddleware
+from fastapi.responses import PlainTextResponse
 
 from sagagraph import __version__
 from sagagraph.planning.processes import in_processes
 from sagagraph.registry import entries
 from sagagraph.settings import Settings
 from sagagraph.sockets import listen, stopped_by_signals, url_of
-from sagagraph.ui.chat.chat_page import ChatPage
+from sagagraph.ui.chat.chat_page import ChatPage, front_words
 from sagagraph.ui.chat.conversation import Conversations
+from sagagraph.ui.chat.page_model import page_model
 from sagagraph.ui.history.history_page import HistoryPage
-from sagagraph.ui.html.templates import CSS, CSS_AROUND, render
+from sagagraph.ui.html.templates import CSS, CSS_AROUND, LOOK_AGAIN
 from sagagraph.ui.server.api import add_api
 from sagagraph.ui.server.auth import Auth, Login
+from sagagraph.ui.server.first_words import FirstWords
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
 from sagagraph.ui.server.shutdown import Shutdown
 from sagagraph.ui.service import Service, open_service
-from sagagraph.ui.visitors import TOKEN_BYTES
+from sagagraph.ui.visitors import TOKEN_BYTES, visitor_of
 
+STAMP_PATH: Final = "/stamp"
+_READABLE: Final = {
+    "button_primary_background_fill": "*primary_600",
+    "checkbox_label_background_fill_selected": "*primary_600",
+}
+"""White on the theme's own shade is too faint to be read by everybody."""
 _GRACE_S: Final = 3
 _THREADS: Final = 128
 _NOTHING_UPLOADED: Final = 1
@@ -44,19 +54,26 @@ def create_app(service: Service, options: ServerOptions) -> Auth:
     """Creates the ASGI application; the service belongs to the loop that runs it."""
     api = FastAPI(title="SagaGraph", version=__version__, docs_url=None, redoc_url=None)
     add_api(api, service)
-    add_pages(api, service)
+    add_pages(api, service, Conversations(service.first_page.name))
+    api.add_middleware(FirstWords, words=front_words(service))
+    api.add_middleware(GZipMiddleware)
     hosts = LOOPBACK_NAMES if options.is_loopback else None
     return Auth(api, login=Login(options.passwords), hosts=hosts, new_token=lambda: secrets.token_urlsafe(TOKEN_BYTES))
 
 
-def add_pages(api: FastAPI, service: Service) -> None:
+def add_pages(api: FastAPI, service: Service, conversations: Conversations) -> None:
+    @api.get(STAMP_PATH, include_in_schema=False)
+    async def stamp(request: Request) -> PlainTextResponse:
+        """What the visitor's page shows in any of their windows: each looks whether it is out of date."""
+        return PlainTextResponse((await page_model(service, conversations, visitor_of(request))).stamp)
+
     gr.mount_gradio_app(
         api,
-        _page(service),
+        _page(service, conversations),
         path="/",
-        theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
+        theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]).set(**_READABLE),
         css=CSS,
-        head=f"<style>{CSS_AROUND}</style>",
+        head=f"<style>{CSS_AROUND}</style><script>{LOOK_AGAIN}</script>",
         footer_links=[],
         run_history=False,
         show_error=False,
@@ -66,17 +83,15 @@ def add_pages(api: FastAPI, service: Service) -> None:
     )
 
 
-def _page(service: Service) -> gr.Blocks:
-    conversations = Conversations(service.first_page.name)
+def _page(service: Service, conversations: Conversations) -> gr.Blocks:
     page = gr.Blocks(title="SagaGraph", analytics_enabled=False)
-    is_practice = any(each.desk is not None for each in service.pages.values())
     with page:
-        gr.HTML(render("front", is_practice=is_practice), elem_id="front")
-    with page, gr.Tabs():
-        with gr.Tab("Plan") as plan:
-            ChatPage(service, conversations).build(page, plan)
-        with gr.Tab("History", elem_id="history") as history:
-            HistoryPage(service, conversations).build(history)
+        chat = ChatPage(service, conversations)
+        chat.build()
+        with gr.Accordion("Under the hood", open=False, elem_id="hood") as hood:
+            chat.build_under_the_hood()
+            HistoryPage(service, conversations).build(hood)
+        chat.listen(page)
     page.queue(default_concurrency_limit=None, api_open=False)
     return page
 

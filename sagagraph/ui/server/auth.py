@@ -9,6 +9,9 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
+import math
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -27,6 +30,18 @@ _TOKEN_LENGTHS: Final = range(20, 101)
 """Shorter tokens were not issued here, and could be guessed."""
 _LONGEST_BODY: Final = 1_000_000
 """In bytes; the longest legitimate request, with hundreds of people in it, is a fraction of that."""
+_MOST_FAILURES: Final = 10
+_FORGIVEN_AFTER_S: Final = 60.0
+_MOST_REMEMBERED: Final = 1000
+_HEADERS: Final = {
+    "content-security-policy": "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
+    "style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; form-action 'self'; object-src 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+"""On every answer. Gradio's page has scripts and styles of its own in it, and builds templates while it runs."""
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -38,16 +53,29 @@ class Login:
 
     def name_of(self, authorization: str) -> str | None:
         """The name, if the HTTP Basic credentials are right."""
-        kind, _, encoded = authorization.partition(" ")
-        if kind.lower() != "basic":
-            return None
-        try:
-            name, _, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
-        except (binascii.Error, UnicodeDecodeError):
-            return None
+        name, password = _credentials(authorization)
         expected = self.passwords.get(name)
         is_right = hmac.compare_digest(password.encode(), (expected or "").encode())
         return name if expected and is_right else None
+
+
+class Failures:
+    """Counts wrong passwords, so that nobody can try many: of one name, from one address, within a minute."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._counts: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
+
+    def wait_s(self, who: tuple[str, str]) -> int:
+        """How long nothing more is tried for; 0: it may be tried."""
+        count, until = self._counts.get(who, (0, 0.0))
+        return max(0, math.ceil(until - self._clock())) if count >= _MOST_FAILURES else 0
+
+    def add(self, who: tuple[str, str]) -> None:
+        count, until = self._counts.pop(who, (0, 0.0))
+        self._counts[who] = (count + 1 if self._clock() < until else 1, self._clock() + _FORGIVEN_AFTER_S)
+        while len(self._counts) > _MOST_REMEMBERED:
+            self._counts.popitem(last=False)
 
 
 class Auth:
@@ -58,6 +86,7 @@ class Auth:
         self._login = login
         self._hosts = None if hosts is None else frozenset(hosts)
         self._new_token = new_token
+        self._failures = Failures()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -67,15 +96,21 @@ class Auth:
         token = _token_of(asked)
         fresh = "" if token or self._login.passwords else self._new_token()
         visitor = self._visitor(asked, token or fresh)
+        send = _adding(send, {**_HEADERS, **({"set-cookie": _cookie(fresh)} if fresh else {})})
         if refusal := self._refusal(asked, visitor):
             await refusal(scope, receive, send)
         else:
-            await self._app({**scope, "user": visitor}, receive, _setting_cookie(send, fresh) if fresh else send)
+            await self._app({**scope, "user": visitor}, receive, send)
 
     def _visitor(self, asked: HTTPConnection, token: str) -> Visitor | None:
         if not self._login.passwords:
             return guest(token)
-        name = self._login.name_of(asked.headers.get("authorization", ""))
+        given = asked.headers.get("authorization", "")
+        if not given or self._failures.wait_s(who := _who(asked, given)):
+            return None
+        name = self._login.name_of(given)
+        if name is None:
+            self._failures.add(who)
         return None if name is None else user(name)
 
     def _refusal(self, asked: HTTPConnection, visitor: Visitor | None) -> PlainTextResponse | None:
@@ -86,10 +121,28 @@ class Auth:
             return PlainTextResponse("this request comes from another site", 403)
         if too_long := _too_long(asked):
             return too_long
+        given = asked.headers.get("authorization", "")
+        if visitor is None and given and (wait_s := self._failures.wait_s(_who(asked, given))):
+            return PlainTextResponse("too many wrong passwords: try again later", 429, {"retry-after": str(wait_s)})
         if visitor is None:
             words = "log in with your name and password"
             return PlainTextResponse(words, 401, {"www-authenticate": 'Basic realm="SagaGraph"'})
         return None
+
+
+def _credentials(authorization: str) -> tuple[str, str]:
+    """Name and password; empty where they cannot be read."""
+    kind, _, encoded = authorization.partition(" ")
+    try:
+        decoded = base64.b64decode(encoded.strip(), validate=True).decode() if kind.lower() == "basic" else ""
+    except (binascii.Error, UnicodeDecodeError):
+        decoded = ""
+    name, _, password = decoded.partition(":")
+    return name, password
+
+
+def _who(asked: HTTPConnection, authorization: str) -> tuple[str, str]:
+    return asked.client.host if asked.client else "", _credentials(authorization)[0]
 
 
 def _too_long(asked: HTTPConnection) -> PlainTextResponse | None:
@@ -111,12 +164,16 @@ def _name_in(host: str) -> str:
     return urlsplit(f"//{host}").hostname or ""
 
 
-def _setting_cookie(send: Send, token: str) -> Send:
-    cookie = f"{COOKIE}={token}; Path=/; Max-Age={_COOKIE_AGE_S}; HttpOnly; SameSite=Lax"
+def _cookie(token: str) -> str:
+    return f"{COOKIE}={token}; Path=/; Max-Age={_COOKIE_AGE_S}; HttpOnly; SameSite=Lax"
 
+
+def _adding(send: Send, headers: Mapping[str, str]) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).append("set-cookie", cookie)
+            own = MutableHeaders(scope=message)
+            for name, value in headers.items():
+                own.append(name, value)
         await send(message)
 
     return sending

@@ -30,8 +30,8 @@ def _bars(act: Act, plan: DayPlan) -> Iterator[Bar]:
     if isinstance(act, Journey):
         way = f"{plan.places.get(act.from_, act.from_)} → {plan.places.get(act.to, act.to)}"
         for who in act.people:
-            yield Bar(who, f"{way}, {act.vehicle}", "journey", begins, ends, f"assign {who}")
-        yield Bar(act.vehicle, f"{way}, {', '.join(act.people)}", "vehicle", begins, ends)
+            yield Bar(who, way, act.vehicle, begins, ends, f"assign {who}")
+        yield Bar(act.vehicle, f"{way}: {', '.join(act.people)}", act.vehicle, begins, ends)
     else:
         for who in act.who:
             yield Bar(who, act.task, "task", begins, ends, f"assign {who}")

@@ -45,7 +45,6 @@ from sagagraph.planning.page import (
 )
 from sagagraph.saga.core.state import Saga
 
-_LIGHTS: Final = 2500
 _KINDS: Final = ("hotel", "flight", "train", "payment")
 
 
@@ -65,7 +64,9 @@ class TravelPage(Page):
         super().__init__(travel, model)
         if isinstance(travel.provider, HttpReservationProvider):
             self.desk = FaultDesk(travel.provider.url, _KINDS)
-        self._lights = tuple((city.longitude, city.latitude) for city in travel.cities.cities[:_LIGHTS])
+
+    async def today(self) -> date:
+        return (await self.domain.provider.now()).date()
 
     # -- wishes --------------------------------------------------------------------------------------------------------
 
@@ -74,7 +75,7 @@ class TravelPage(Page):
         partial = await self._read(text, known)
         if self.model is None or known is not None or not partial.missing():
             return self._draft(partial)
-        today = (await self.domain.provider.now()).date()
+        today = await self.today()
         try:
             plainer = await reworded(text, model=self.model, cities=self.domain.cities, today=today)
         except ModelError as exc:
@@ -83,11 +84,11 @@ class TravelPage(Page):
         return self._draft(partial) if plainer is None else replace(self._draft(plainer), by=self.model.name)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
-        today = (await self.domain.provider.now()).date()
+        today = await self.today()
         return read_request(text, cities=self.domain.cities, today=today, known=known)
 
     async def checked(self, request: Any) -> Any:
-        today = (await self.domain.provider.now()).date()
+        today = await self.today()
         return parse_request(request, cities=self.domain.cities, today=today).model_dump(mode="json")
 
     def draft_of(self, request: Any) -> Draft:
@@ -158,12 +159,14 @@ class TravelPage(Page):
     def _route(self, legs: Iterable[Leg]) -> Route:
         journeys = [leg.offer for leg in legs if not isinstance(leg.offer, HotelOffer)]
         connections = tuple(_connection(self.domain.cities, each) for each in journeys)
-        return Route(connections, is_map=True, lights=self._lights)
+        return Route(connections, is_map=True)
 
     def price(self, plan: Any, cost: Mapping[str, Any] | None) -> str:
         converted = None if plan is None else Itinerary.model_validate(plan).converted
         paid = cost_text(cost)
-        return paid if converted is None else f"{money_text(converted.total, converted.currency)} ({paid})"
+        if converted is None:
+            return paid
+        return f"{money_text(converted.total, converted.currency)} ({paid}, at the rate of {converted.on:%-d %B %Y})"
 
     def details(self, saga: Saga) -> tuple[Detail, ...]:
         return () if saga.plan.content is None else tuple(details(saga))
@@ -217,12 +220,13 @@ def _line(leg: Leg) -> Line:
     price = money_text(offer.price, offer.currency)
     if isinstance(offer, HotelOffer):
         when = f"{_day(offer.check_in)} – {_day(offer.check_out)}, {count_text(offer.nights, 'night')}"
-        return Line(line_key(leg), f"{offer.name}, {offer.city}, {count_text(offer.stars, 'star')}", when, price)
+        begins = datetime.combine(offer.check_in, offer.check_in_from)
+        return Line(line_key(leg), f"{offer.name}, {offer.city}, {count_text(offer.stars, 'star')}", when, price, begins)
     stops = "direct" if not offer.stops else f"{count_text(offer.stops, 'stop')} in {', '.join(offer.via)}"
     how = "" if offer.kind == "train" else f", {stops}"
     when = f"{_moment(offer.departs)} – {_moment(offer.arrives)}, {duration_text(offer.duration_minutes)}{how}"
     what = f"{offer.carrier} {offer.number}, {offer.origin_city} → {offer.destination_city}"
-    return Line(line_key(leg), what, when, price)
+    return Line(line_key(leg), what, when, price, offer.departs.replace(tzinfo=None))
 
 
 def _day(day: date) -> str:

@@ -1,0 +1,68 @@
+"""The front door: whole examples to begin with, and the visitor's own plans, each with its state and next step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import gradio as gr
+
+from sagagraph.saga.core.state import Saga
+from sagagraph.ui.chat.conversation import Conversations
+from sagagraph.ui.chat.page_model import PageModel, own_plans, reopen
+from sagagraph.ui.handlers import Updates
+from sagagraph.ui.page_state import kept
+from sagagraph.ui.service import Service
+from sagagraph.ui.visitors import Visitor
+from sagagraph.ui.wording import next_step, title
+
+_EXAMPLES: Final = 3
+_MOST_PLANS: Final = 12
+
+
+class FrontDoor:
+    def __init__(self, service: Service, conversations: Conversations) -> None:
+        self._service = service
+        self._conversations = conversations
+
+    def build(self) -> None:
+        with gr.Column(elem_id="front-door") as self._box:
+            with gr.Column(visible=False, elem_id="yours") as self._yours:
+                gr.HTML("<h2>Your plans</h2>")
+                self._plans = [
+                    (gr.Button("", visible=False, elem_classes="sg-choice", elem_id=f"plan-{number}"), kept())
+                    for number in range(_MOST_PLANS)
+                ]
+            gr.HTML("<h2>For example</h2>")
+            first = [*self._service.first_page.examples, *[""] * _EXAMPLES][:_EXAMPLES]
+            self.examples = [gr.Button(each, visible=bool(each), elem_classes="sg-choice sg-example") for each in first]
+
+    @property
+    def outputs(self) -> list[Any]:
+        return [self._box, self._yours, *self.examples, *(part for plan in self._plans for part in plan)]
+
+    def listen(self, on: Callable[..., None]) -> None:
+        for button, saga_id in self._plans:
+            on(button.click, self._on_open, [saga_id])
+
+    async def _on_open(self, visitor: Visitor, saga_id: str) -> None:
+        await reopen(self._service, self._conversations, visitor, await self._service.saga(visitor, saga_id))
+
+    async def of(self, model: PageModel, visitor: Visitor) -> Updates:
+        if model.saga is not None or model.conversation.messages:
+            return {self._box: gr.update(visible=False)}
+        updates: Updates = {self._box: gr.update(visible=True)}
+        for number, button in enumerate(self.examples):
+            text = model.page.examples[number] if number < len(model.page.examples) else ""
+            updates[button] = gr.update(value=text, visible=bool(text))
+        own = (await own_plans(self._service, visitor))[:_MOST_PLANS]
+        updates[self._yours] = gr.update(visible=bool(own))
+        for number, (button, saga_id) in enumerate(self._plans):
+            there = number < len(own)
+            updates[button] = gr.update(visible=there, value=self._told(own[number]) if there else "")
+            updates[saga_id] = own[number].id if there else ""
+        return updates
+
+    def _told(self, saga: Saga) -> str:
+        page = self._service.pages[saga.domain]
+        return f"{title(saga, page)}\n{next_step(saga, page)}"

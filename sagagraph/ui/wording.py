@@ -1,0 +1,70 @@
+"""Wording: sagas in the words of those whose plans they are, without any identifier."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sagagraph.errors import ConflictError, InvalidInputError, SagaGraphError
+from sagagraph.money import cost_text
+from sagagraph.planning.page import Page
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
+
+_LONGEST_TITLE: Final = 110
+_SAGA: Final = re.compile(r"\bsaga '[^']*'(?::\s*)?")
+_WISHED: Final = " wishes for something else"
+_CHANGED: Final = "The plan has changed in the meantime: look at it again before you decide."
+
+
+def names_in(saga: Saga, page: Page) -> dict[str, str]:
+    """What people call each operation of a saga's plan: the thing that it books, or else what it does."""
+    plan = saga.plan.content if saga.plan.accepted is None else saga.plan.accepted.content
+    bars = () if plan is None else page.view(plan).bars
+    acts = {each.id: each.spec.action.replace("_", " ") for each in saga.in_order()}
+    return {**acts, **{bar.operation: bar.label for bar in bars if bar.operation}}
+
+
+def cause_of(saga: Saga, page: Page) -> str:
+    """Why the plan had to change: what has happened, or what became of one of its parts; empty where it was only wished."""
+    cause = saga.plan.disruption
+    if cause.endswith(_WISHED):
+        told = page.happened(saga.request)
+        return told[-1].text if told else ""
+    part, _, why = cause.partition(": ")
+    return f"{names[part]}: {why}" if part in (names := names_in(saga, page)) else cause
+
+
+def in_words(exc: SagaGraphError) -> str:
+    """The message for somebody on a page, who knows neither field names nor hashes."""
+    if isinstance(exc, ConflictError):
+        return _CHANGED
+    said = str(exc).removeprefix(f"{exc.field}: ") if isinstance(exc, InvalidInputError) else str(exc)
+    return _SAGA.sub("this plan ", said).strip()
+
+
+def title(saga: Saga, page: Page) -> str:
+    """The request in a few words."""
+    words = page.sentence(saga.request).rstrip(".")
+    return words if len(words) <= _LONGEST_TITLE else f"{words[: _LONGEST_TITLE - 1]}…"
+
+
+def next_step(saga: Saga, page: Page) -> str:
+    """How a plan stands, and what its owner can do next."""
+    price = cost_text(saga.plan.cost)
+    match status_of(saga):
+        case SagaStatus.AWAITING_APPROVAL:
+            return f"{f'{price}, waits' if price else 'Waits'} for your decision: look at it, then “{page.go_ahead}”"
+        case SagaStatus.PLANNING:
+            return "Is being planned"
+        case SagaStatus.RUNNING:
+            return page.under_way or "Is being booked"
+        case SagaStatus.COMMITTED:
+            return f"Done{f' for {price}' if price else ''}: look at it, change it or cancel it"
+        case SagaStatus.HELD | SagaStatus.STUCK:
+            return "Needs you: something is open that only a person can settle"
+        case SagaStatus.INFEASIBLE:
+            return "Cannot be had: say what may be different"
+        case _:
+            return "Over: nothing of it stands"
