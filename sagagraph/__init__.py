@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from sagagraph.graph.saga_graph import SagaGraph as SagaGraph
     from sagagraph.graph.state.offload import offload as offload
     from sagagraph.graph.tools import saga_tool as saga_tool
+    from sagagraph.mcp.tools import McpTool as McpTool
+    from sagagraph.mcp.tools import mcp_tools as mcp_tools
     from sagagraph.planning.models.llm import init_model as init_model
     from sagagraph.saga.core.call import Call as Call
     from sagagraph.saga.engine.actions import Guarantees as Guarantees
@@ -40,6 +42,8 @@ _HOME = {
     "Engine": "sagagraph.saga.engine.engine",
     "Guarantees": "sagagraph.saga.engine.actions",
     "Lock": "sagagraph.workflow.lock",
+    "McpTool": "sagagraph.mcp.tools",
+    "mcp_tools": "sagagraph.mcp.tools",
     "Policy": "sagagraph.workflow.policy",
     "Probe": "sagagraph.saga.engine.call",
     "Refused": "sagagraph.errors",

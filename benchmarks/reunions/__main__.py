@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = json.loads((OUT / "reunions.json").read_text())
     sizes = (measured(people, seed, asked.seconds) for people in asked.people for seed in asked.seeds)
     cases = before["sizes"] if asked.only == "slack" else _shown(sizes)
-    slack = (compared(name, problem, asked.seconds) for name, problem in problems(asked.generated))
+    slack = (compared(name, problem, asked.seconds) for name, problem in problems(asked.generated, asked.seconds))
     with_slack = before["slack"] if asked.only == "sizes" else _shown(slack)
     asked.out.mkdir(parents=True, exist_ok=True)
     (asked.out / "reunions.json").write_text(json.dumps({"sizes": cases, "slack": with_slack}, indent=1) + "\n")

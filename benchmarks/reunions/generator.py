@@ -31,9 +31,9 @@ class _Layout:
         return max(2, math.ceil(math.dist(self.points[here], self.points[there])))
 
 
-def generate(people: int, seed: int, *, is_feasible: bool = True, spare: int = 0) -> ReunionProblem:
-    """`people` at least 4: a host, one driver for every six, and those who are fetched. `spare`: minutes to the last goal more
-    than it takes.
+def generate(people: int, seed: int, *, is_feasible: bool = True, room: int | None = None) -> ReunionProblem:
+    """`people` at least 4: a host, one driver for every six, and those who are fetched. `room`: minutes from the
+    beginning to the last goal; None: what one round after the other takes.
     """
     random = Random(f"{people} {seed}")  # noqa: S311 - no secret: the same problem for the same seed
     names = ["P" + str(number) for number in range(1, max(2, people // 4) + 1)]
@@ -42,7 +42,7 @@ def generate(people: int, seed: int, *, is_feasible: bool = True, spare: int = 0
     guests = {f"guest {number}": random.choice(names) for number in range(1, people - cars)}
     rounds = _rounds(layout, list(guests), guests, cars)
     errands = {f"errand {number}": random.choice(names) for number in range(1, max(1, people // 8) + 1)}
-    due = _due(layout, rounds, guests, errands) + spare
+    due = _due(layout, rounds, guests, errands) if room is None else _BEGINS + room
     late = {} if is_feasible else {"guest 1": _BEGINS + layout.minutes(guests["guest 1"], _VENUE) - 1}
     return ReunionProblem.model_validate(
         {

@@ -323,6 +323,21 @@ def sandbox(
 
 
 @app.command()
+def mcp(
+    http: Annotated[
+        int | None,
+        typer.Option("--http", metavar="PORT", help="Over HTTP on this machine; otherwise over standard input and output."),
+    ] = None,
+    store: o.Store = "",
+    provider: o.Provider = "",
+) -> None:
+    """Serve sagas as MCP tools: begin, approve, status, resume, cancel."""
+    from sagagraph.cli.mcp.server import serve
+
+    o.end(serve(Options(store, provider), http))
+
+
+@app.command()
 def ui(
     port: Annotated[int, typer.Option("--port", help="0 takes a free one.")] = 7860,
     host: Annotated[str, typer.Option("--host", help="Anything but loopback asks for a user and a password.")] = "127.0.0.1",

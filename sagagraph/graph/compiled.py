@@ -20,6 +20,7 @@ from langgraph.typing import ContextT, InputT, OutputT, StateT
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError
 from sagagraph.graph.checkpoints.drafted_saver import DraftedSaver
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
+from sagagraph.graph.declaration import Journalled
 from sagagraph.graph.forks import forked
 from sagagraph.graph.invocation import Invocation, latest_run, opened, thread_of
 from sagagraph.graph.nested.reach import graphs_in
@@ -78,10 +79,11 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     async def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> AsyncIterator[Any]:  # noqa: A002 - LangGraph's name
         """Streams as LangGraph does. `effects`: if `config` names an earlier checkpoint, "keep" or "compensate" for each effect.
 
+        `adopt`: an answer may be one to a thread that plain LangGraph began; what that did before is no part of the saga.
         Raises what failed, after the compensation, unless `on_failure` names a node; `OperationHeldError`, `ConflictError`,
         `BusyError`, `ForkDecisionRequired`.
         """
-        effects = options.pop("effects", None)
+        effects, adopt = options.pop("effects", None), bool(options.pop("adopt", False))
         if _is_inside(config):
             async for chunk in super().astream(input, config, **options):
                 yield chunk
@@ -89,7 +91,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         engine, saver = self._parts()
         whole = merge_configs(self.config, config)
         self._check_call(input, whole, options)
-        async with opened(self, engine, saver, input, whole, effects, on_failure=self.on_failure) as invocation:
+        async with opened(self, engine, saver, input, whole, effects, on_failure=self.on_failure, adopt=adopt) as invocation:
             async for chunk in self._streamed(invocation, options):
                 yield chunk
 
@@ -109,7 +111,6 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
 
     async def _streamed(self, invocation: Invocation, options: dict[str, Any]) -> AsyncIterator[Any]:
         run = invocation.run
-        options["durability"] = "sync"
         try:
             async for chunk in super().astream(invocation.given, invocation.config, **options):
                 yield await run.items.in_chunk(chunk)
@@ -238,6 +239,9 @@ INTERNAL = frozenset({COMPENSATE, "__default_error_handler__"})
 def _as_written(drawn: Graph) -> Graph:
     for name in INTERNAL:
         drawn.nodes.pop(name, None)
+    for name, each in drawn.nodes.items():
+        if isinstance(each.data, Journalled):
+            drawn.nodes[name] = each._replace(data=each.data.written)
     drawn.edges = [each for each in drawn.edges if not {each.source, each.target} & INTERNAL]
     return drawn
 

@@ -41,8 +41,7 @@ def copy_into(made: Any, builder: StateGraph[Any, Any, Any, Any], told: Mapping[
     made.edges |= builder.edges
     made.waiting_edges |= builder.waiting_edges
     for source, branches in builder.branches.items():
-        for name, branch in branches.items():
-            made.adopt_branch(source, name, branch)
+        made.branches[source].update(branches)
 
 
 def _said_of(builder: StateGraph[Any, Any, Any, Any], spec: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph._internal._constants import CONFIG_KEY_RUNTIME  # no public name; a claim runs a node outside its graph
+from langgraph._internal._runnable import RunnableCallable  # the type into which StateGraph itself wraps functions
 from langgraph.runtime import DEFAULT_RUNTIME
 from langgraph.types import Command
 
@@ -105,6 +106,15 @@ class NodeDeclaration:
             return await in_thread(function, whole, *rest)
 
         return called
+
+
+class Journalled(RunnableCallable):
+    """What LangGraph calls in place of a node; `written` is what was added to the graph, for drawings."""
+
+    def __init__(self, node: Callable[..., Any], declaration: NodeDeclaration) -> None:
+        super().__init__(None, node, name=declaration.name, trace=False, recurse=False)
+        self.written = declaration.runnable
+        self.tools_by_name = getattr(declaration.runnable, "tools_by_name", None)
 
 
 def _update(output: Json) -> Any:

@@ -94,8 +94,9 @@ async def opened(
     effects: Mapping[str, str] | None,
     *,
     on_failure: str,
+    adopt: bool,
 ) -> AsyncIterator[Invocation]:
-    """`on_failure`: "raise", or the node that continues once the saga was compensated."""
+    """`on_failure`: "raise", or the node that continues once the saga was compensated; `adopt`: as for `astream`."""
     thread_id = thread_of(config)
     thread_config = _newest(config)
     saga_id, number = await latest_run(engine, thread_id)
@@ -106,6 +107,8 @@ async def opened(
         _addressed(given, thread.snapshot)  # refused before anybody takes the saga
     if point is not None and thread.saga is not None:
         await decide_fork(engine, saver, thread.saga, point, thread.head, effects)
+    if thread.saga is None and _is_answer(given):
+        _check_adopted(thread, adopt)
     begun = _begins(thread, given, point, ends_with_failure=on_failure == "raise")
     number = thread.number + 1 if begun else thread.number
     async with engine.hold(run_id(thread_id, number), begin=begun) as coordinator:
@@ -126,7 +129,6 @@ def _begins(thread: _Thread, given: object, point: str | None, *, ends_with_fail
     if thread.saga is None:
         if given is None and thread.head is None:
             raise NotAllowedError(f"thread {thread.id!r} has not begun: invoke it with an input", saga_id=thread.id)
-        _check_begins_with(thread, given)
         return _begun(thread, given, point)
     saga = thread.saga
     is_over = saga.stage in FINAL and (not thread.snapshot.next or (saga.stage is Stage.COMPENSATED and ends_with_failure))
@@ -144,9 +146,16 @@ def _begins(thread: _Thread, given: object, point: str | None, *, ends_with_fail
     return None
 
 
-def _check_begins_with(thread: _Thread, given: object) -> None:
-    if isinstance(given, Command) and given.resume is not None:
+def _check_adopted(thread: _Thread, adopt: bool) -> None:
+    """An answer on a thread of which the journal knows nothing: plain LangGraph began it, or this is not its journal."""
+    if not thread.snapshot.interrupts:
         raise ConflictError(f"thread {thread.id!r} waits for no answer: it has not begun", saga_id=thread.id)
+    if not adopt:
+        raise ConflictError(
+            f"thread {thread.id!r} waits for an answer, and this journal knows nothing of it: if plain LangGraph began it, say "
+            "adopt=True; what it did before is no part of the saga, and is not undone",
+            saga_id=thread.id,
+        )
 
 
 def _begun(thread: _Thread, given: object, point: str | None) -> SagaBegun:
@@ -164,6 +173,8 @@ async def _what_to_give(
     configurable = {key: each for key, each in (config or {}).get("configurable", {}).items() if key != "checkpoint_id"}
     configurable[RUN] = run
     whole: RunnableConfig = {**(config or {}), "configurable": configurable}
+    if given is None and thread.was_moved and fork_point(config, None) == thread.head:
+        configurable["checkpoint_id"] = thread.head  # named, LangGraph gives the graphs in it their states of that time
     first = decode(begun["input"])
     answer = given if _is_answer(given) else None
     fork = _fork_ahead(run, thread)

@@ -23,7 +23,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 
 from sagagraph.errors import OperationFailedError, Refused, SagaClosedError, SagaGraphError
-from sagagraph.graph.declaration import NodeDeclaration
+from sagagraph.graph.compiled import CompiledSagaGraph
+from sagagraph.graph.declaration import Journalled, NodeDeclaration
 from sagagraph.graph.interrupts import hand_out_answers, record_interrupt, refuse_last_answer
 from sagagraph.graph.nested.frontier import Finished, Level
 from sagagraph.graph.nested.reach import graphs_in
@@ -44,6 +45,7 @@ def journalled_node(declaration: NodeDeclaration, graph: str = "") -> Runnable[A
     """`graph`: its name, which is part of its actions' names where a function calls it."""
     runnable = declaration.runnable  # LangGraph looks for subgraphs in this function's closure
     keeps_nothing = any(each.checkpointer is False for each in graphs_in(runnable))
+    is_saga = isinstance(runnable, CompiledSagaGraph)
 
     async def node(state: object, config: RunnableConfig) -> Any:
         if BY_HAND in config["configurable"]:  # a router, while somebody updates the state
@@ -57,8 +59,7 @@ def journalled_node(declaration: NodeDeclaration, graph: str = "") -> Runnable[A
             return await _after_the_end(declaration, runnable, run, state, config)
         path = metadata["langgraph_path"]
         index = f"#{path[1]}" if path[0] == "__pregel_push" and isinstance(path[1], int) else ""
-        if keeps_nothing:  # a graph without checkpoints cannot wait for them, as LangGraph would have it do
-            config = patch_configurable(config, {CONFIG_KEY_DURABILITY: "async"})
+        config = _with_durability(config, keeps_nothing, is_saga)
         called = run.called(scope, metadata["langgraph_checkpoint_ns"], config)
         name = "/".join(filter(None, (scope.operation, called, str(step), f"{declaration.name}{index}")))
         if len(tasks := scope.inner_tasks(config)) > 1:
@@ -66,7 +67,18 @@ def journalled_node(declaration: NodeDeclaration, graph: str = "") -> Runnable[A
         prefix = f"{scope.action}.{graph}" if graph and not scope.is_graph else scope.action
         return await Pass(declaration, run, replace(scope, action=prefix), name, step, state, config).run_through()
 
-    return RunnableCallable(None, node, name=declaration.name, trace=False, recurse=False)
+    return Journalled(node, declaration)
+
+
+def _with_durability(config: RunnableConfig, keeps_nothing: bool, is_saga: bool) -> RunnableConfig:
+    """How the graphs in a node keep their checkpoints.
+
+    A plain one continues from them, with what it has asked for: each is there before the next step. One that keeps none cannot
+    wait for them.
+    """
+    if is_saga:
+        return config
+    return patch_configurable(config, {CONFIG_KEY_DURABILITY: "async" if keeps_nothing else "sync"})
 
 
 async def _after_the_end(
@@ -104,6 +116,8 @@ class Pass:
         """The exception of the node's function, where that is no outcome of the node."""
         self._failed_with: Exception | None = None
         """The exception of the node's function that made it fail."""
+        self._fresh: tuple[Json, Any] | None = None
+        """What the function returned in this process, after what the journal has of it."""
 
     async def run_through(self) -> Any:
         try:
@@ -154,9 +168,7 @@ class Pass:
     def _request(self) -> Json:
         """The request; the one in the journal, where they differ only in the ids that a reducer gave to messages."""
         state = encode_state(self._state)
-        if isinstance(
-            state, dict
-        ):  # what LangGraph computes anew in each invocation, such as `RemainingSteps`, identifies nothing
+        if isinstance(state, dict):  # what LangGraph computes anew in each invocation (`RemainingSteps`) identifies nothing
             state = {key: each for key, each in state.items() if key not in self._declaration.managed}
         request = state if self._declaration.keeps_state else {"state_hash": hash_of(state)}
         known = self._run.saga.operations.get(self._name)
@@ -186,13 +198,19 @@ class Pass:
         if self._scope.operation:
             leaves = self._run.levels.leaves_of(self._run.saga, self._name)
             self._scope.level.finish(Finished(self._name, self._name, None, operation.spec.depends_on, leaves))
-        returned = decode(output_of(operation.output))
+        returned = self._value_of(operation.output)
         if isinstance(returned, dict) and _PARENT in returned:
             raise ParentCommand(returned[_PARENT])
         update = update_of(returned)
         for key in self._declaration.offloaded & update.keys():
             update[key] = reference_to(run_number(self._run.saga), operation.ordinal)
         return returned
+
+    def _value_of(self, output: Json) -> Any:
+        """What the node returned: the very objects, as in LangGraph, where it ran here."""
+        if self._fresh is not None and not self._declaration.offloaded and self._fresh[0] == output:
+            return self._fresh[1]
+        return decode(output_of(output))
 
     # -- the call of the node's function ---------------------------------------------------------------------------------
 
@@ -257,8 +275,11 @@ class Pass:
 
     def _output(self, returned: object, scope: Scope) -> Json:
         returned = with_message_ids(returned, f"{self._run.saga.id}/{self._name}")
-        has_own = bool(self._run.levels.own_of(self._run.saga, self._name))
-        return output_with(encode(returned), scope.asked | scope.consumed().keys()) if has_own else encode(returned)
+        output = encode(returned)
+        if self._run.levels.own_of(self._run.saga, self._name):
+            output = output_with(output, scope.asked | scope.consumed().keys())
+        self._fresh = output, returned
+        return output
 
     def ended_with(self, exc: BaseException) -> BaseException:
         """What the coordinator is told instead of `exc`."""

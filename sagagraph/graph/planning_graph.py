@@ -220,7 +220,7 @@ def planning_graph(
     """The planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart.
 
     `model`: speaks for the agents of a domain that has any, within the `limits`; otherwise, and where it is down, the domain's
-    solver does. `agents`: your own, by the names of their roles (docs/planning-agents.md).
+    solver does. `agents`: your own, by the names of their roles (docs/agents.md).
     """
     return PlanningGraph(domain, engine, checkpointer, model, limits, agents)
 

@@ -161,8 +161,9 @@ class GraphRun:
     async def perform(
         self, name: str, action: Action, request: object, after: Iterable[str] | None, step: int | None
     ) -> Operation:
-        """Runs `action` as operation `name`, or finds it in the journal; its outcome is durable when this returns.
+        """Runs `action` as operation `name`, or finds it in the journal.
 
+        Its outcome is durable when this returns; that of a graph's node (with a `step`) before a checkpoint or an effect follows.
         A cancellation waits until the outcome of an effect is journalled, for as long as its policy allows.
         """
         performing = asyncio.ensure_future(self._perform(name, action, request, after, step))
@@ -189,7 +190,8 @@ class GraphRun:
         operation = saga.operations[name]
         if not operation.succeeded:
             raise failure_of(saga, operation)
-        await self.coordinator.flush()
+        if step is None:
+            await self.coordinator.flush()
         self.levels.finish(saga, name, parent)
         return operation
 
@@ -220,8 +222,10 @@ class GraphRun:
             with suppress(SagaClosedError):
                 await recording
 
-    async def ended_tasks_are_journalled(self) -> None:
+    async def is_journalled(self) -> None:
+        """Returns when the journal has what LangGraph is about to keep."""
         await asyncio.gather(*self._ending, return_exceptions=True)
+        await self.coordinator.flush()
 
     # -- the end ---------------------------------------------------------------------------------------------------------
 
@@ -293,6 +297,11 @@ class GraphRun:
             return open_end_of(saga)
         self.failure.add_note(ended)
         return self.failure
+
+    def failure_in_journal(self, words: str) -> Exception:
+        """What a node failed with in another process, whose exception LangGraph keeps only as `words`."""
+        failed = next((each for each in self.saga.in_order() if each.failed), None)
+        return failure_of(self.saga, failed) if failed is not None else RuntimeError(words)
 
     async def settle(self) -> None:
         """Lets running effects end, within their policies, before the lease is given back."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from inspect import isawaitable
 from typing import Any, NoReturn, Self, cast
@@ -12,7 +14,6 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import NodeError
 from langgraph.graph import END, StateGraph
-from langgraph.graph._branch import BranchSpec  # no public name
 from langgraph.types import Command
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
@@ -129,7 +130,6 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         )
         with_attempts(declaration, Attempts())  # refused here, where it was said
         self.declarations[name] = declaration
-        self.nodes[name] = replace(spec, runnable=journalled_node(declaration))
         return self
 
     def _declare_handler(self, name: str) -> None:
@@ -148,24 +148,6 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             managed=managed,
             schema=spec.input_schema,
         )
-
-    def add_conditional_edges(
-        self,
-        source: str,
-        path: Callable[..., Any] | Runnable[Any, Any],
-        path_map: dict[Hashable, str] | list[str] | None = None,
-    ) -> Self:
-        before = set(self.branches[source])
-        super().add_conditional_edges(source, path, path_map)
-        (name,) = set(self.branches[source]) - before
-        self.adopt_branch(source, name, self.branches[source][name])
-        return self
-
-    def adopt_branch(self, source: str, name: str, branch: BranchSpec) -> None:
-        """Keeps in the journal where `branch` leads."""
-        managed = frozenset(self.managed)
-        router = NodeDeclaration(f"{source}?{name}", branch.path, ActionKind.READ_ONLY, READING, Guarantees(), managed=managed)
-        self.branches[source][name] = branch._replace(path=journalled_node(router))
 
     def compile(
         self,
@@ -187,18 +169,36 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         self._check(on_failure)
         known = name or "LangGraph"
         self.known_as = name or ""
-        for declaration in self.declarations.values():
-            spec, whole = self.nodes[declaration.name], with_attempts(declaration, self._default_attempts)
-            self.nodes[declaration.name] = replace(spec, runnable=journalled_node(whole, self.known_as))
         saver = FencedSaver(InMemorySaver() if checkpointer in (None, True) else checkpointer) if engine else checkpointer
-        self._remove_compensation()
-        if engine is not None:
-            self._add_compensation(on_failure, on_undone)
-        compiled = super().compile(saver, name=known, **options)
+        with self._journalled():
+            if engine is not None:
+                self._add_compensation(on_failure, on_undone)
+            compiled = super().compile(saver, name=known, **options)
         made: CompiledSagaGraph[StateT, ContextT, InputT, OutputT] = CompiledSagaGraph.from_compiled(compiled, engine, on_failure)
         if engine is not None:
             made.register(known)
         return made
+
+    @contextmanager
+    def _journalled(self) -> Iterator[None]:
+        """While entered, nodes and routers are operations; a compile leaves the graph as it was written."""
+        written = self.nodes, self.branches, self._node_defaults
+        self.nodes, self._node_defaults = dict(self.nodes), replace(self._node_defaults)
+        self.branches = defaultdict(dict)
+        self.compiled = False  # LangGraph warns of nodes that are added after a compile
+        for name, declaration in self.declarations.items():
+            whole = with_attempts(declaration, self._default_attempts)
+            self.nodes[name] = replace(self.nodes[name], runnable=journalled_node(whole, self.known_as))
+        managed = frozenset(self.managed)
+        for source, branches in written[1].items():
+            for name, branch in branches.items():
+                name_of = f"{source}?{name}"
+                router = NodeDeclaration(name_of, branch.path, ActionKind.READ_ONLY, READING, Guarantees(), managed=managed)
+                self.branches[source][name] = branch._replace(path=journalled_node(router))
+        try:
+            yield
+        finally:
+            self.nodes, self.branches, self._node_defaults = written
 
     def _check(self, on_failure: str) -> None:
         if on_failure != RAISE and on_failure not in self.nodes:
@@ -211,13 +211,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
                 if each not in self.nodes:
                     raise UnknownOperationError(f"node {declaration.name!r} depends on {each!r}, which is no node of this graph")
 
-    def _remove_compensation(self) -> None:
-        """Removes the node: what this compile says of it counts, and a graph without an engine has none."""
-        if self.nodes.pop(COMPENSATE, None) is not None:
-            self._node_defaults.error_handler = None
-
     def _add_compensation(self, on_failure: str, on_undone: OnUndone | None) -> None:
-        self.compiled = False  # LangGraph warns of nodes that are added after a compile, and every compile needs this one
         goto = END if on_failure == RAISE else on_failure
 
         async def compensate(state: Any, config: RunnableConfig) -> Command[Any]:
@@ -229,13 +223,12 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
 
         super().add_node(COMPENSATE, compensate, destinations=(goto,), input_schema=self.state_schema)
         super().set_node_defaults(error_handler=_route_failure)
-        self.nodes.pop("__default_error_handler__", None)
 
 
 async def _route_failure(state: Any, error: NodeError, config: RunnableConfig) -> Command[Any]:
     """Routes a failed node, or one refused because another failed, to the compensation: no further intent, then undo."""
     run = run_of(config, error.node)
-    raised = error.error if isinstance(error.error, BaseException) else RuntimeError(str(error.error))
+    raised = error.error if isinstance(error.error, BaseException) else run.failure_in_journal(str(error.error))
     if active_scope() is not None:  # in a graph that is a node: the outermost one compensates
         raise raised
     is_after_the_end = run.compensated_at is not None and not isinstance(raised, SagaClosedError)

@@ -27,6 +27,8 @@ class GuaranteeTerms(Struct, frozen=True, omit_defaults=True):
     """The provider refuses calls that arrive after `call.deadline`."""
     refusals_final: bool = False
     """A refusal is recorded for the key: no other call with it will land."""
+    clock_margin_s: float = 1.0
+    """How far our clock and the provider's may be apart where a deadline or a key's retention is counted on."""
 
 
 NOTHING_GUARANTEED = GuaranteeTerms()
@@ -62,6 +64,8 @@ class OperationSpec(Struct, frozen=True, omit_defaults=True):
     """What no other saga may take from when its plan is accepted until it is undone, or its saga ends (docs/protocol.md rule
     12).
     """
+    read_again: bool = False
+    """A reading on which the plan rests: it must say the same just before the pivot (docs/protocol.md rule 12)."""
     provider_id: str = ""
     """The identity of the provider that its action calls, as it was when it was planned; empty where none was named."""
     open_end: bool = False

@@ -115,12 +115,16 @@ def _apologise(state: State) -> State:
 
 @dataclass
 class GraphScenario(BodyScenario):
-    """`on_failure`: as for compile. `keeps_checkpoints` False: they die with the process, and the journal alone is left."""
+    """`on_failure`: as for compile. `keeps_checkpoints` False: they die with the process, and the journal alone is left.
+
+    `durability`: when LangGraph writes them.
+    """
 
     name: str
     fails: bool = False
     on_failure: str = "raise"
     keeps_checkpoints: bool = True
+    durability: Any = None
 
     async def body(self, engine: Engine, folder: Path) -> None:
         await self._travel(engine, folder, CrashPoint(0, folder / "no trace"))
@@ -143,9 +147,9 @@ class GraphScenario(BodyScenario):
             )
             given = None if await engine.store.headline(THREAD) else {"log": []}
             with suppress(OperationFailedError, SagaClosedError):
-                state = await app.ainvoke(given, thread(THREAD))
+                state = await app.ainvoke(given, thread(THREAD), durability=self.durability)
                 if "__interrupt__" in state:
-                    await app.ainvoke(Command(resume=True), thread(THREAD))
+                    await app.ainvoke(Command(resume=True), thread(THREAD), durability=self.durability)
 
     def ledger(self, folder: Path) -> Ledger:
         return Ledger(folder / "ledger.db")
@@ -191,4 +195,5 @@ SCENARIOS = [
     GraphScenario("its last node fails", fails=True),
     GraphScenario("it fails and goes on at a node", fails=True, on_failure="apologise"),
     GraphScenario("its checkpoints are lost", keeps_checkpoints=False),
+    GraphScenario("its checkpoints wait for the end", durability="exit"),
 ]

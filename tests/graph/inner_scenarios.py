@@ -157,12 +157,16 @@ def another_mind(ledger: Ledger, folder: Path) -> Any:
 
 @dataclass
 class InnerScenario(BodyScenario):
-    """`fails`: a last node refuses, and everything is to be undone; `free`: what it books is told by what it says."""
+    """`fails`: a last node refuses, and everything is to be undone; `free`: what it books is told by what it says.
+
+    `durability`: when LangGraph writes checkpoints.
+    """
 
     name: str
     build: Build
     fails: bool = False
     free: bool = False
+    durability: Any = None
 
     async def body(self, engine: Engine, folder: Path) -> None:
         await self._travel(engine, folder, CrashPoint(0, folder / "no trace"))
@@ -194,10 +198,10 @@ class InnerScenario(BodyScenario):
             app = self.graph(ledger, folder).compile(engine=engine, checkpointer=crash.around_checkpointer(saver))
             given: Any = None if await engine.store.headline(THREAD) else {"messages": [("user", "go")], "said": []}
             with suppress(OperationFailedError, SagaClosedError):
-                state = await app.ainvoke(given, thread(THREAD))
+                state = await app.ainvoke(given, thread(THREAD), durability=self.durability)
                 while "__interrupt__" in state:
                     (asked,) = state["__interrupt__"]
-                    state = await app.ainvoke(Command(resume=ANSWERS[asked.value]), thread(THREAD))
+                    state = await app.ainvoke(Command(resume=ANSWERS[asked.value]), thread(THREAD), durability=self.durability)
                 (folder / "said").write_text("\n".join(state.get("said", [])))
 
     def ledger(self, folder: Path) -> Ledger:
@@ -237,4 +241,6 @@ SCENARIOS = [
     InnerScenario("called graphs", called_graphs),
     InnerScenario("called graphs, and the last node fails", called_graphs, fails=True),
     InnerScenario("an inner node of another mind", another_mind, free=True),
+    InnerScenario("an agent, and checkpoints wait for the end", an_agent, durability="exit"),
+    InnerScenario("another mind, and checkpoints wait for the end", another_mind, free=True, durability="exit"),
 ]

@@ -127,6 +127,7 @@ def test_what_would_exhaust_is_an_error_and_soon(text: str) -> None:
     "text",
     [
         "rules: &a [*a]",
+        "{rules: [{id: A, assertion: x < 1}], variables: {x: {unit: 'm½L'}}}",
         "a: &a [x, x]\nb: &b [*a, *a]\nrules: [{id: A, assertion: x < 1}]",
         "rules: [{id: A, id: B, assertion: x < 1}]",
         "rules: !!python/object:os.system []",

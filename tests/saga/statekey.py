@@ -79,14 +79,14 @@ def _clock(o: Operation, now: float) -> Key:
     """Which of the instants that the rules compare with the clock have passed."""
     terms, guards = o.spec.guarantees, o.spec.policy.loop_guards
     return (
-        terms.deadline and now >= o.deadline + in_doubt.CLOCK_MARGIN_S,
+        terms.deadline and now >= o.deadline + in_doubt.margin_s(o),
         terms.dedup_s is not None and _retention_is_over(o.first_call_at, now),
         now - o.begun_at >= guards.deadline_s,
     )
 
 
 def _probed_after_deadline(o: Operation) -> bool:
-    return o.probe is not None and o.spec.guarantees.deadline and o.probed_at >= o.deadline + in_doubt.CLOCK_MARGIN_S
+    return o.probe is not None and o.spec.guarantees.deadline and o.probed_at >= o.deadline + in_doubt.margin_s(o)
 
 
 def _undo(undo: Undo | None, now: float) -> Key | None:
@@ -97,7 +97,7 @@ def _undo(undo: Undo | None, now: float) -> Key | None:
 
 
 def _retention_is_over(first_call_at: float, now: float) -> bool:
-    return now + TIMEOUT_S + in_doubt.CLOCK_MARGIN_S >= first_call_at + DEDUP_S
+    return now + TIMEOUT_S + 1.0 >= first_call_at + DEDUP_S
 
 
 def _everything(o: Operation, now: float) -> Key:
@@ -105,4 +105,4 @@ def _everything(o: Operation, now: float) -> Key:
     fields: list[Any] = [getattr(o, each) for each in o.__struct_fields__ if each not in plain]
     counters = (o.attempts > 0, o.total_attempts > 0, o.total_attempts - o.allowed_from)
     undo = o.undo and (_undo(o.undo, now), o.undo.lost, o.undo.attempts)
-    return (*fields, *counters, undo, *_clock(o, now), o.probed_at >= o.deadline + in_doubt.CLOCK_MARGIN_S, o.not_before > now)
+    return (*fields, *counters, undo, *_clock(o, now), o.probed_at >= o.deadline + in_doubt.margin_s(o), o.not_before > now)

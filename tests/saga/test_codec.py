@@ -41,7 +41,7 @@ def test_rule_10_an_event_of_an_earlier_release_is_read_with_all_its_fields(name
     hash_of(event)
 
 
-BEFORE = {"unknown_probes": 3, "lock_wait_s": 30.0}
+BEFORE = {"unknown_probes": 3, "clock_margin_s": 1.0, "lock_wait_s": 30.0}
 """What was fixed before it could be chosen."""
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sagagraph import Engine, Lock, Policy
-from sagagraph.errors import LockedError, NotAllowedError, OperationFailedError, WorkflowError
+from sagagraph import Call, Engine, Lock, Policy, action
+from sagagraph.errors import InvalidInputError, LockedError, NotAllowedError, OperationFailedError, WorkflowError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.evolve.evolve import fold
@@ -17,7 +17,7 @@ from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.workflow.lock import LockMode
 
-from .service import Gate, Service, is_lost, quick, refuses
+from .service import A_DAY, Gate, Service, is_lost, quick, refuses
 from .workers import EVERY_STORE, OpenEngine, until
 
 pytestmark = [pytest.mark.quick]
@@ -299,3 +299,85 @@ async def test_rule_12_a_saga_that_can_go_on_does_not_yield(open_engine: OpenEng
             await one._held["first"].tell(c.YieldLocks("Ann"))
         gate.opened.set()
         await hotel
+
+
+# -- what a plan rests on ------------------------------------------------------------------------------------------------
+
+
+class Price:
+    """A reading, on which a plan rests, that anybody may change."""
+
+    def __init__(self) -> None:
+        self.amount = 100
+        self.asked = 0
+        self.is_away = False
+
+    def action(self) -> Any:
+        async def price(_request: Any, _call: Call) -> int:
+            self.asked += 1
+            if self.is_away:
+                raise ConnectionError("nobody answers")
+            return self.amount
+
+        return action(price, read_again=True, policy=AT_ONCE)
+
+
+def paying(service: Service) -> Any:
+    return service.action("pay", kind="pivot", undoable=False, dedup=A_DAY)
+
+
+@on_every_store
+async def test_rule_12_a_plan_is_carried_out_if_what_it_rests_on_says_the_same_before_the_pivot(
+    open_engine: OpenEngine, service: Service
+) -> None:
+    price = Price()
+    async with open_engine() as one, one.saga("trip") as trip:
+        await trip.run(price.action())
+        await trip.run(service.action("hotel"))
+        await trip.run(paying(service))
+        events = [type(each.event) for each in await one.store.read("trip")]
+    assert (price.asked, service.count("do pay")) == (2, 1)
+    assert events.index(e.ReadingsConfirmed) < len(events)
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+@on_every_store
+async def test_rule_12_a_reading_that_has_changed_before_the_pivot_undoes_what_rests_on_it(
+    open_engine: OpenEngine, service: Service, is_away: bool
+) -> None:
+    price = Price()
+    async with open_engine() as one:
+        with pytest.raises(OperationFailedError, match="'pay-1' failed: what it rests on does not hold any more: price-1"):
+            async with one.saga("trip") as trip:
+                await trip.run(price.action())
+                await trip.run(service.action("hotel"))
+                price.amount, price.is_away = 120, is_away
+                await trip.run(paying(service))
+        assert (await one.status("trip")).status is SagaStatus.COMPENSATED
+    assert (service.count("do pay"), service.live) == (0, [])
+
+
+@on_every_store
+async def test_rule_12_a_plan_whose_reading_has_changed_turns_back(open_engine: OpenEngine, service: Service) -> None:
+    price = Price()
+    reads, pays = price.action(), paying(service)
+    raised = service.action("hotel")
+
+    async def raises(land: Any) -> Any:
+        price.amount = 120
+        return land()
+
+    service.on("do hotel", raises)
+    async with open_engine() as one:
+        for each in (reads, raised, pays):
+            one.register(each)
+        specs = (reads.spec("price", None), raised.spec("hotel", None, ["price"]), pays.spec("pay", None, ["hotel"]))
+        await accepted(one, "trip", *specs)
+        view = await one.status("trip")
+        assert (view.status, view.reason) == (SagaStatus.COMPENSATED, "price: it says something else than before")
+    assert (service.count("do pay"), service.live) == (0, [])
+
+
+def test_only_what_reads_can_be_read_again(service: Service) -> None:
+    with pytest.raises(InvalidInputError, match="only what reads can be read again"):
+        service.action("hotel", read_again=True)

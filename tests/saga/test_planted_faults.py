@@ -125,7 +125,7 @@ def retention_is_eternal(patch: Patch) -> None:
 
 
 def clocks_are_one(patch: Patch) -> None:
-    patch.setattr(in_doubt, "CLOCK_MARGIN_S", 0.0)
+    patch.setattr(in_doubt, "margin_s", lambda _operation: 0.0)
 
 
 def a_probe_before_the_deadline_seals(patch: Patch) -> None:

@@ -26,7 +26,7 @@ def _seconds(value: object) -> int:
     said = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if said and said[2].lower() in _UNITS:
         value = int(said[1]) * _UNITS[said[2].lower()]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not float(value).is_integer():
+    if isinstance(value, bool) or not isinstance(value, int | float) or value % 1 != 0:
         raise ValueError(f'must be a time such as "10 min", "30 sec" or "1 hour", not {shown(value)}')
     if not 0 <= value <= LONGEST:
         raise ValueError(f"must be between 0 s and a week, not {shown(value)}")

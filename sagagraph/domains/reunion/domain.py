@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from pydantic import BaseModel
+
 from sagagraph.domains.reunion.actions.actions import reunion_actions
 from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.actions.workflow import day_workflow, revised_workflow
@@ -13,12 +15,14 @@ from sagagraph.domains.reunion.parsing import parse_moment_of
 from sagagraph.domains.reunion.parts import in_words, parts_of
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning.explanation import reasons
+from sagagraph.domains.reunion.proposals import Proposed, assignment_of
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.robustness import slack_told
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.planning.background import in_background
 from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision, object_of
+from sagagraph.planning.models.assignment import Assignment
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
@@ -35,6 +39,10 @@ class ReunionPlanner(Protocol):
 
     def plan(self, problem: ReunionProblem) -> tuple[ReunionPlan, ...] | Infeasible:
         """Return plans, the preferred one first."""
+        ...
+
+    def finish(self, problem: ReunionProblem, plan: ReunionPlan) -> ReunionPlan | None:
+        """Return a plan that keeps as many actions of `plan` as can be; None: there is none, or none was found in time."""
         ...
 
     def repair(self, problem: ReunionProblem, plan: ReunionPlan, events: Events) -> ReunionPlan | Infeasible:
@@ -77,13 +85,49 @@ class Reunion:
         planned = await in_background(self._planner.plan, wanted.problem)
         if isinstance(planned, Infeasible):
             return planned
-        preferred = planned[0]
-        offers = []
-        for each in planned:
-            why = reasons(wanted.problem, each, None if each is preferred else preferred)
-            slack = await in_background(slack_told, wanted.problem, each)
-            offers.append(_proposal(each, wanted, (*why, *slack)))
-        return tuple(offers)
+        preferred, *others = planned
+        return await self._told(wanted, preferred), *[await self._told(wanted, each, preferred) for each in others]
+
+    # -- what a model plans: judged before it counts, and finished by the solver where it does not hold --------------------
+
+    async def assignment(self, request: Json) -> Assignment | tuple[Proposal, ...] | Infeasible:
+        solved = await self.propose(request)
+        return solved if isinstance(solved, Infeasible) else assignment_of(parse_request(request), solved)
+
+    async def chosen(self, request: Json, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
+        del assignment
+        wanted = parse_request(request)
+        plan = Proposed.model_validate(answer).plan_of(wanted.problem.name)
+        verdict = await in_background(self._judge, wanted.problem, as_json(plan))
+        return await self._told(wanted, plan) if verdict.is_valid else verdict
+
+    async def mending(self, saga: Saga) -> Assignment | tuple[Proposal, ...] | Infeasible:
+        wanted, solved = parse_request(saga.request), await self.repair(saga)
+        if isinstance(solved, Infeasible) or wanted.is_over or _said_before(saga, wanted):
+            return solved if isinstance(solved, Infeasible) else (solved,)
+        return assignment_of(wanted, (solved,), accepted_plan(saga).plan)
+
+    async def mended(self, saga: Saga, answer: BaseModel) -> Proposal | Verdict:
+        wanted = parse_request(saga.request)
+        content = as_json(DayPlan.of(Proposed.model_validate(answer).plan_of(wanted.problem.name), wanted))
+        verdict = await self.validate(saga.request, content, await self.evidence(saga))
+        return _proposal(DayPlan.model_validate(content).plan, wanted) if verdict.is_valid else verdict
+
+    async def finished(self, request: Json, answer: Json) -> tuple[Proposal, ...]:
+        """Return the plan that keeps as much as can be of an answer that does not hold; none if there is none in time.
+
+        Once something has happened, the solver's own repair keeps more of what people were told.
+        """
+        wanted = parse_request(request)
+        if wanted.events:
+            return ()
+        began = Proposed.model_validate(answer).plan_of(wanted.problem.name)
+        found = await in_background(self._planner.finish, wanted.problem, began)
+        return () if found is None else (await self._told(wanted, found),)
+
+    async def _told(self, wanted: ReunionRequest, plan: ReunionPlan, preferred: ReunionPlan | None = None) -> Proposal:
+        slack = await in_background(slack_told, wanted.problem, plan)
+        return _proposal(plan, wanted, (*reasons(wanted.problem, plan, preferred), *slack))
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         """Repair for what has become known; an event that requires nothing, and the end of the day, leave the plan as it is."""

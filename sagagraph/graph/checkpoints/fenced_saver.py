@@ -63,7 +63,7 @@ class FencedSaver(BaseCheckpointSaver[Any]):
         await self._check(config)
         run = config["configurable"].get(RUN)
         if run is not None:  # LangGraph writes a checkpoint beside the last writes of the tasks in it
-            await run.ended_tasks_are_journalled()
+            await run.is_journalled()
         written: RunnableConfig = await self._call("put", config, checkpoint, metadata, new_versions)
         return written
 
@@ -73,6 +73,7 @@ class FencedSaver(BaseCheckpointSaver[Any]):
         run = config["configurable"].get(RUN)
         if run is not None:
             await run.task_ends(task_id, writes)
+            await run.coordinator.flush()
         await self._check(config)
         if self._takes_path:
             await self._call("put_writes", config, writes, task_id, task_path)

@@ -113,7 +113,7 @@ def _read(text: str, said: str, where: str) -> Unit:
 
 
 def _define(registry: Any, name: str, said: str, where: str) -> None:
-    if not re.fullmatch(r"[^\W\d]\w*", name):
+    if not name.isidentifier():
         raise InvalidInputError(f"{said[:40]!r} cannot be read as a unit", field=where)
     registry.define(f"{name} = [{name}]")
 

@@ -41,6 +41,15 @@ class Assigning(Protocol):
 
 
 @runtime_checkable
+class Finishing(Assigning, Protocol):
+    """One whose solver can go on from what a model began."""
+
+    async def finished(self, request: Json, answer: Json) -> tuple[Proposal, ...]:
+        """The plan that keeps as much as can be of an answer that was not taken; none if there is none."""
+        ...
+
+
+@runtime_checkable
 class Mending(Assigning, Protocol):
     """One whose plans a model may repair as well, under the same limits."""
 

@@ -20,7 +20,7 @@ from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import Fact, select
 from sagagraph.errors import ContextBudgetError, ModelError, UnusableAnswerError
 from sagagraph.planning.domain import Infeasible, Proposal
-from sagagraph.planning.models.assignment import Assigning, Assignment, Mending
+from sagagraph.planning.models.assignment import Assigning, Assignment, Finishing, Mending
 from sagagraph.planning.models.limits import Limits
 from sagagraph.saga.core.events import ModelAsked
 from sagagraph.saga.core.state import Saga
@@ -106,6 +106,7 @@ class ModelPlanner:
         if not isinstance(assignment, Assignment):
             return assignment
         objection, deadline = _standing_objection(saga), self._clock() + self._limits.seconds
+        nearest = _NOTHING
         while saga.plan.questions.get(ROLE, 0) < ROUNDS:
             try:
                 found, asked = await self._round(saga, assignment, read, objection, deadline)
@@ -118,6 +119,14 @@ class ModelPlanner:
             if isinstance(found, ModelError):
                 return self._without_model(saga, assignment.solved, str(found))
             objection = found
+            if found.choice is not None and (nearest.choice is None or len(found.violations) < len(nearest.violations)):
+                nearest = found
+        finished: tuple[Proposal, ...] = ()
+        if isinstance(self._domain, Finishing) and nearest.choice is not None:
+            finished = await self._domain.finished(saga.request, nearest.choice)
+        if finished:
+            why = f"finished by the solver from what {self._model.name} proposed, which did not hold"
+            return (*(replace(each, reasons=(*each.reasons, why)) for each in finished), *assignment.solved)
         why = f"{self._model.name} proposed nothing that holds in {ROUNDS} rounds"
         return self._without_model(saga, assignment.solved, why)
 

@@ -118,6 +118,14 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAgain:
+    """What the readings on which the plan rests say now, or why one could not be had; by operation."""
+
+    outputs: Mapping[str, Json]
+    faults: Mapping[str, Fault]
+
+
+@dataclass(frozen=True, slots=True)
 class NameProvider:
     """The provider that this worker reaches at `url`, for sagas of this domain; `url` is empty for the one inside the command."""
 
@@ -354,6 +362,7 @@ Command = (
     | UndoLost
     | EvidenceFound
     | Verified
+    | ReadAgain
     | NameProvider
     | StateSameProvider
     | PlanOperation

@@ -125,7 +125,7 @@ class PlanProposed(Struct, frozen=True, omit_defaults=True):
     reasoning: str = ""
     """The model's own, in its words."""
     agents: tuple[Json, ...] = ()
-    """What each agent of the plan was shown and said, in their order (docs/planning-agents.md)."""
+    """What each agent of the plan was shown and said, in their order (docs/agents.md)."""
 
 
 class ModelAsked(Struct, frozen=True, omit_defaults=True):
@@ -216,6 +216,12 @@ class PrerequisitesAdded(Struct, frozen=True, omit_defaults=True):
 
     operation: str
     prerequisites: tuple[str, ...]
+
+
+class ReadingsConfirmed(Struct, frozen=True, omit_defaults=True):
+    """Just before the pivot, what the plan rests on was read again and has not changed (docs/protocol.md rule 12)."""
+
+    operations: tuple[str, ...]
 
 
 class LocksAwaited(Struct, frozen=True, omit_defaults=True):
@@ -538,6 +544,7 @@ Event = (
     | RepairGivenUp
     | OperationPlanned
     | PrerequisitesAdded
+    | ReadingsConfirmed
     | LocksAwaited
     | LocksYielded
     | LocksRetaken

@@ -20,8 +20,6 @@ from sagagraph.saga.core.state import Operation, Saga, Undo, UndoCall
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Step, Wait
 from sagagraph.workflow.kind import ActionKind
 
-CLOCK_MARGIN_S = 1.0
-"""How far our clock and a provider's may be apart where a deadline or a key's retention is counted on."""
 PAUSED = "interrupted"
 """The code of the fault of a call that stopped to wait for something, and whose function would run from its top again."""
 
@@ -107,11 +105,15 @@ def remembers_key(operation: Operation, now: float) -> bool:
     dedup_s = operation.spec.guarantees.dedup_s
     if dedup_s is None:
         return False
-    return now + operation.spec.policy.timeout_s + CLOCK_MARGIN_S < operation.first_call_at + dedup_s
+    return now + operation.spec.policy.timeout_s + margin_s(operation) < operation.first_call_at + dedup_s
+
+
+def margin_s(operation: Operation) -> float:
+    return operation.spec.guarantees.clock_margin_s
 
 
 def deadline_is_over(operation: Operation, now: float) -> bool:
-    return now >= operation.deadline + CLOCK_MARGIN_S
+    return now >= operation.deadline + margin_s(operation)
 
 
 def attempts_left(operation: Operation, now: float) -> bool:
@@ -137,7 +139,7 @@ def _settle_by_probe(operation: Operation, now: float, *, after_pivot: bool) -> 
             return _repeat(operation, now, after_pivot=after_pivot)
         case ProbeAnswer.ABSENT if terms.deadline:
             if not deadline_is_over(operation, now):
-                return Wait(operation.deadline + CLOCK_MARGIN_S)
+                return Wait(operation.deadline + margin_s(operation))
             if not deadline_is_over(operation, operation.probed_at):
                 return _probe(operation, now)
             return _repeat(operation, now, after_pivot=after_pivot)
@@ -147,7 +149,7 @@ def _settle_by_probe(operation: Operation, now: float, *, after_pivot: bool) -> 
 
 def _seal_by_deadline(operation: Operation, now: float) -> Step:
     if not deadline_is_over(operation, now):
-        return Wait(operation.deadline + CLOCK_MARGIN_S)
+        return Wait(operation.deadline + margin_s(operation))
     if operation.probe is None or not deadline_is_over(operation, operation.probed_at):
         return _probe(operation, now)
     match operation.probe:
@@ -205,7 +207,7 @@ def _remembers_undo_key(operation: Operation, undo: Undo, now: float) -> bool:
     policy, dedup_s = operation.spec.policy, operation.spec.guarantees.dedup_s
     if dedup_s is None:
         return False
-    return now + policy.compensation.timeout_s + CLOCK_MARGIN_S < undo.first_call_at + dedup_s
+    return now + policy.compensation.timeout_s + margin_s(operation) < undo.first_call_at + dedup_s
 
 
 def _probed(operation: Operation) -> str:

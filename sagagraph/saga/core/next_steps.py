@@ -32,7 +32,7 @@ from sagagraph.saga.core.events import (
 from sagagraph.saga.core.in_doubt import can_be_sealed_at_once, doubt, resettle, seal, settle
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
-from sagagraph.saga.core.steps import CallAction, CallCompensation, Record, Reverse, Step, Verify, Wait
+from sagagraph.saga.core.steps import CallAction, CallCompensation, ReadAgain, Record, Reverse, Step, Verify, Wait
 from sagagraph.workflow.kind import ActionKind
 
 
@@ -93,9 +93,9 @@ def _going_forward(saga: Saga, now: float) -> tuple[Step, ...]:
 
 def _with_locks(saga: Saga, steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Take the locks that were yielded again before anything goes forward (docs/protocol.md rule 12)."""
-    if not saga.yielded_by or not any(isinstance(each, CallAction) for each in steps):
+    if not saga.yielded_by or not any(isinstance(each, CallAction | ReadAgain) for each in steps):
         return steps
-    return (*(each for each in steps if not isinstance(each, CallAction)), Record(LocksRetaken(saga.yielded_by)))
+    return (*(each for each in steps if not isinstance(each, CallAction | ReadAgain)), Record(LocksRetaken(saga.yielded_by)))
 
 
 def is_ready_for_repair(saga: Saga) -> bool:
@@ -175,7 +175,16 @@ def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
         return None
     if operation.doubted:
         return Record(doubt(saga, operation))
+    if operation.spec.kind is ActionKind.PIVOT and (readings := _to_read_again(saga)):
+        return ReadAgain(readings)
     return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id)
+
+
+def _to_read_again(saga: Saga) -> tuple[str, ...]:
+    """Return the readings on which the plan rests, unless they were confirmed since this worker took the saga (rule 12)."""
+    if saga.has_read_again:
+        return ()
+    return tuple(each.id for each in saga.in_order() if each.spec.read_again and each.succeeded and not each.removed)
 
 
 def _is_complete(saga: Saga) -> bool:

@@ -306,6 +306,8 @@ class Saga(Struct, frozen=True):
     """Its last known address; empty for the one that runs inside the command."""
     same_providers: Map[str, str] = _NO_ALIASES
     """Identity → the first identity of what is stated to be the same provider."""
+    has_read_again: bool = False
+    """What its plan rests on was read again, and has not changed."""
     yielded_by: str = ""
     """Who let others have its locks; it takes them again before it goes forward (docs/protocol.md rule 12)."""
     awaits: tuple[Blocker, ...] = ()

@@ -45,6 +45,13 @@ class Verify:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAgain:
+    """Read again what the plan rests on, before the pivot starts (docs/protocol.md rule 12)."""
+
+    operations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reverse:
     """Undo a saga whose pivot has landed, by means of another saga."""
 
@@ -54,5 +61,5 @@ class Wait:
     until: float
 
 
-Step = Record | CallAction | CallProbe | CallVoid | CallCompensation | Verify | Reverse | Wait
-EffectStep = CallAction | CallProbe | CallVoid | CallCompensation | Verify | Reverse
+Step = Record | CallAction | CallProbe | CallVoid | CallCompensation | Verify | ReadAgain | Reverse | Wait
+EffectStep = CallAction | CallProbe | CallVoid | CallCompensation | Verify | ReadAgain | Reverse

@@ -45,11 +45,14 @@ class Guarantees:
     void: Function | None = None
     deadline: bool = False
     refusals_final: bool = False
+    clock_margin: timedelta = timedelta(seconds=1)
+    """How far the provider's clock may be from our store's; deadlines and remembered keys are counted on with this to spare."""
 
     @property
     def terms(self) -> GuaranteeTerms:
         dedup_s = self.dedup.total_seconds() if self.dedup is not None else None
-        return GuaranteeTerms(dedup_s, self.void is not None, self.deadline, self.refusals_final)
+        margin_s = self.clock_margin.total_seconds()
+        return GuaranteeTerms(dedup_s, self.void is not None, self.deadline, self.refusals_final, margin_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,7 @@ class Action:
     provider: str = ""
     """The identity of the provider that it calls (docs/protocol.md rule 2a)."""
     locks: Callable[[Any], Iterable[Lock]] | None = None
+    read_again: bool = False
     needs_body: bool = False
     """Going forward, only the body that asks for it can run it; the registered action serves to undo and probe it."""
     _adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict, repr=False)
@@ -119,6 +123,7 @@ class Action:
             action_version=self.version,
             provider_id=self.provider,
             locks=tuple(locks),
+            read_again=self.read_again,
             **changes,
         )
 
@@ -143,6 +148,8 @@ class Action:
         return None if value is None else self._read("result", self.result_type, value)
 
     def _read(self, which: str, kind: Any, value: Json) -> Any:
+        if kind is Any:
+            return _copied(value)
         if which not in self._adapters:
             from pydantic import TypeAdapter
 
@@ -231,6 +238,8 @@ class Declaration(typing.TypedDict, total=False):
     """`undo_cost(request, result)` returns an `UndoCost` and changes nothing."""
     locks: Callable[[Any], Iterable[Lock]]
     """`locks(request)` returns what no other saga may take meanwhile (docs/protocol.md rule 12)."""
+    read_again: bool
+    """Read it again just before the pivot: what it says then must be what it said, or the plan does not hold any more."""
     provider: str
     """Which provider it calls: an id that stays the same wherever the provider is reached, such as an account, or the origin of
     its address. A saga that knows another one is refused or held (docs/protocol.md rule 2a).
@@ -284,7 +293,10 @@ def _made(function: Function, names: dict[str, object], declared: Declaration) -
         formerly=_former_names(name, declared.get("formerly", ())),
         provider=declared.get("provider", ""),
         locks=declared.get("locks"),
+        read_again=declared.get("read_again", False),
     )
+    if made.read_again and made.kind is not ActionKind.READ_ONLY:
+        raise InvalidInputError(f"action {name!r} is {made.kind.value}: only what reads can be read again", field="read_again")
     DECLARED.add(made)
     return made
 

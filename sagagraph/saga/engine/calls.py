@@ -16,12 +16,12 @@ from random import Random
 from typing import Any
 
 from sagagraph.context.slice import ContextSlice
-from sagagraph.errors import InvalidInputError, ProviderError, Refused, SagaGraphError, words_of
+from sagagraph.errors import InvalidInputError, ProviderError, Refused, SagaGraphError, UnknownActionError, words_of
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.call import Call, Purpose
 from sagagraph.saga.core.events import Fault, ProbeAnswer
 from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, undo_key
-from sagagraph.saga.core.steps import Verify
+from sagagraph.saga.core.steps import ReadAgain, Verify
 from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.call import Paused, Probe, enter_call
 from sagagraph.saga.engine.threads import in_thread
@@ -118,6 +118,32 @@ class Effects:
 
         answers = dict(await asyncio.gather(*(one(name) for name in step.operations)))
         return c.Verified(step.committing, answers, step.unverified)
+
+    async def read_again(self, saga: Saga, step: ReadAgain, find: Callable[[Operation], Action | None]) -> c.ReadAgain:
+        """Read all of these again, at once."""
+        read = dict(await asyncio.gather(*(self._read_again(saga, saga.operations[name], find) for name in step.operations)))
+        faults = {name: said for name, said in read.items() if isinstance(said, Fault)}
+        return c.ReadAgain({name: said for name, said in read.items() if name not in faults}, faults)
+
+    async def _read_again(
+        self, saga: Saga, operation: Operation, find: Callable[[Operation], Action | None]
+    ) -> tuple[str, Json | Fault]:
+        """Return what it says now; after as many failures as its policy allows, why nothing."""
+        policy = operation.spec.policy
+        for attempt in range(1, policy.retry.max_attempts + 1):
+            key = operation_key(saga.id, operation)
+            call = _call(saga, operation, key, attempt, self._clock() + policy.timeout_s, Purpose.PROBE)
+            try:
+                if (action := find(operation)) is None:
+                    raise UnknownActionError(f"action {operation.spec.action!r} is not registered in this process")
+                request = action.request_from_json(resolve(operation.spec.inputs, saga.outputs))
+                with self._telemetry.call(operation, call):
+                    output = to_json(await self._called(call, policy.timeout_s, action.execute, request, call))
+                return operation.id, (await self._judged_output(saga, operation, action, output))[0]
+            except Exception as exc:  # noqa: BLE001 - whatever it was, what it would say is not known
+                fault = _fault_of(exc)
+            await asyncio.sleep(policy.backoff.delay_s(attempt, self._random.random()))
+        return operation.id, fault
 
     # -- one call ----------------------------------------------------------------------------------------------------
 

@@ -31,7 +31,18 @@ from sagagraph.saga.core.in_doubt import paused, settles_itself
 from sagagraph.saga.core.locks import lock_change
 from sagagraph.saga.core.next_steps import is_quiet, next_steps
 from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key
-from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, EffectStep, Record, Reverse, Verify, Wait
+from sagagraph.saga.core.steps import (
+    CallAction,
+    CallCompensation,
+    CallProbe,
+    CallVoid,
+    EffectStep,
+    ReadAgain,
+    Record,
+    Reverse,
+    Verify,
+    Wait,
+)
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.calls import Effects
 from sagagraph.saga.engine.turn.arrivals import Arrival, Batch, command_of, fail_all
@@ -332,7 +343,7 @@ class Coordinator:
         return starts, wake_at
 
     def _missing(self, saga: Saga, step: EffectStep) -> c.ActionMissing | None:
-        if isinstance(step, Verify | Reverse):
+        if isinstance(step, Verify | ReadAgain | Reverse):
             return None
         operation = saga.operations[step.operation]
         try:
@@ -357,6 +368,8 @@ class Coordinator:
             return await self._reverse(saga)
         if isinstance(step, Verify):
             return await self._effects.verify(saga, step, self._action_or_none)
+        if isinstance(step, ReadAgain):
+            return await self._effects.read_again(saga, step, self._action_or_none)
         operation = saga.operations[step.operation]
         action = self._action_of(operation)
         match step:

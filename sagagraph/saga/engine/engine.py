@@ -253,7 +253,8 @@ class Engine(SagaHolder):
         It goes back without them, and goes forward only when it has all of them again (docs/protocol.md rule 12). Raises
         `NotAllowedError` for a saga that can go on.
         """
-        await self._record(saga_id, (c.YieldLocks(by),), looks_again=False)
+        if (await self.load(saga_id)).index.locking:
+            await self._record(saga_id, (c.YieldLocks(by),), looks_again=False)
         return await self.status(saga_id)
 
     async def _see_to(self, saga_id: str, request: int) -> None:

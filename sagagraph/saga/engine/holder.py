@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, nullcontext, suppress
@@ -38,6 +37,7 @@ from sagagraph.saga.core.reversals import REVERSAL, REVERSING, original_id, reve
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.engine.actions import DECLARED, Action, ActionRegistry, warn_of_no_provider
 from sagagraph.saga.engine.calls import AroundCall, Effects
+from sagagraph.saga.engine.clock import StoreClock
 from sagagraph.saga.engine.coordinator import Coordinator, Observer
 from sagagraph.saga.engine.leases import LeaseKeeper
 from sagagraph.saga.engine.reversal import plan_reversal, reversing_action
@@ -70,7 +70,7 @@ class SagaHolder:
         *,
         actions: Iterable[Action] = (),
         account: Callable[[Saga], Account] | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
         random: Random | None = None,
         lease_ttl_s: float = LEASE_TTL_S,
         observers: Iterable[Observer] = (),
@@ -80,12 +80,12 @@ class SagaHolder:
         self.store = store
         self._actions = ActionRegistry(actions)
         self._account = account or (lambda _saga: Account())
-        self._clock = clock
+        self._clock = StoreClock(clock)
         self._ttl_s = lease_ttl_s
         self._observers = tuple(observers)
         self.telemetry = Telemetry(tracer)
         jitter = random or Random()  # noqa: S311 - jitter needs no secrecy
-        self._effects = Effects(jitter, clock, around_call, self._check_held, self.telemetry)
+        self._effects = Effects(jitter, self._clock, around_call, self._check_held, self.telemetry)
         self._owner = this_owner(uuid.uuid4().hex[:8])
         self._providers: dict[str, ProviderHere] = {}
         """Domain → the provider that its actions call here."""
@@ -93,7 +93,7 @@ class SagaHolder:
         self._held: dict[str, Coordinator] = {}
         self._is_draining = False
         report = self.telemetry.stumbled
-        self._keeper = LeaseKeeper(store, self._held, clock=clock, lease_ttl_s=lease_ttl_s, report=report)
+        self._keeper = LeaseKeeper(store, self._held, clock=self._clock, lease_ttl_s=lease_ttl_s, report=report)
 
     async def drain(self, within_s: float = DRAIN_S) -> None:
         """Prepare for a shutdown: begin nothing, let calls under way end (for at most this long), journal them, release all
@@ -155,6 +155,7 @@ class SagaHolder:
             saga = await self.load(saga_id)
             if saga.epoch != lease.epoch:
                 raise SupersededError(f"saga {saga_id!r} was taken over by another worker", saga_id=saga_id)
+            self._clock.told(saga.last_at)  # of the event that took it
             first = await self._recognised(saga, lease)
             async with self._coordinated(saga, lease, first) as coordinator:
                 yield coordinator

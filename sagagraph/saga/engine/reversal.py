@@ -97,12 +97,13 @@ def reversing_action(action: Action) -> Action:
         compensate=None,
         reverse=None,
         validators=(),
-        guarantees=Guarantees(dedup=action.guarantees.dedup),
+        guarantees=Guarantees(dedup=action.guarantees.dedup, clock_margin=action.guarantees.clock_margin),
         request_type=Undone,
         result_type=Any,
         home=action.home + REVERSING,
         needs_body=False,
         locks=None,
+        read_again=False,
         _adapters={},
     )
 

@@ -58,6 +58,7 @@ LINES: Mapping[type[e.Event], _Line] = {
     e.CompensationLost: _Line("warning", "compensation in doubt"),
     e.OperationCompensated: _Line("info", "operation compensated"),
     e.CompensationFailed: _Line("error", "operation stuck"),
+    e.ReadingsConfirmed: _Line("info", "readings confirmed"),
     e.LocksAwaited: _Line("warning", "waits for locks"),
     e.LocksYielded: _Line("warning", "locks yielded"),
     e.LocksRetaken: _Line("info", "locks taken again"),

@@ -40,6 +40,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "no time at all": ([recipe("A", step("0 min"))], "recipes[0].steps[0].time: must be longer than 0 s"),
     "two units": ([recipe("A", step("1 hour 30 min"))], "recipes[0].steps[0].time: must be a time such as"),
     "half a second": ([recipe("A", step(0.5))], "recipes[0].steps[0].time: must be a time such as"),
+    "too large for a float": ([recipe("A", step(10**400))], "recipes[0].steps[0].time: must be between"),
     "no number": ([recipe("A", step(float("nan")))], "recipes[0].steps[0].time: must be a time such as"),
     "for ever": ([recipe("A", step("9999 hours"))], "recipes[0].steps[0].time: must be between 0 s and a week"),
     "a step too many": ([recipe("A", step(60, 4))], "recipes[0].steps[0].prequisites: A has no step 4"),

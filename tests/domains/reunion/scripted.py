@@ -78,6 +78,9 @@ class Script:
     def plan(self, _problem: ReunionProblem) -> tuple[ReunionPlan, ...] | Infeasible:
         return tuple(map(plan_of, self.plans)) or Infeasible(("nobody can drive",))
 
+    def finish(self, _problem: ReunionProblem, _plan: ReunionPlan) -> ReunionPlan | None:
+        return None
+
     def repair(self, _problem: ReunionProblem, _plan: ReunionPlan, events: Events) -> ReunionPlan | Infeasible:
         actions = self.repairs.get(len(events))
         return plan_of(actions) if actions else Infeasible(("Bob cannot be at Home by 18:00",), conflict=("Bob", "18:00"))

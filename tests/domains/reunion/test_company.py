@@ -12,7 +12,7 @@ from sagagraph.domains.reunion.planning.conflict import Why, conflict_json
 from sagagraph.domains.reunion.planning.planner import plan
 from sagagraph.domains.reunion.planning.repair import Repaired, repair
 from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
-from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.request import Objective, ReunionProblem
 from sagagraph.domains.reunion.suggestions import accept, suggestions
 from sagagraph.domains.reunion.text.partial import read_reunion
 from sagagraph.planning.cp_sat import Status
@@ -174,7 +174,7 @@ def told_in_sentences(*more: str) -> ReunionProblem:
     problem = read_reunion(" ".join((THANKSGIVING, *more))).complete()
     problem = accept(problem, [each.id for each in suggestions(problem)])
     assert [each.name for each in problem.people if each.never_alone] == ["Emily"]
-    return problem
+    return problem.model_copy(update={"objectives": (Objective.DRIVING_MINUTES,)})
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_who_leaves_what_is_watched_waits_until_somebody_else_has_come() -> None
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_the_model_counts_is_what_the_judge_finds(seed: int) -> None:
-    problem = _as_people_plan(generate(4 + seed % 2, seed, spare=20 * seed))
+    problem = _as_people_plan(generate(4 + seed % 2, seed, room=80 + 15 * seed))
     answer = plan(problem, budget())
     assert isinstance(answer, Solved)
     assert faults(problem, answer.plan) == []

@@ -232,3 +232,24 @@ async def test_resuming_without_the_graph_decides_nothing_for_a_person(engine: E
     assert (await engine.resume("t")).status == "held"
     assert ledger.live() == {"flight": 1}
     assert (await app.ainvoke(Command(resume=1), thread("t")))["answer"] == 1
+
+
+async def test_a_thread_that_plain_langgraph_left_waiting_is_adopted_explicitly(engine: Engine) -> None:
+    class Trip(TypedDict, total=False):
+        approved: bool
+        booked: list[str]
+
+    def build(kind: Any) -> Any:
+        graph = kind(Trip).add_node("approve", lambda _state: {"approved": interrupt("shall we?")})
+        graph.add_node("book", lambda _state: {"booked": ["flight"]})
+        return graph.add_edge(START, "approve").add_edge("approve", "book")
+
+    saver = InMemorySaver()
+    await build(StateGraph).compile(checkpointer=saver).ainvoke({}, thread("t"))
+    app = build(SagaGraph).compile(engine=engine, checkpointer=saver)
+    with pytest.raises(ConflictError, match="adopt=True"):
+        await app.ainvoke(Command(resume=True), thread("t"))
+    assert await app.ainvoke(Command(resume=True), thread("t"), adopt=True) == {"approved": True, "booked": ["flight"]}
+    assert (await engine.status("t")).status == "committed"
+    with pytest.raises(ConflictError, match="it has not begun"):
+        await app.ainvoke(Command(resume=True), thread("never"), adopt=True)

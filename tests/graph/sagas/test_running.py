@@ -403,3 +403,40 @@ def test_whoever_stops_reading_a_synchronous_stream_does_too(ledger: Ledger) -> 
             break
         assert app.invoke(None, thread("t"))["log"] == ["flight", "hotel"]
     assert (ledger.calls("do flight"), ledger.calls("do hotel")) == (1, 1)
+
+
+async def test_checkpoints_are_written_when_the_caller_says(engine: Engine, ledger: Ledger) -> None:
+    saver = InMemorySaver()
+    app = chain(ledger, "flight", "hotel").compile(engine=engine, checkpointer=saver)
+    kept = {}
+    for durability in ("exit", "sync"):
+        await app.ainvoke({"log": []}, thread(durability), durability=durability)
+        kept[durability] = len([each async for each in saver.alist(thread(durability))])
+    assert kept == {"exit": 1, "sync": 4}
+
+
+async def test_a_result_is_the_object_that_the_node_returned(engine: Engine) -> None:
+    class Seat(BaseModel):
+        number: int
+
+    class Booked(TypedDict, total=False):
+        seat: Any
+
+    graph = SagaGraph(Booked).add_node("book", lambda _state: {"seat": Seat(number=4)}).add_edge(START, "book")
+    booked = await graph.compile(engine=engine).ainvoke({}, thread("t"))
+    assert booked == {"seat": Seat(number=4)}  # a serializer would not find this type again
+
+
+def test_a_compile_leaves_the_graph_as_it_was_written() -> None:
+    def book(_state: State) -> State:
+        return {}
+
+    def further(_state: State) -> str:
+        return END
+
+    graph = SagaGraph(State).add_node("book", book).add_edge(START, "book").add_conditional_edges("book", further)
+    with Engine.open("memory:") as engine:
+        app = graph.compile(engine=engine)
+    assert (graph.nodes["book"].runnable.func, set(graph.nodes)) == (book, {"book"})  # type: ignore[attr-defined]
+    assert app.get_graph().nodes["book"].data is graph.nodes["book"].runnable
+    assert set(graph.compile().nodes) == {START, "book"}

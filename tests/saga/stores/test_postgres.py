@@ -12,9 +12,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from sagagraph.errors import BusyError, InvalidInputError, StoreError, SupersededError
+from sagagraph.errors import BusyError, InvalidInputError, LockedError, StoreError, SupersededError
 from sagagraph.saga.core.commands import CallKind
-from sagagraph.saga.core.events import BodyCompleted, LeaseTaken, SagaBegun, SagaCommitted
+from sagagraph.saga.core.events import BodyCompleted, Entry, LeaseTaken, SagaBegun, SagaCommitted
+from sagagraph.saga.core.locks import Holding, LockChange
+from sagagraph.saga.core.state import Stage
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores import postgres_connection
 from sagagraph.saga.stores.migration import LOCK
@@ -22,6 +24,7 @@ from sagagraph.saga.stores.owner import this_owner
 from sagagraph.saga.stores.port import Lease, Note, RequestKind, SagaStore
 from sagagraph.saga.stores.postgres import PostgresSagaStore
 from sagagraph.saga.stores.urls import open_store
+from sagagraph.workflow.lock import Lock
 from tests.support.postgres import PostgresServer
 from tests.support.proxy import PostgresProxy, postgres_proxy
 
@@ -92,6 +95,55 @@ async def test_rule_1_of_appends_that_share_a_lost_commit_each_is_there_once(
     wanted = ["SupersededError" if each == 3 else "NoneType" for each in range(10)]
     assert [type(each).__name__ for each in ended] == wanted, ended
     assert [len(await near.read(each.saga_id)) for each in leases] == [2 if each == 3 else 7 for each in range(10)]
+
+
+@each_cut
+@pytest.mark.parametrize("request_number", [1, 2])
+async def test_rule_12_locks_over_a_lost_connection_are_taken_once_with_their_entries(
+    far: PostgresSagaStore, near: PostgresSagaStore, proxy: PostgresProxy, cut: Cut, request_number: int
+) -> None:
+    """The first request looks who keeps what, the second writes."""
+    lease = await begin(far)
+    holding = Holding("trip", "drive", Lock("car"), 0.0, 1)
+    if request_number == 1:
+        cut(proxy)
+    else:
+        cut_at_second_request(far, proxy, cut)
+    entries = [Entry(2, 1, 5.0, BodyCompleted())]
+    await far.append(lease, entries, stage=Stage.RUNNING, locks=LockChange((holding,), (), ()))
+    assert proxy.cuts == 1
+    assert (kinds(await near.read("trip")), await near.holdings()) == ([SagaBegun, BodyCompleted], (holding,))
+
+
+async def test_rule_12_who_is_overtaken_between_the_look_and_the_write_looks_again(
+    far: PostgresSagaStore, near: PostgresSagaStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, quick = await begin(far, "slow"), await begin(near, "quick")
+    loop, write = asyncio.get_running_loop(), far._append_with_locks
+
+    async def take(store: PostgresSagaStore, lease: Lease) -> None:
+        change = LockChange((Holding(lease.saga_id, "drive", Lock("car"), 0.0, 1),), (), ())
+        await store.append(lease, [Entry(2, 1, 5.0, BodyCompleted())], stage=Stage.RUNNING, locks=change)
+
+    def overtaken(*given: Any) -> bool:
+        monkeypatch.setattr(far, "_append_with_locks", write)
+        asyncio.run_coroutine_threadsafe(take(near, quick), loop).result(20)
+        return write(*given)
+
+    monkeypatch.setattr(far, "_append_with_locks", overtaken)
+    with pytest.raises(LockedError, match="saga 'quick' keeps 'car'"):
+        await take(far, slow)
+    assert [each.saga_id for each in await near.holdings()] == ["quick"]
+    assert kinds(await near.read("slow")) == [SagaBegun]
+
+
+async def test_rule_12_a_superseded_worker_neither_takes_nor_frees(far: PostgresSagaStore, near: PostgresSagaStore) -> None:
+    lease = await begin(far, ttl_s=0)
+    holding = Holding("trip", "drive", Lock("car"), 0.0, 1)
+    await near.take("trip", owner=ME, ttl_s=4)
+    with pytest.raises(SupersededError):
+        await far.append(lease, [Entry(2, 1, 5.0, BodyCompleted())], stage=Stage.RUNNING, locks=LockChange((holding,), (), ()))
+    assert await near.holdings() == ()
 
 
 @each_cut

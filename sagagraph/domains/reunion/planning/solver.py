@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.reunion.planning import planner, repair
@@ -11,7 +11,7 @@ from sagagraph.domains.reunion.planning.choices import choices
 from sagagraph.domains.reunion.planning.conflict import Conflict, Why
 from sagagraph.domains.reunion.planning.progress import standing
 from sagagraph.domains.reunion.planning.repair import After
-from sagagraph.domains.reunion.planning.solving import Setting, Solved, plain
+from sagagraph.domains.reunion.planning.solving import Setting, Solved, plain, questions_of, solve
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Infeasible, Relaxation
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MOST_OTHERS: Final = 2
 OTHERS_S: Final = 10.0
 PLAN_S: Final = 30.0
+FINISH_S: Final = 10.0
+FINISH_EFFORT: Final = 0.3
+"""For each aim, in CP-SAT's own measure."""
 WHY_S: Final = 30.0
 _NOT_IN_TIME: Final = "no plan was found in {seconds:g} seconds; that there is none is not proven"
 
@@ -46,6 +49,14 @@ class Solver:
             return self._why(problem, plain, is_proof=answer.is_proof)
         as_long_again = self._budget(min(before - budget.left, OTHERS_S))
         return answer.plan, *choices(problem, answer.plan, MOST_OTHERS, as_long_again)
+
+    def finish(self, problem: ReunionProblem, plan: ReunionPlan) -> ReunionPlan | None:
+        """Return a plan that keeps as many actions of `plan` as can be, whatever that costs; None: none in time."""
+        kept = problem.model_copy(update={"objectives": ()})
+        planned = dict(enumerate(plan.actions))
+        question = replace(questions_of(kept, plain)[0], planned=planned)
+        answer = solve(kept, question, replace(self._budget(FINISH_S), effort=FINISH_EFFORT))
+        return answer.plan if isinstance(answer, Solved) else None
 
     def repair(self, problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]) -> ReunionPlan | Infeasible:
         answer = repair.repair(problem, plan, events, self._budget(self.plan_s))

@@ -149,8 +149,8 @@ def best_plan(question: Question, first: tuple[Action, ...], budget: Budget) -> 
     objectives are looked at with few journeys first, and all aims then with as many as that leaves."""
     journeys = sum(action.do == "travel" for action in first) + 1
     sequence, aims = question.model(journeys)
-    if Objective.ROBUSTNESS in sequence.situation.objectives:
-        return _as_people_plan(question, first, budget), False
+    if not sequence.situation.objectives or Objective.ROBUSTNESS in sequence.situation.objectives:
+        return _with_few_journeys(question, first, budget), False
     good = _found(search(sequence, aims[: len(sequence.situation.objectives)], budget, start_from=first), first)
     most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED, good.values[0] if good.values else None)
     sequence, aims = question.model(max(journeys, min(most, MOST_JOURNEYS)))
@@ -158,9 +158,10 @@ def best_plan(question: Question, first: tuple[Action, ...], budget: Budget) -> 
     return (best if best.values else good), most <= max(journeys, MOST_JOURNEYS)
 
 
-def _as_people_plan(question: Question, first: tuple[Action, ...], budget: Budget) -> Found:
-    """With a few journeys more than it takes: slack has its price, but nobody drives about for it."""
-    sequence, aims = question.model(sum(action.do == "travel" for action in first) + SPARE_JOURNEYS)
+def _with_few_journeys(question: Question, first: tuple[Action, ...], budget: Budget) -> Found:
+    """With few journeys more than it takes, or than are planned: slack has its price, but nobody drives about for it."""
+    counts = [sum(action.do == "travel" for action in actions) for actions in (first, question.planned.values())]
+    sequence, aims = question.model(max(counts) + SPARE_JOURNEYS)
     limited = replace(budget, effort=budget.effort or EFFORT)
     return _found(search(sequence, aims, limited, start_from=first, foremost=budget.effort or EFFORT_FOR_SLACK), first)
 

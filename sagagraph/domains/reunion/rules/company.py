@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from sagagraph.domains.reunion.request import Attention
 from sagagraph.domains.reunion.rules.facts.case import clock
-from sagagraph.domains.reunion.rules.never_alone import waits
+from sagagraph.domains.reunion.rules.facts.simulation import Subject
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
@@ -136,6 +136,16 @@ def _waiting(case: Case, name: str, until: int) -> Iterator[Waiting]:
         if before is None or (before.places, before.company) != (places, company):
             yield now
             before = now
+
+
+def waits(case: Case, name: str, at: int) -> bool:
+    """Tell whether they are in no task; somebody there from the beginning waits only after their first action."""
+    course, actions = case.simulation.courses[Subject(name)], case.simulation.actions
+    works = [actions[n] for n in course.works if not case.simulation.is_watched(actions[n])]
+    if any(work.start <= at < work.end for work in works):
+        return False
+    has_come = case.world.available_from(name, at) is not None
+    return has_come or any(act.start <= at for act in (*works, *(actions[n] for n in course.journeys)))
 
 
 def _places(case: Case, name: str, at: int) -> tuple[str, ...]:

@@ -6,22 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sagagraph.domains.reunion.plan import Act, Journey
-from sagagraph.domains.reunion.rules.facts.case import Case, clock
+from sagagraph.domains.reunion.rules.facts.case import clock
 from sagagraph.validators.verdict import Violation
-
-
-def check_past(case: Case) -> Iterator[Violation]:
-    """Report each past action that is told differently, left out, or made up."""
-    history = case.history
-    if history is None:
-        return
-    before, now, until = history.old.actions, history.new.actions, history.until
-    for old, new in history.rewritten:
-        yield rewritten(old, before[old], new, now[new], until)
-    for old in history.dropped:
-        yield from dropped(old, before[old], until)
-    for new in history.inserted:
-        yield from inserted(new, now[new], until)
 
 
 def rewritten(old: int, was: Act, new: int, act: Act, until: int) -> Violation:

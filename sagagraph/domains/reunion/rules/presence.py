@@ -12,11 +12,6 @@ from sagagraph.domains.reunion.rules.facts.simulation import Hindrance, Obstacle
 from sagagraph.validators.verdict import Violation
 
 
-def check_presence(case: Case) -> Iterator[Violation]:
-    yield from check_hindrances(case)
-    yield from check_misplaced(case)
-
-
 def check_hindrances(case: Case) -> Iterator[Violation]:
     """Report each action and obstacle once, naming everybody concerned: not there yet, in another action, or elsewhere."""
     groups: dict[tuple[Obstacle, int], list[Hindrance]] = {}

@@ -10,13 +10,6 @@ from sagagraph.domains.reunion.rules.facts.case import Case, clock
 from sagagraph.validators.verdict import Violation
 
 
-def check_readable(case: Case) -> Iterator[Violation]:
-    """Once for each action that cannot be read."""
-    if case.plan.fault:
-        yield Violation(code="MALFORMED", message=case.plan.fault, scope={"field": "actions"})
-    yield from map(not_readable, case.plan.broken)
-
-
 def not_readable(broken: Broken) -> Violation:
     said = "; ".join(f"{field}: {message}" if field else message for field, message in broken.faults)
     fields = [field for field, _ in broken.faults if field]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sagagraph.domains.reunion.plan import Work
-from sagagraph.domains.reunion.request import Attention
 from sagagraph.domains.reunion.rules.facts.case import Case, clock, listed
 from sagagraph.domains.reunion.times import whole_minutes
 from sagagraph.validators.verdict import Violation
@@ -56,39 +54,6 @@ def check_workers(case: Case) -> Iterator[Violation]:
         if len(workers) < task.people:
             few = {"people": len(workers), "needed": task.people}
             yield _at(case, index, "NOT_ALLOWED", f"{len(workers)} people for {task.people}", evidence=few)
-
-
-def check_missing(case: Case) -> Iterator[Violation]:
-    for name in case.missing:
-        yield Violation(code="MISSING_TASK", message=f"{name!r} is not done by anybody", scope={"task": name})
-
-
-def check_watched(case: Case) -> Iterator[Violation]:
-    """Report each time during which nobody is there."""
-    for index, work in case.works:
-        place = case.simulation.sites.get(index)
-        if case.world.tasks[work.task].attention is not Attention.WATCHED or place is None:
-            continue
-        for begins, ends in _gaps(case, place, work):
-            start, end = clock(begins, ends)
-            yield Violation(
-                code="UNATTENDED",
-                message=f"{work.task!r}: nobody is at {place} from {start} to {end}, {ends - begins} minutes",
-                scope={"task": work.task, "place": place, "action": index},
-                evidence={"from": start, "to": end, "minutes": ends - begins},
-            )
-
-
-def _gaps(case: Case, place: str, work: Work) -> Iterator[tuple[int, int]]:
-    """Return the gaps within [start, end), joined where one follows another."""
-    begins: int | None = None
-    for at in (at for at in case.changes if work.start <= at < work.end):
-        watched = any(case.simulation.may_be_at(name, place, at) for name in case.world.people)
-        if watched and begins is not None:
-            yield begins, at
-        begins = None if watched else at if begins is None else begins
-    if begins is not None:
-        yield begins, work.end
 
 
 def _at(

@@ -218,6 +218,20 @@ def verified(saga: Saga, command: c.Verified, now: float) -> Events:
     return (e.SagaCommitted(unverified) if command.committing else e.SagaCompensated(unverified),)
 
 
+def read_again(saga: Saga, command: c.ReadAgain, _now: float) -> Events:
+    """Apply rule 12: a reading that has changed fails, and with it the plan that rests on it; the pivot does not start."""
+    pivot = saga.pivot_operation
+    if saga.stage is not Stage.RUNNING or pivot is None or pivot.status is not OperationStatus.PLANNED:
+        return ()
+    changed = [each for each, output in command.outputs.items() if output != saga.operations[each].output]
+    unlike = e.Fault("changed", "it says something else than before")
+    faults = {**command.faults, **dict.fromkeys(changed, unlike)}
+    if not faults:
+        return (e.ReadingsConfirmed(tuple(command.outputs)),)
+    failed = tuple(e.OperationFailed(name, fault, e.Via.PROBE) for name, fault in faults.items())
+    return (*failed, e.OperationSkipped(pivot.id, f"what it rests on does not hold any more: {', '.join(faults)}"))
+
+
 def _contradictions(saga: Saga, command: c.Verified) -> list[e.Event]:
     found: list[e.Event] = []
     for name, answer in command.answers.items():

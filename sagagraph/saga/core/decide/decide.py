@@ -58,6 +58,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.UndoLost: calls.undo_lost,
     c.EvidenceFound: calls.evidence_found,
     c.Verified: calls.verified,
+    c.ReadAgain: calls.read_again,
     c.NameProvider: providers.name_provider,
     c.StateSameProvider: providers.state_same_provider,
     c.PlanOperation: bodies.plan_operation,

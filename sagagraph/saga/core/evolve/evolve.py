@@ -119,6 +119,7 @@ _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.RepairGivenUp: sagas.repair_given_up,
     e.OperationPlanned: sagas.operation_planned,
     e.PrerequisitesAdded: sagas.prerequisites_added,
+    e.ReadingsConfirmed: sagas.readings_confirmed,
     e.LocksAwaited: sagas.locks_awaited,
     e.LocksYielded: sagas.locks_yielded,
     e.LocksRetaken: sagas.locks_retaken,

@@ -50,7 +50,7 @@ def lease_taken(saga: Saga, event: e.LeaseTaken, at: float) -> Saga:
         doubt = Doubt(saga.doubt.since if saga.doubt else saga.last_at, at)
         saga = replace(saga, store_epoch=event.store_epoch or 1, doubt=doubt)
     fault = None if saga.stage is Stage.RUNNING else saga.body_fault  # a body that has not turned back may do better now
-    return replace(saga, operations=operations, body_fault=fault, reversal_hold="")
+    return replace(saga, operations=operations, body_fault=fault, reversal_hold="", has_read_again=False)
 
 
 def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
@@ -147,7 +147,7 @@ def plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
         disruption="",
         infeasible=(),
     )
-    saga = with_removed(replace(saga, stage=Stage.RUNNING, plan=plan, awaits=()), event.removed)
+    saga = with_removed(replace(saga, stage=Stage.RUNNING, plan=plan, awaits=(), has_read_again=False), event.removed)
     return with_replaced(with_operations(saga, event.operations), event.replaced)
 
 
@@ -161,6 +161,10 @@ def prerequisites_added(saga: Saga, event: e.PrerequisitesAdded, _at: float) -> 
     return with_needs(saga, {event.operation: event.prerequisites}, without=())
 
 
+def readings_confirmed(saga: Saga, _event: e.ReadingsConfirmed, _at: float) -> Saga:
+    return replace(saga, has_read_again=True)
+
+
 def locks_awaited(saga: Saga, event: e.LocksAwaited, _at: float) -> Saga:
     return replace(saga, awaits=event.blockers)
 
@@ -170,7 +174,7 @@ def locks_yielded(saga: Saga, event: e.LocksYielded, _at: float) -> Saga:
 
 
 def locks_retaken(saga: Saga, _event: e.LocksRetaken, _at: float) -> Saga:
-    return _indexed(replace(saga, yielded_by="", awaits=()))
+    return _indexed(replace(saga, yielded_by="", awaits=(), has_read_again=False))
 
 
 def _indexed(saga: Saga) -> Saga:

@@ -55,7 +55,7 @@ class LockQueue:
         asking = next((each for each in inbox if wanted_by(each.command)), None)
         rest = [each for each in inbox if each is not asking]
         if asking is None:
-            self._retake_until = self._retake_until if now < self._retake_until + POLL_S else now + Policy().lock_wait_s
+            self._retake_until = self._retake_until or now + Policy().lock_wait_s
             if now >= self._retake_until:
                 raise exc
             self._retake_at = now + POLL_S

@@ -11,21 +11,20 @@ from sagagraph.domains.reunion.rules.facts.case import Case, Check
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.facts.history import History
 from sagagraph.domains.reunion.rules.journeys import check_drivers, check_roads, check_seats, check_vehicles_ready
-from sagagraph.domains.reunion.rules.never_alone import check_company
-from sagagraph.domains.reunion.rules.past import check_past
-from sagagraph.domains.reunion.rules.presence import check_goals, check_presence
-from sagagraph.domains.reunion.rules.references import check_names, check_readable
-from sagagraph.domains.reunion.rules.tasks import (
-    check_durations,
-    check_missing,
-    check_order,
-    check_watched,
-    check_windows,
-    check_workers,
-)
+from sagagraph.domains.reunion.rules.presence import check_goals
+from sagagraph.domains.reunion.rules.references import check_names
+from sagagraph.domains.reunion.rules.tasks import check_durations, check_order, check_windows, check_workers
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.rulebook import history_end
 from sagagraph.validators.verdict import Verdict
+from tests.domains.reunion.oracle.checks import (
+    check_company,
+    check_missing,
+    check_past,
+    check_presence,
+    check_readable,
+    check_watched,
+)
 from tests.support.rulebook import judged
 
 CHECKS: Final[tuple[Check, ...]] = (

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, ReunionProblem
 from sagagraph.domains.reunion.shipped import shipped
 from sagagraph.domains.reunion.suggestions import accept, suggestions
 from sagagraph.domains.reunion.text.facts import Fact
@@ -45,6 +45,7 @@ def test_thanksgiving_told_in_sentences_is_the_problem_of_the_papers_once_common
     told = accept(told, [each.id for each in suggestions(told)])
     expected, found = shape(shipped("thanksgiving")), shape(told, **THANKSGIVING_PLACES)
     expected["people"] = {**dict(expected["people"]), "Sarah": ("HOME", None, False)}  # type: ignore[call-overload]
+    expected["objectives"] = AS_PEOPLE_PLAN
     assert found == expected  # but for Sarah, of whom nobody said that she does not drive: she has no car
 
 
@@ -53,7 +54,10 @@ THANKSGIVING_PLACES = {"Home": "HOME", "New York": "NY", "Grandma's house": "GRA
 
 def test_the_wedding_told_in_sentences_is_the_problem_of_the_papers() -> None:
     places = {"Airport": "B", "Gift shop": "G", "Tailor": "T", "Venue": "W"}
-    assert shape(read_reunion(WEDDING).complete(), **places) == shape(shipped("wedding"))
+    assert shape(read_reunion(WEDDING).complete(), **places) == {
+        **shape(shipped("wedding")),
+        "objectives": AS_PEOPLE_PLAN,
+    }
 
 
 def test_ride_sharing_told_in_sentences_is_the_problem_of_the_papers() -> None:

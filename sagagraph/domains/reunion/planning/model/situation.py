@@ -108,10 +108,6 @@ class Situation:
     last_moment: int = 0
     """The earliest and the latest that the problem states: what measures count from."""
 
-    @property
-    def shortest_leg(self) -> int:
-        return min((leg.minutes for leg in self.legs if leg.here != leg.there), default=0)
-
 
 def situation_of(problem: ReunionProblem, *, journeys: int, is_free: bool = False) -> Situation:
     """Return the situation before anything has happened. `journeys` is the most there are, which bounds how late the last can

@@ -55,13 +55,6 @@ class Case:
         return Simulation(self.world, self.plan.actions, self.traces)
 
     @cached_property
-    def missing(self) -> tuple[str, ...]:
-        """Tasks that should have been done and were not, apart from those that an unjudged action may have done."""
-        done = {work.task for _, work in self.works} | {each.task for each in self.traces}
-        missing = [task.name for task in self.problem.tasks if not task.optional and task.name not in done]
-        return tuple(missing[sum(each.other_tasks for each in self.traces) :])
-
-    @cached_property
     def changes(self) -> tuple[int, ...]:
         """The moments, in order, when whereabouts, availability or work may change."""
         changes = {at for act in self.plan.actions.values() for at in (act.start, act.end)} | set(self.world.moments)

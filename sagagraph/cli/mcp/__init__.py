@@ -1,0 +1,1 @@
+"""MCP: the command that serves sagas as tools."""

@@ -1,0 +1,1 @@
+"""MCP: the tools of other servers as operations of sagas."""
