@@ -182,3 +182,23 @@ async def test_what_validators_objected_to_is_offered_to_the_agents_of_later_sag
             await worker.graph.start("trip", TIGHT)
     assert OBJECTIONS not in shown_to(server.asked[before])
     assert any("a plan was rejected: BUDGET" in each for each in shown_to(server.asked[before])[LESSONS])
+
+
+async def test_the_tables_of_a_trip_say_of_every_operation_who_chose_it_why_how_surely_and_instead_of_what(
+    open_worker: OpenWorker,
+) -> None:
+    async with open_worker() as worker:
+        assert (await worker.graph.start("trip", REQUEST, approved_by="ann")).status == "committed"
+        tables = await worker.engine.project("trip")
+        (proposed,) = await of_kind(worker, e.PlanProposed)
+    assert [(each["agent"], each.get("by", "search")) for each in proposed.agents] == [(role, "search") for role in ROLES]
+    for each in tables.operation_state:
+        assert each.reasoning.startswith(("the flight agent", "the hotel agent", "the train agent", "the budget agent"))
+        assert each.alternatives
+        assert all(other["title"] and other["note"] for other in each.alternatives)
+        assert each.confidence is not None
+        assert 0 < each.confidence <= 1
+    judged = {each.subject for each in tables.constraint_evaluations if each.holds}
+    assert {each.operation for each in tables.operation_state} - judged == {"check"}  # nothing comes before it
+    assert tables.application_state
+    assert all(each.condition for each in tables.dependency_state if each.kind == "causal")

@@ -50,7 +50,7 @@ def log_line(entry: e.Entry) -> str:
 def _agent_line(said: Json) -> str:
     chosen = "; ".join(f"{part}: {some[0]['choose']} ({some[0]['reason']})" for part, some in said.get("candidates", {}).items())
     shown = f"{said.get('by', 'search')}, shown {said['slice_tokens']} tokens ({said['slice_hash']})"
-    return f"      {said['agent']} agent, {shown}: {chosen or 'nothing to choose'}"
+    return f"      {said['agent']} agent, {shown}: {' '.join(chosen.split()) or 'nothing to choose'}"
 
 
 _NAMED = (
