@@ -69,7 +69,9 @@ def test_the_log_is_the_journal(booked: CommandLine) -> None:
         mine = [each["type"] for each in events if each["data"].get("operation") == name]
         assert mine == ["AttemptStarted", "OperationSucceeded"]
     said = booked("log", "booked")
-    assert (said.code, len(said.out.splitlines())) == (0, len(events))
+    lines = said.out.splitlines()
+    assert (said.code, len([line for line in lines if not line.startswith(" ")])) == (0, len(events))
+    assert sum(" agent, search, shown " in line for line in lines) == 5
 
 
 def test_the_graph_is_in_mermaid_or_json(booked: CommandLine) -> None:

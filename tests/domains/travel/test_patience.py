@@ -123,7 +123,7 @@ async def test_the_provider_is_left_alone_for_as_long_as_it_asks_and_it_is_said_
         told = trip.waits[0]
         assert (told.operation, told.seconds >= 1) == ("T1", True)
         assert ("too many calls" if fault == 429 else "not available") in told.reason
-        assert f"T1 waits: {told.reason}; it is tried again at" in trip.told[0]
+        assert f" waits: {told.reason}; it is tried again at" in trip.told[0]
 
 
 def test_pauses_grow_to_a_minute_and_last_an_hour_on_average() -> None:
