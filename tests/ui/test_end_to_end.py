@@ -92,7 +92,7 @@ def test_a_server_that_was_killed_in_the_middle_of_booking_goes_on_where_it_was(
     again = Visit.to(second.url, person.page.context)  # cookies know no ports
     again.until("committed")
     assert again.plan_hash == plan_hash
-    assert "4 nights in Berlin" in again.chat
+    assert "4 days in Berlin" in again.chat  # their own words
     assert books_of(sandbox.url, again.saga_id) == Books(confirmed=5, cancelled=0, captured=1, refunded=0, repeated=())
     assert second.stop() == 0
 

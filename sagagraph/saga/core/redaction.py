@@ -27,8 +27,10 @@ _PAYLOADS = frozenset(
 """Fields of events whose content is somebody else's JSON."""
 _PAYLOADS_BY_NAME = frozenset({"outputs"})
 """The same, one level further down: by operation."""
-_TEXTS = frozenset({"message", "reason", "reasons", "detail", "cause", "residue"})
+_TEXTS = frozenset({"message", "reason", "reasons", "reasoning", "justification", "detail", "cause", "residue"})
 """Sentences, in which a redacted value may be quoted."""
+_QUOTING = frozenset({"agents"})
+"""Payloads that may also quote a redacted value under another name."""
 _KINDS = (*typing.get_args(Event), OperationSpec, BroughtIn, Fault, Verdict, Violation, Certificate)
 _STRUCTURE = frozenset(name for kind in _KINDS for name in kind.__annotations__) | {"$from", "path"}
 _LEAST_QUOTED = 4
@@ -84,9 +86,16 @@ class Redaction:
     def _field(self, name: str, value: Json) -> Json:
         if name in _PAYLOADS:
             return self.payload(value)
+        if name in _QUOTING:
+            return self._quoting(self.payload(value))
         if name in _PAYLOADS_BY_NAME and isinstance(value, Mapping):
             return {key: self.payload(each) for key, each in value.items()}
         return self._sentences(value) if name in _TEXTS else self._structure(value)
+
+    def _quoting(self, value: Json) -> Json:
+        if isinstance(value, Mapping):
+            return {name: self._quoting(each) for name, each in value.items()}
+        return [self._quoting(each) for each in value] if isinstance(value, list) else self._sentences(value)
 
     def _sentences(self, value: Json) -> Json:
         if isinstance(value, list):
