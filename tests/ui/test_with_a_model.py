@@ -62,9 +62,8 @@ def test_a_model_understands_and_proposes_and_without_it_the_rules_go_on(
         assert_key_is_nowhere(person, server, store.parent)
 
         brain.is_down = True
-        person.tab("Plan")
         person.click("anew")
-        person.until("none")
+        person.page.locator('#status [data-status="none"]').wait_for(state="attached")
         person.say(MUDDLED)
         person.until_said("I went on without it")
         person.until_said("Where does the trip start?")
