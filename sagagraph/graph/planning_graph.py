@@ -21,7 +21,7 @@ from msgspec import structs
 
 from sagagraph.context.model import Model
 from sagagraph.errors import InvalidInputError, NotAllowedError, RetiredError, StoreError
-from sagagraph.graph.team_planner import Planned, TeamPlanner
+from sagagraph.graph.team.team_planner import Planned, TeamPlanner
 from sagagraph.planning.agents.agent import Agent, Runnable
 from sagagraph.planning.agents.speaking import ROUNDS, Record
 from sagagraph.planning.agents.team import Teamed

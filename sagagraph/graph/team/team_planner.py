@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sagagraph.context.model import Model
 from sagagraph.errors import InvalidInputError
-from sagagraph.graph.team_graph import TeamContext, spoken, team_graph
+from sagagraph.graph.team.team_graph import TeamContext, spoken, team_graph
 from sagagraph.planning.agents.agent import Agent, Role, Runnable
 from sagagraph.planning.agents.briefing import concerns
 from sagagraph.planning.agents.speaking import AgentVoice, Asking, ModelVoice, Record, Voice

@@ -1,0 +1,1 @@
+"""Teams of agents, as a graph inside the node that plans."""
