@@ -10,6 +10,7 @@ from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.graph import Graph
 from langgraph._internal._config import ensure_config
 from langgraph._internal._constants import CONFIG_KEY_CHECKPOINTER  # how LangGraph lends a saver to graphs that are nodes
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphBubbleUp
 from langgraph.graph import END
 from langgraph.graph.state import CompiledStateGraph
@@ -21,12 +22,15 @@ from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, 
 from sagagraph.graph.checkpoints.drafted_saver import DraftedSaver
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
 from sagagraph.graph.declaration import Journalled
+from sagagraph.graph.engine_at import engine_at
 from sagagraph.graph.forks import forked
-from sagagraph.graph.invocation import Invocation, latest_run, opened, thread_of
+from sagagraph.graph.invocation import Ending, Invocation, latest_run, opened, said_in, thread_of
 from sagagraph.graph.nested.reach import graphs_in
 from sagagraph.graph.run import BY_HAND, COMPENSATE, RUN, GraphRun, LeftOpen, active_scope
 from sagagraph.graph.state.items import Items
+from sagagraph.graph.undone import RESET, OnUndone, reset, update_of
 from sagagraph.graph.waiting import Waiting
+from sagagraph.saga.core.state import Stage
 from sagagraph.saga.engine.engine import Engine, SyncEngine
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
@@ -35,37 +39,56 @@ from sagagraph.saga.engine.views.view import SagaView
 class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     """`thread_id` is the id of the saga. The same input again resumes an open thread, and so does None."""
 
-    engine: Engine | None
+    engine: Engine | str | None
+    """A URL: opened where the graph first runs."""
     on_failure: str
+    on_undone: OnUndone | None
     waiting: Waiting | None
     """How synchronous calls reach the engine's loop."""
 
     @classmethod
     def from_compiled(
-        cls, compiled: CompiledStateGraph[Any, Any, Any, Any], engine: Engine | SyncEngine | None, on_failure: str
+        cls,
+        compiled: CompiledStateGraph[Any, Any, Any, Any],
+        engine: Engine | SyncEngine | str | None,
+        on_failure: str,
+        on_undone: OnUndone | None,
     ) -> Self:
         made = cls.__new__(cls)
         made.__dict__.update(compiled.__dict__)
         made.engine = engine.engine if isinstance(engine, SyncEngine) else engine
         made.on_failure = on_failure
+        made.on_undone = on_undone
         made.waiting = Waiting.on(engine) if engine is not None else None
+        made._made()
         return made
 
     def copy(self, update: dict[str, Any] | None = None) -> Self:
+        """A copy with another checkpointer, as a server makes it, has the fence in front of that one, too."""
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__, **(update or {}))
+        made._made()
         return made
 
-    def register(self, name: str) -> None:
+    def _made(self) -> None:
+        is_for_a_server = isinstance(self.engine, str) and self.checkpointer is None  # which will give it one
+        if self.engine is not None and not is_for_a_server:
+            self._fence()
+        if isinstance(self.engine, Engine):
+            self._register(self.engine)
+
+    def _fence(self) -> None:
+        if not isinstance(self.checkpointer, FencedSaver | DraftedSaver):
+            self.checkpointer = FencedSaver(InMemorySaver() if self.checkpointer in (None, True) else self.checkpointer)
+
+    def _register(self, engine: Engine) -> None:
         """Registers how the nodes are undone and probed, here and in the graphs that are nodes."""
-        if self.engine is None:
-            return
         homes: dict[str, int] = {}
-        for prefix, graph in _graphs(name, self):
+        for prefix, graph in _graphs(self.name, self):
             number = homes[prefix] = homes.get(prefix, 0) + 1
             home = prefix if number == 1 else f"{prefix} ({number})"
             for declaration in graph.builder.declarations.values():
-                self.engine.register(declaration.action(prefix, self.engine, home=home))
+                engine.register(declaration.action(prefix, engine, home=home))
 
     def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
         """The drawing, without the node that waits for the compensation."""
@@ -88,10 +111,15 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
             async for chunk in super().astream(input, config, **options):
                 yield chunk
             return
-        engine, saver = self._parts()
+        engine, saver = await self._parts()
         whole = merge_configs(self.config, config)
+        said = said_in(whole)
+        if said.cancel:
+            await self.acancel(whole)
+            return
         self._check_call(input, whole, options)
-        async with opened(self, engine, saver, input, whole, effects, on_failure=self.on_failure, adopt=adopt) as invocation:
+        to_end = Ending(self.on_failure, resets=self.on_undone == RESET, adopt=adopt or said.adopt)
+        async with opened(self, engine, saver, input, whole, effects or said.effects, to_end) as invocation:
             async for chunk in self._streamed(invocation, options):
                 yield chunk
 
@@ -146,12 +174,15 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         elif self.on_failure == "raise" or run.is_stuck:
             raise run.failure_to_raise()
 
-    def _parts(self) -> tuple[Engine, FencedSaver]:
-        if self.engine is None or not isinstance(self.checkpointer, FencedSaver):
-            raise NotAllowedError(
-                "this SagaGraph was compiled without an engine: it is a node of another one, or compile it with engine="
-            )
-        return self.engine, self.checkpointer
+    async def _parts(self) -> tuple[Engine, FencedSaver]:
+        engine = self.engine
+        if isinstance(engine, str):
+            self._fence()
+            engine = await engine_at(engine)
+            self._register(engine)
+        if engine is None or not isinstance(self.checkpointer, FencedSaver):
+            raise NotAllowedError(NO_ENGINE)
+        return engine, self.checkpointer
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Iterator[Any]:  # noqa: A002
         """Runs `astream` on the engine's loop, and waits for it in this thread."""
@@ -162,8 +193,7 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         if scope is not None and _is_inside(config):
             return Waiting(scope.run.loop)
         if self.waiting is None:
-            self._parts()
-            raise AssertionError("a graph with an engine has a loop")
+            raise NotAllowedError(NO_ENGINE)
         return self.waiting
 
     # -- other ways on ---------------------------------------------------------------------------------------------------
@@ -189,8 +219,9 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     ) -> RunnableConfig:
         if CONFIG_KEY_CHECKPOINTER in config.get("configurable", {}):  # LangGraph updates a graph that is a node of this one
             return await super().abulk_update_state(config, supersteps)
-        engine, saver = self._parts()
+        engine, saver = await self._parts()
         thread = thread_of(config)
+        effects = effects or said_in(config).effects
         saga_id, number = await latest_run(engine, thread)
         saga = await engine.load(saga_id) if number else None
         head = await self._head(thread)
@@ -223,15 +254,33 @@ class CompiledSagaGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         return self._waiting(config).wait(self.abulk_update_state(config, supersteps, **options))
 
     async def acancel(self, config: RunnableConfig, *, preview: bool = False, by: str = "user") -> SagaView | CancelPreview:
-        """Undoes what the thread's latest run did, dependents first; see `Engine.cancel`."""
-        engine, _saver = self._parts()
-        saga_id, _number = await latest_run(engine, thread_of(config))
-        return await engine.cancel(saga_id, preview=preview, by=by)
+        """Undoes what the thread's latest run did, dependents first, and has the state say so; see `Engine.cancel`."""
+        engine, saver = await self._parts()
+        thread = thread_of(config)
+        saga_id, _number = await latest_run(engine, thread)
+        was_undone = (await engine.load(saga_id)).stage is Stage.COMPENSATED
+        answer = await engine.cancel(saga_id, preview=preview, by=by)
+        if self.on_undone is not None and not preview and not was_undone:
+            await self._say_undone(engine, saver, saga_id, thread)
+        return answer
+
+    async def _say_undone(self, engine: Engine, saver: FencedSaver, saga_id: str, thread: str) -> None:
+        newest: RunnableConfig = {"configurable": {"thread_id": thread}}
+        async with engine.hold(saga_id) as coordinator:
+            saga = coordinator.saga
+            if saga.stage is not Stage.COMPENSATED:
+                return
+            with saver.held_by(thread, coordinator):
+                if self.on_undone == RESET:
+                    await reset(saver, saga)
+                elif update := await update_of(self.on_undone, (await self.aget_state(newest)).values, saga):
+                    await super().abulk_update_state(newest, [[StateUpdate(update, COMPENSATE)]])
 
     def cancel(self, config: RunnableConfig, *, preview: bool = False, by: str = "user") -> SagaView | CancelPreview:
         return self._waiting(config).wait(self.acancel(config, preview=preview, by=by))
 
 
+NO_ENGINE = "this SagaGraph was compiled without an engine: it is a node of another one, or compile it with engine="
 INTERNAL = frozenset({COMPENSATE, "__default_error_handler__"})
 """Nodes that nobody has added."""
 
@@ -248,7 +297,7 @@ def _as_written(drawn: Graph) -> Graph:
 
 def goto_of(given: Any) -> list[str]:
     """The nodes to which a command that is an input goes."""
-    goto = given.goto if isinstance(given, Command) and given.graph is None else ()
+    goto = given.goto or () if isinstance(given, Command) and given.graph is None else ()  # a server says None
     several = [goto] if isinstance(goto, str | Send) else goto
     return [each.node if isinstance(each, Send) else each for each in several]
 

@@ -21,11 +21,11 @@ class Waiting:
         self._loop = loop
 
     @classmethod
-    def on(cls, engine: Engine | SyncEngine) -> Waiting:
+    def on(cls, engine: Engine | SyncEngine | str) -> Waiting:
         if isinstance(engine, SyncEngine):
             return cls(engine.thread.without_await(_loop_here)())
         with suppress(RuntimeError):
-            return cls(asyncio.get_running_loop())
+            return cls(None if isinstance(engine, str) else asyncio.get_running_loop())
         return cls(None)
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
