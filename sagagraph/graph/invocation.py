@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.pregel import Pregel
 from langgraph.pregel._utils import is_xxh3_128_hexdigest  # how LangGraph knows the id of an interrupt
 from langgraph.types import Command, StateSnapshot
 from msgspec import ValidationError, convert
@@ -116,7 +116,7 @@ async def latest_run(engine: Engine, thread: str) -> tuple[str, int]:
 
 @asynccontextmanager
 async def opened(
-    graph: CompiledStateGraph[Any, Any, Any, Any],
+    graph: Pregel[Any, Any, Any, Any],
     engine: Engine,
     saver: FencedSaver,
     given: object,

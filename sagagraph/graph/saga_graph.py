@@ -171,7 +171,8 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             if engine is not None:
                 self._add_compensation(on_failure, on_undone)
             compiled = super().compile(checkpointer, name=known, **options)
-        return CompiledSagaGraph.from_compiled(compiled, engine, on_failure, on_undone)
+        told: dict[str, Any] = {"known_as": self.known_as, "on_failure": on_failure, "on_undone": on_undone}
+        return CompiledSagaGraph.from_compiled(compiled, self.declarations, engine, **told)
 
     @contextmanager
     def _journalled(self) -> Iterator[None]:
