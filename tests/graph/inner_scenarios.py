@@ -124,6 +124,7 @@ class AnEntrypoint:
     """LangGraph's functional API: tasks at once, questions in between, and a task that a checkpointer has forgotten or not."""
 
     ledger: Ledger
+    folder: Path
     fails: bool = False
 
     def compile(self, *, engine: Engine, checkpointer: Any) -> Any:
@@ -268,8 +269,8 @@ SCENARIOS = [
     InnerScenario("an agent, and the last node fails", an_agent, fails=True),
     InnerScenario("tasks", some_tasks),
     InnerScenario("tasks, and the last node fails", some_tasks, fails=True),
-    InnerScenario("an entrypoint", lambda ledger, _folder: AnEntrypoint(ledger)),
-    InnerScenario("an entrypoint that fails", lambda ledger, _folder: AnEntrypoint(ledger), fails=True),
+    InnerScenario("an entrypoint", AnEntrypoint),
+    InnerScenario("an entrypoint that fails", AnEntrypoint, fails=True),
     InnerScenario("called graphs", called_graphs),
     InnerScenario("called graphs, and the last node fails", called_graphs, fails=True),
     InnerScenario("an inner node of another mind", another_mind, free=True),
