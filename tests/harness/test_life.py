@@ -178,7 +178,8 @@ async def test_an_obedient_executor_converges_in_two_attempts_each_and_sees_only
 
 def chosen(harness: Harness, to: str = "3.62", **changed: str) -> Override:
     report = report_hash(harness, explain(harness))
-    return replace(Override("max_deceleration_limit", "2", to, report, "Bob", "approver", "comfort"), **changed)
+    said = {"parameter": "max_deceleration_limit", "before": "2", "to": to, "report": report, "by": "Bob", "role": "approver"}
+    return Override(**{**said, "reason": "comfort", **changed})
 
 
 async def test_an_override_that_is_forged_replayed_or_about_something_else_is_refused() -> None:

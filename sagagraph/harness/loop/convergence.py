@@ -153,10 +153,9 @@ def schema_of(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[s
     asked: dict[str, Any] = {"type": kinds.get(variable.kind, "number")}
     if variable.choices:
         asked["enum"] = [shown(each) for each in variable.choices]
-    if variable.low is not None and not variable.choices:
-        asked["minimum"] = number_json(variable.low)
-    if variable.high is not None and not variable.choices:
-        asked["maximum"] = number_json(variable.high)
+    for key, end in (("minimum", variable.low), ("maximum", variable.high)):
+        if end is not None:
+            asked[key] = number_json(end)
     return {
         "title": name,
         "type": "object",
@@ -174,13 +173,7 @@ def _read(proposed: Any, name: str, variable: Variable, locks: Mapping[str, Valu
         return None
     value = exact(proposed[name])
     kinds = {"boolean": bool, "string": str}
-    fits = isinstance(value, kinds.get(variable.kind, fmpq)) and (variable.kind == "boolean" or not isinstance(value, bool))
-    if not fits or value is None or (variable.choices and value not in variable.choices):
-        return None
-    if isinstance(value, fmpq) and not isinstance(value, bool):
-        outside = (variable.low is not None and value < variable.low) or (variable.high is not None and value > variable.high)
-        return None if outside or (variable.kind == "integer" and value.q != 1) else value
-    return value
+    return value if isinstance(value, kinds.get(variable.kind, fmpq)) and not variable.excludes(value) else None
 
 
 def _shown(locks: Mapping[str, Value]) -> dict[str, Any]:

@@ -58,6 +58,15 @@ class Variable:
         """All values, where they are counted."""
         return self.choices or ((False, True) if self.kind == "boolean" else ())
 
+    def excludes(self, value: Value | None) -> bool:
+        """Tell whether a value is outside the domain."""
+        if self.choices:
+            return value not in self.choices
+        if not isinstance(value, fmpq):
+            return False
+        below = self.low is not None and value < self.low
+        return below or (self.high is not None and value > self.high) or (self.kind == "integer" and value.q != 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
