@@ -21,7 +21,7 @@ from sagagraph.harness.loop.decomposition import Turn, order_of
 from sagagraph.harness.loop.gradients import Gradient, fixed, towards
 from sagagraph.harness.proof.explain import Explanation, Status, explain, number_json
 from sagagraph.harness.proof.search import Budget, Search
-from sagagraph.harness.proof.system import Point, UndefinedDomainError, UnsupportedRuleError, system_of
+from sagagraph.harness.proof.system import Point, system_of
 from sagagraph.harness.registry.harness import Harness, Value, Variable
 
 MOST_ATTEMPTS: Final = 3
@@ -91,10 +91,8 @@ async def converge(
     found = explain(harness)
     if found.status is Status.PARADOX:
         return Run(End.FAILED_PARADOX, explanation=found)
-    try:
-        system_of(harness)
-    except (UndefinedDomainError, UnsupportedRuleError) as exc:
-        return Run(End.HARNESS_ERROR, reason=str(exc))
+    if not found.is_readable:
+        return Run(End.HARNESS_ERROR, reason=found.reason)
     locks: dict[str, Value] = {}
     tried: list[Attempt] = []
     for turn in order_of(harness) if decomposed is None else await decomposed():

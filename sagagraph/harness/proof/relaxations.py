@@ -272,7 +272,9 @@ class _Way:
         if self.variable.kind == "integer":
             return fmpq(end.ceil() if self.sign > 0 else end.floor())
         to = significant(end, digits, upwards=self.sign > 0)
-        return to if to != end else significant(end + self.sign * (abs(end) or 1) / 10**digits, digits, upwards=self.sign > 0)
+        return (
+            to if to != end else significant(end + self.sign * (abs(end) or fmpq(1)) / 10**digits, digits, upwards=self.sign > 0)
+        )
 
 
 def _simplest(bound: fmpq, reached: fmpq) -> fmpq | None:

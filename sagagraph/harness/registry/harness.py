@@ -40,10 +40,8 @@ class Variable:
     value: Value | None = None
     step: fmpq | None = None
     is_negotiable: bool = False
-    is_hidden: bool = False
     has_domain: bool = True
     cost: Mapping[str, Any] = field(default_factory=dict)
-    decided_by: str = ""
 
     @property
     def is_decided(self) -> bool:
@@ -74,7 +72,6 @@ class Rule:
     assertion: str
     tree: Node
     description: str = ""
-    target_field: str = ""
     condition: str = ""
     severity: Severity = Severity.CRITICAL
     source: str = ""
@@ -103,7 +100,6 @@ class Harness:
     golden: tuple[Case, ...] = ()
     poisoned: tuple[Case, ...] = ()
     title: str = ""
-    owner: str = ""
     waived: tuple[str, ...] = ()
     approvals: int = 1
     """How many approve a change, of `approvers`; of all who have that role where nobody is named."""

@@ -60,7 +60,6 @@ def harness_of(document: object) -> Harness:
         golden=tuple(_cases(form.tests.golden, "tests.golden", rules)),
         poisoned=tuple(_cases(form.tests.poisoned, "tests.poisoned", rules)),
         title=form.title,
-        owner=form.owner,
         waived=tuple(form.waived),
         approvals=approval.needed,
         approvers=tuple(approval.of),
@@ -90,8 +89,8 @@ def _variable(name: str, said: VariableForm) -> Variable:
     sample = value if value is not None else choices[0] if choices else None
     kind = _KINDS.get(said.type, said.type) if said.type else _kind_of_value(sample)
     found = Variable(
-        name, kind, said.unit or "1", low, high, choices, value, said.step, said.negotiable, said.hidden,
-        said.domain is not None or kind == "boolean", said.cost, said.decided_by,
+        name, kind, said.unit or "1", low, high, choices, value, said.step, said.negotiable,
+        said.domain is not None or kind == "boolean", said.cost,
     )  # fmt: skip
     for is_wrong, key, message in _faults(found, said):
         if is_wrong:
@@ -177,7 +176,7 @@ def _rule(said: RuleForm) -> Rule:
     where = f"rules.{said.id}.assertion"
     assertion = _assertion(said.assertion, where)
     return Rule(
-        said.id, assertion, parse(assertion, where), said.description, said.target_field, said.condition,
+        said.id, assertion, parse(assertion, where), said.description, said.condition,
         Severity(said.severity), said.source, said.negotiable,
     )  # fmt: skip
 
