@@ -21,6 +21,7 @@ from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.suggestions import Suggestion, suggestions
+from sagagraph.domains.reunion.text.partial import ESTIMATED
 from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said, with_said_instead, without
 from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
@@ -30,6 +31,7 @@ from sagagraph.saga.core.state import Saga
 _ADD: Final = re.compile(
     r"^\W*(?:yes,? )?(?:please )?add (?:(?P<all>all|them|them all|everything)|(?P<numbers>[\d ,and]+))\W*$", re.IGNORECASE
 )
+_BETTER: Final = "Say it where you know better, like “it is 60 minutes from the airport to home”."
 _SENTENCE, _SENSE, _HAPPENED = "sentence", "sense", "happened"
 
 
@@ -204,7 +206,9 @@ def _overtaken(change: tuple[str, str]) -> str:
 
 
 def _notes(notes: tuple[str, ...]) -> tuple[str, ...]:
-    return (f"I took for granted: {'; '.join(notes)}.",) if notes else ()
+    granted = [each for each in notes if not each.startswith(ESTIMATED)]
+    guessed = [f"{each[0].upper()}{each[1:]}. {_BETTER}" for each in notes if each.startswith(ESTIMATED)]
+    return (*((f"I took for granted: {'; '.join(granted)}.",) if granted else ()), *guessed)
 
 
 def _forgotten(left: tuple[Suggestion, ...]) -> tuple[str, ...]:

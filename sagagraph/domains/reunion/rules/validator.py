@@ -8,7 +8,7 @@ from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_plan
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.actions import JOURNEYS, NAMES, TASKS
-from sagagraph.domains.reunion.rules.company import ALONE, WATCHED
+from sagagraph.domains.reunion.rules.company import ALONE, APART, WATCHED
 from sagagraph.domains.reunion.rules.days import PERSON, VEHICLE
 from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
@@ -29,6 +29,7 @@ CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
     TASKS,
     WATCHED,
     ALONE,
+    APART,
     MISSING,
     PAST,
 )

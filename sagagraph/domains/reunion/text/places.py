@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|our|my|their)\s+", re.IGNORECASE)
+_SHOP: Final = re.compile(r" (?:shop|store)$")
 _HOUSE: Final = re.compile(r"^(?P<owner>.+?)'s(?: (?:own )?(?:house|home|place|flat|apartment))?$", re.IGNORECASE)
 
 
@@ -44,6 +45,11 @@ class Places:
             self._names[key] = name[0].upper() + name[1:]
         return key
 
+    def call(self, key: str, name: str) -> None:
+        """Give a place a short name, which is its key."""
+        self._names[key] = name[0].upper() + name[1:]
+        self._keys |= {plain(key): key, plain(name): key}
+
     def airport(self, said: str) -> str:
         """Whoever lands somewhere lands at an airport, whatever it is called."""
         key = self.key(said)
@@ -62,6 +68,10 @@ class Places:
             if wanted == "airport" and ("airport" in said or key in self._airports):
                 yield key
             if said.startswith(f"{wanted} in ") or wanted.startswith(f"{said} in "):
+                yield key
+            if _SHOP.sub("", wanted) == _SHOP.sub("", said):
+                yield key
+            if f"{wanted} airport" == said or (wanted == f"{said} airport" and (key in self._airports or key.isupper())):
                 yield key
             if key in self._given and {*wanted.split()} <= {*said.split()}:
                 yield key

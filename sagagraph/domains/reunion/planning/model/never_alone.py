@@ -1,10 +1,14 @@
-"""Never alone: whenever a person who must not wait alone waits after a step, somebody else is there by then."""
+"""Company: whenever a person who must not wait alone waits after a step, somebody else is there by then; and whoever is to be
+kept apart does no task together, and none side by side.
+"""
 
 from __future__ import annotations
 
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 from sagagraph.domains.reunion.planning.model.engagement import Engagement
+from sagagraph.domains.reunion.planning.model.situation import is_watched
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -21,6 +25,50 @@ def keep_company(sequence: Sequence, presence: Presence) -> None:
     for person, each in enumerate(sequence.situation.travellers):
         if each.company is not None:
             _Waiting(sequence, presence, person, each.company)
+
+
+def keep_apart(sequence: Sequence) -> None:
+    here, takes_part = sequence.situation, sequence.takes_part
+    index = {each.name: person for person, each in enumerate(here.travellers)}
+    for names in here.apart:
+        for one, other in combinations([name for name in names if name in index], 2):
+            for parts in takes_part:
+                sequence.model.add_bool_or(~parts[index[one]], ~parts[index[other]])
+            for first, second in permutations([task for task, what in enumerate(here.tasks) if not is_watched(what)], 2):
+                _not_side_by_side(sequence, (first, index[one]), (second, index[other]))
+            for mine, theirs in ((one, other), (other, one)):
+                _after_the_shift(sequence, mine, index[theirs])
+
+
+def _not_side_by_side(sequence: Sequence, one: tuple[int, int], other: tuple[int, int]) -> None:
+    """(task, person) each: at different places, or one after the other."""
+    model = sequence.model
+    before, after, elsewhere = (model.new_bool_var("") for _ in range(3))
+    model.add(sequence.task_end[one[0]] <= sequence.task_start[other[0]]).only_enforce_if(before)
+    model.add(sequence.task_end[other[0]] <= sequence.task_start[one[0]]).only_enforce_if(after)
+    for place in sequence.situation.places:
+        model.add_bool_or(
+            ~elsewhere, *(~at for at in _at(sequence, one[0], place)), *(~at for at in _at(sequence, other[0], place))
+        )
+    is_part = [sequence.takes_part[task][person] for task, person in (one, other)]
+    model.add_bool_or(before, after, elsewhere, *(~part for part in is_part))
+
+
+def _after_the_shift(sequence: Sequence, mine: str, theirs: int) -> None:
+    here, model = sequence.situation, sequence.model
+    for shift in (each for each in here.shifts if mine in each.people and each.place is not None):
+        for task, what in enumerate(here.tasks):
+            if not is_watched(what):
+                busy = [sequence.takes_part[task][theirs], *_at(sequence, task, shift.place or "")]
+                model.add(sequence.task_start[task] >= shift.end).only_enforce_if(*busy)
+
+
+def _at(sequence: Sequence, task: int, place: str) -> list[cp_model.LiteralT]:
+    """What must hold for the task to be done there."""
+    stated = sequence.situation.tasks[task].place
+    if stated is None:
+        return [sequence.place_of_task[task][sequence.situation.places.index(place)]]
+    return [] if stated == place else [sequence.model.new_constant(0)]
 
 
 class _Waiting:

@@ -29,6 +29,7 @@ _ORDER: Final = (
     "NOT_ALLOWED",
     "UNATTENDED",
     "ALONE",
+    "TOGETHER",
     "MISSING_TASK",
     "GOAL_MISSED",
     "PAST_REWRITTEN",
