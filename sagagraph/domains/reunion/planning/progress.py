@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, MayReroute, RoadClosed, TravelFactor, VehicleDown
 from sagagraph.domains.reunion.plan import Journey
 from sagagraph.domains.reunion.planning.model.draft import journey
-from sagagraph.domains.reunion.planning.model.situation import Leg, Shift, Watch, is_watched, roads_of, situation_of
+from sagagraph.domains.reunion.planning.model.situation import Leg, Shift, Watch, is_watched, moments_of, roads_of, situation_of
 from sagagraph.domains.reunion.times import whole_minutes
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ class Standing:
 
 
 def standing(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]) -> Iterator[Standing]:
-    """`events` in the order of `at`: the latest is now. One for each way in which vehicles under way may go on: first as they
-    are, then with one of them rerouted after the other."""
-    now = events[-1].at
+    """`events` in the order of `at`: the latest is now; without any, nothing has begun. One for each way in which vehicles
+    under way may go on: first as they are, then with one of them rerouted after the other."""
+    now = events[-1].at if events else min(moments_of(problem), default=0)
     actions = dict(enumerate(plan.actions))
     history = {index: _as_it_goes_on(problem, events, each) for index, each in actions.items() if each.start < now}
     stands = Standing(

@@ -108,6 +108,10 @@ PEOPLE: Final = tuple(
         ),
         (f"[is|are|will] {_LANDS} [by plane] [from ELSEWHERE] [AT] [from ELSEWHERE]", _lands),
         ("[is|are|will] arrive~ [by plane|by car] [from ELSEWHERE] [AT]", _arrives),
+        (
+            "(comes|come|is coming|are coming|joins us|join us|will come|will join us|will be there) [too|as well|along|with us]",
+            _takes_part,
+        ),
         (f"{_RATHER} [[to] (ride|drive|go|travel|come)] [with] WHOM", _prefers),
         ("own=(driving) [a car]", _drives),
         ("[can|is able to|will] drive~ [back=(home|there|back)|A_CAR]", _drives),

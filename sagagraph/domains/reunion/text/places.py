@@ -36,12 +36,13 @@ class Places:
             return said
         name = _ARTICLE.sub("", said.strip(" ,."))
         house = _HOUSE.match(name)
-        owner = self._people.get(plain(house["owner"] if house else name))
+        owner = self._people.get(plain(house["owner"] if house else name)) or self._people.get(plain(name).removesuffix("s"))
         name = f"{owner}'s house" if owner else name
         alike = {*self._alike(plain(name))}
         key = self._keys.get(plain(name)) or (alike.pop() if len(alike) == 1 else self._new_key(name))
         self._keys.setdefault(plain(name), key)
-        if key not in self._given and len(name) > len(self._names.get(key, "")):
+        is_plain = plain(name) in ("airport", "home") and key in self._names
+        if key not in self._given and not is_plain and len(name) > len(self._names.get(key, "")):
             self._names[key] = name[0].upper() + name[1:]
         return key
 

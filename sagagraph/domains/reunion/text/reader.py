@@ -47,6 +47,9 @@ _SPELLINGS: Final = tuple(
             r"\1",
         ),
         (r"\(([A-Z])\)", r"\1"),
+        (r"\b([Ss]?[Hh]e)'s\b", r"\1 is"),
+        (r"\b([A-Z]\w+)'s (?=(?:at|in|coming|landing|driving|arriving|not|still) )", r"\1 is "),
+        (r"(?i)\b(?:my|our|her|his|their|the) (dog|cat|puppy|kitten),? (?-i:[A-Z]\w+),?", r"the \1"),
         (r"\b([A-Z]\w+) \(((?:[a-z]+|\d+)-seater)\)", r"\1 with a \2"),
         (r"^([A-Z]\w+(?: \w+)?)(?: \([^)]*\))?: ([A-Z])(?=[a-z])", lambda said: f"{said[1]} {said[2].lower()}"),
         (r"^([A-Z]\w+(?: \w+)?)(?: \([^)]*\))?: (?=[a-z\d])", r"\1 "),
@@ -182,6 +185,7 @@ class _Reading:
         words = self._passage.said(self._part(begin, end)) if begin < end else ""
         if words.strip() and not _FILLER.fullmatch(words):
             self.unread.append(words)
+            self.context = self.context.then(Context(names_in(words)))  # whom `he` means then is none of those before
 
     def _part(self, begin: int, end: int) -> str:
         return self._passage.text[self._parts[begin][0] : self._parts[end - 1][1]]

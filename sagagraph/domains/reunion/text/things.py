@@ -75,6 +75,11 @@ ROADS: Final = tuple(
         ("HERE (is|are) AMOUNT [away] (from|to) THERE", _road),
         ("HERE and THERE are AMOUNT apart", _road),
         ("[the] [drive] (from|to) HERE [it] (is|takes|it's) [only|more like|rather] AMOUNT", _to_all),
+        (
+            "(it takes|it is|it's|its|that's|that is) [only|more like|rather|closer to] AMOUNT [by car|drive] (from|between) HERE"
+            " (to|and) THERE",
+            _road,
+        ),
         ("FIRST to LAST [are] [all|pairwise|each] AMOUNT (apart|from each other) [at N km/h]", _pairwise),
     )
 )
@@ -112,7 +117,8 @@ _LEAST: Final = "[keep|drive|with|we want|i want] [as|the] (least|shortest|small
 _WHAT: Final = "(distance|km|kilometres|kilometers|time=(driving [time]|time))"
 
 OCCASIONS: Final = (
-    Slot.of("[the|our|a] EVENT [is|start~|begin~|takes place|will be] [FROM]", _occasion),
+    Slot.of("[the|our|a] EVENT [is|was|were|start~|started|begin~|takes place|will be] [FROM]", _occasion),
+    Slot.of("[let's] make it", _everybody),
     Slot.of("(coordinate|plan|organise|organize) [WORDS] for [the|our|a] EVENT [FROM]", _occasion),
     Slot.of("EVERYBODY [MUST|will|to] [all] [be|meet|are|is|arrive|gather|come] ((at|in) PLACE|HOME) [for] [EVENT]", _everybody),
     Slot.of("PLACE LETTER", _named_place, is_timed=False),
@@ -182,6 +188,11 @@ def _car_of(clause: Clause) -> Iterator[Fact]:
         yield VehicleFact(f"{name}'s car", seats=seats.count if seats else None, drivers=(name,))
 
 
+def _seats(clause: Clause) -> Iterator[Fact]:
+    for name in clause.people:
+        yield VehicleFact(f"{name}'s car", seats=clause.number, drivers=(name,))
+
+
 def _taxi(clause: Clause) -> Iterator[Fact]:
     if clause.place:
         yield VehicleFact(clause.said("named") or "", clause.place, clause.number, ())
@@ -222,6 +233,7 @@ THINGS: Final = tuple(
         (f"THING (MUST be (watched|attended|looked after)|need~ (watching|somebody there)) {_ALL_THE_TIME}", _watched),
         ("[a|an|the] [N] (car|van|minivan) [[,] A_CAR] [,] with WHOM", _car_of),
         ("[a|an|the] (taxi|vehicle|cab|car|shuttle|driver) NAMED [BE|stands|starts] [(at|in) PLACE] [,] [FOR]", _taxi),
+        ("WHO 's (car|van) [only|just] (has|have|seats|takes) [only|just] N [SEATS]", _seats),
         ("[it|that|which] (take~ AMOUNT|FOR)", _goes_on),
         (
             "THING (take~|need~|last~|require~) [IN_OVEN] [for] AMOUNT [IN_OVEN] [of work|to (cook|make|prepare|roast)] [FROM]",

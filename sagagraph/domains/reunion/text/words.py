@@ -10,7 +10,7 @@ from sagagraph.language.phrases import as_form
 _WORD: Final = r"(?:[\w'&.-]|{n:_}|{nth:_})+"
 _STOP: Final = (
     r"(?!(?:with(?:out)?|and|but|from|by|for|has|have|who|after|before|until|needs?|rents?|takes?|must|is|are|at|on|in|to|it|that|this"
-    r"|between|which|where|driving|flying|coming)\b)"
+    r"|between|which|where|driving|flying|com(?:es|ing)|lands|arrives|joins)\b)"
 )
 _NOUN: Final = rf"{_STOP}{_WORD}(?: {_STOP}{_WORD})"
 _END: Final = _NOUN.replace("-", "")
@@ -25,7 +25,8 @@ _NO_NAME: Final = (
 )
 _CAPITAL: Final = r"(?-i:[A-Z])(?:[\w'-]|{n:_})*"
 _CAR: Final = r"(?:car|van|minivan|suv|pick-?up truck|truck|bus|minibus|taxi|(?:[a-z]+|{n:seats})-seater(?: car)?)"
-NAME: Final = rf"(?<!\w){_NO_NAME}(?:(?:my|our) (?-i:[a-z]+)(?: {_CAPITAL})?|{_CAPITAL}(?: {_CAPITAL})?|[a-z](?:{{n:_}}|\d+))"
+_KIN: Final = rf"(?:my|our) (?-i:[a-z]+(?:[ -]in[ -]law)?)(?: {_CAPITAL})?"
+NAME: Final = rf"(?<!\w){_NO_NAME}(?:{_KIN}|{_CAPITAL}(?: {_CAPITAL})?|[a-z](?:{{n:_}}|\d+))"
 _NAMES: Final = rf"{NAME}(?:(?:,|,? and) {NAME})*"
 
 _HOLES: Final = {
@@ -40,7 +41,7 @@ _HOLES: Final = {
     "LETTER": "(?P<letter>(?-i:[A-Z]))",
     "PET": r"(?:(?:the|her|his|our|their|my|an?) )?(?:[\w'-]+ )?(?:dogs?|puppy|cats?|kitten|pets?)",
     "CAR": _CAR,
-    "A_CAR": rf"(?:(?:an?|her|his|their|the) )?(?:own )?(?P<car>(?:[\w-]+ )*?{_CAR})",
+    "A_CAR": rf"(?:(?:an?|her|his|their|the) )?(?:own )?(?P<car>(?:{_STOP}[\w-]+ ){{0,3}}?{_CAR})",
     "ELSEWHERE": rf"(?!the airport){_NOUN}{{0,3}}?",
     "SEATS": "(?:seats?|passengers?|people|riders?)",
     "N": "{n}",

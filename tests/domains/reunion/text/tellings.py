@@ -52,8 +52,8 @@ Scheduling constraints:
 - Two cars must accommodate all transport needs"""
 WEDDING_FACTS: Final = (
     "Airport B, gift shop G, tailor T, venue W. B-G 45, B-T 30, B-W 40, G-T 20, G-W 25, T-W 15 minutes. Alex at B from"
-    " 11:00 and Jamie at B from 12:30 need rides; Pat at W from 12:00 with a five-seater; Chris at W from 13:30 with a five-"
-    " seater. The gift from G (opens 12:00), the clothes from T (closes 14:00), everybody at W by 15:00."
+    " 11:00 and Jamie at B from 12:30 need rides; Pat at W from 12:00 with a five-seater; Chris at W from 13:30 with a"
+    " five-seater. The gift from G (opens 12:00), the clothes from T (closes 14:00), everybody at W by 15:00."
 )
 SIX: Final = (
     "We are six: Anna, Ben, Carla, Dave, Eva and Grandpa Joe. Dinner is at 7 pm at home in Munich. Anna is at home with the"

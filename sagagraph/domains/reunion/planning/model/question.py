@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sagagraph.domains.reunion.planning.model.engagement import both
-from sagagraph.domains.reunion.planning.model.never_alone import keep_apart, keep_company
+from sagagraph.domains.reunion.planning.model.never_alone import both, keep_apart, keep_company
 from sagagraph.domains.reunion.planning.model.objectives import Aims
 from sagagraph.domains.reunion.planning.model.presence import Presence
 from sagagraph.domains.reunion.planning.model.sequence import Sequence
