@@ -204,6 +204,8 @@ class TripRequest(BaseModel):
     not_on: tuple[Weekday, ...] = ()
     """Weekdays on which nobody wants to leave or to arrive, by the calendar of the place."""
     order: Order = Order.GIVEN
+    insured: bool = False
+    """Every fare is insured unless it turns out to be refundable, as far as that is on offer and within the budget."""
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_wished(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -212,6 +214,7 @@ class TripRequest(BaseModel):
         unset = {"hours"} if self.hours == ANY_JOURNEY_HOURS else set()
         unset |= set() if self.not_on else {"not_on"}
         unset |= {"order"} if self.order is Order.GIVEN else set()
+        unset |= set() if self.insured else {"insured"}
         return {name: value for name, value in fields.items() if name not in unset}
 
     def stars_in(self, city: str) -> tuple[int, int]:

@@ -60,7 +60,7 @@ def travel_actions(
     `policy`: how patient calls of effects are.
     """
     service = _Service(provider, guarantees, identity, policy or POLICY)
-    bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train"))
+    bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train", "insurance"))
     return (
         _price_check(service),
         _keep_action(service),
@@ -202,9 +202,9 @@ def _payment_action(service: _Service) -> Action:
     async def capture_payment(request: PaymentRequest, call: Call) -> CapturedPayment:
         deadline = await service.deadline(call)
         payment = await service.provider.capture(
-            request.amount,
+            request.due,
             request.currency,
-            request.reservations,
+            [each for each in request.reservations if each is not None],
             key=call.idempotency_key,
             saga_id=call.saga_id,
             operation_id=call.operation_id,
@@ -245,7 +245,7 @@ def _payment_action(service: _Service) -> Action:
         await service.provider.void(
             "payment", call.operation_key, saga_id=call.saga_id, operation_id=call.operation_id, deadline=None
         )
-        return RefundedPayment(payment_id=None, amount=request.amount, currency=request.currency)
+        return RefundedPayment(payment_id=None, amount=request.due, currency=request.currency)
 
     return action(
         capture_payment,
@@ -266,7 +266,7 @@ def _dispatch_action(outbox: Path) -> Action:
         folder = outbox / file_name(call.saga_id)
         folder.mkdir(parents=True, exist_ok=True)
         ics = itinerary_ics(request.itinerary, request.reservations, created=request.captured_at)
-        text = itinerary_text(request.itinerary, request.reservations)
+        text = itinerary_text(request.itinerary, request.reservations, request.policies)
         write_whole(folder / "itinerary.ics", ics)
         write_whole(folder / "itinerary.txt", text.encode())
         plan, reservations = told_in((folder / "itinerary.ics").read_bytes())

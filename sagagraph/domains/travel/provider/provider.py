@@ -7,14 +7,14 @@ Nothing is retried here: the saga decides whether a call may be repeated, becaus
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 from urllib.parse import quote
 
 from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter
 
 from sagagraph.domains.travel.cities import City
 from sagagraph.domains.travel.money import as_json_number
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, InsuranceOffer, Offer, TrainOffer
 from sagagraph.domains.travel.provider.receipts import (
     CancellationReceipt,
     Found,
@@ -148,6 +148,15 @@ class ReservationProvider(Protocol):
         ...
 
 
+@runtime_checkable
+class Insuring(Protocol):
+    """A provider that insures fares as well; most do not."""
+
+    async def insurance(self, offer_id: str) -> InsuranceOffer | None:
+        """Return what insures the fare with this offer id, for as many travellers; None: nothing does."""
+        ...
+
+
 class HttpReservationProvider:
     """The reservation service at `url`, as docs/sandbox-api.md describes it.
 
@@ -225,6 +234,12 @@ class HttpReservationProvider:
     async def offer(self, offer_id: str) -> Offer | None:
         try:
             return await self._wire.read(_OFFER.validate_json, f"/offers/{_path_part(offer_id)}")
+        except UnknownOfferError:
+            return None
+
+    async def insurance(self, offer_id: str) -> InsuranceOffer | None:
+        try:
+            return await self._wire.read(InsuranceOffer.model_validate_json, f"/offers/insurance.{_path_part(offer_id)}")
         except UnknownOfferError:
             return None
 

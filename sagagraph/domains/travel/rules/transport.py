@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
 from sagagraph.domains.travel.rules.case import at, is_amount
-from sagagraph.domains.travel.rules.offered import Journey, Quote, check_amount, check_quote, described, quote_of
+from sagagraph.domains.travel.rules.offered import Journey, Policy, Quote, check_amount, check_quote, described, quote_of
 from sagagraph.validators.concern import Concern
 from sagagraph.validators.kinds import Kind
 
@@ -29,6 +29,8 @@ class TransportView(Struct, frozen=True):
     now: datetime
     zones: dict[str, str]
     has_begun: bool
+    cover: Policy | None = None
+    cover_quote: Quote | None = None
 
 
 def _scopes(case: Case) -> Iterator[tuple[str, TransportView]]:
@@ -45,6 +47,8 @@ def _scopes(case: Case) -> Iterator[tuple[str, TransportView]]:
                     now=case.now,
                     zones=case.zones((planned.origin_city, planned.destination_city)),
                     has_begun=leg.label in case.begun,
+                    cover=None if leg.cover is None else convert(leg.cover, Policy, from_attributes=True),
+                    cover_quote=None if leg.cover is None else quote_of(leg.cover, case),
                 ),
             )
 
@@ -56,6 +60,17 @@ def _check(view: TransportView) -> Iterator[Violation]:
     yield from _clocks(view)
     yield from _duration(view)
     yield from _not_past(view)
+    yield from _insurance(view)
+
+
+def _insurance(view: TransportView) -> Iterator[Violation]:
+    """Check that what insures the fare is on offer, for this fare."""
+    if view.cover is None:
+        return
+    yield from check_amount(view.label, view.cover)
+    yield from check_quote(view.label, view.cover, view.cover_quote, view.travellers)
+    if view.cover.covers != view.planned.offer_id:
+        yield at(view.label, "OTHER_FARE", f"is not what {view.cover.name} insures", covers=view.cover.covers)
 
 
 def _party(view: TransportView) -> Iterator[Violation]:
