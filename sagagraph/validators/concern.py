@@ -31,6 +31,7 @@ ROOM_BYTES = 3000
 SCOPED: Final = 2
 """The version of a domain's judgement: since 2 in scopes, before that by one validator that was shown everything."""
 _REMEMBERED: Final = 50_000
+_WRITER: Final = msgspec.json.Encoder(order="sorted")
 _FEW: Final = 50
 """Rows that are worth a try to show them all at once."""
 
@@ -63,7 +64,7 @@ def _reader(view: type[View]) -> msgspec.json.Decoder[View]:
 
 def written(view: msgspec.Struct | dict[str, Json]) -> bytes:
     """A slice as it is shown and hashed: JSON in one form, with sorted names."""
-    return msgspec.json.encode(view, order="sorted")
+    return _WRITER.encode(view)
 
 
 def slice_of(view: msgspec.Struct) -> ContextSlice:

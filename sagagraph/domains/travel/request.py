@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from datetime import date, time, timedelta
-from decimal import Decimal
 from enum import StrEnum
 from itertools import pairwise
 from typing import Annotated, Any, Final, Self
@@ -298,10 +297,6 @@ class TripRequest(BaseModel):
         first = max(self.window.first, today)
         days = (self.window.last - first).days - self.nights
         return tuple(first + timedelta(days=n) for n in range(days + 1))
-
-    def over_budget(self, total: Decimal) -> Decimal:
-        """Return the excess, both in `currency`; zero if it is within the budget or there is none."""
-        return Decimal(0) if self.budget is None else max(Decimal(0), total - self.budget)
 
 
 def parse_request(json_value: object, *, cities: Gazetteer, today: date) -> TripRequest:

@@ -6,7 +6,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct, convert
+from msgspec import Struct
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY
 from sagagraph.domains.travel.offers import HotelOffer, InsuranceOffer
@@ -84,11 +84,12 @@ class Quote(Struct, frozen=True):
 
 
 def described(offer: Bookable) -> Journey | Stay | Policy:
+    facts = offer.__dict__
     if isinstance(offer, InsuranceOffer):
-        return convert(offer, Policy, from_attributes=True)
+        return Policy(**{name: facts[name] for name in Policy.__struct_fields__})
     if isinstance(offer, HotelOffer):
-        return convert(offer, Stay, from_attributes=True)
-    return convert(offer, Journey, from_attributes=True)
+        return Stay(**{name: facts[name] for name in Stay.__struct_fields__})
+    return Journey(**{name: facts[name] for name in Journey.__struct_fields__})
 
 
 def quote_of(offer: Bookable, case: Case) -> Quote | None:
@@ -109,7 +110,7 @@ def check_amount(label: str, planned: Journey | Stay | Policy) -> Iterator[Viola
 
 def check_quote(label: str, planned: Journey | Stay | Policy, quote: Quote | None, needed: int) -> Iterator[Violation]:
     """Check that it is still available for as many as needed, as it was planned and for that price."""
-    if quote is None:
+    if quote is None or (quote.offer == planned and planned.left >= needed):
         return
     quoted = quote.offer
     if quoted is None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from msgspec import Struct, convert
+from msgspec import Struct
 
 from sagagraph.domains.travel.rules.case import at, is_amount
 from sagagraph.domains.travel.rules.offered import Journey, Policy, Quote, check_amount, check_quote, described, quote_of
@@ -17,6 +17,7 @@ from sagagraph.validators.kinds import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sagagraph.domains.travel.plan import Leg
     from sagagraph.domains.travel.rules.case import Case
     from sagagraph.validators.verdict import Violation
 
@@ -47,10 +48,15 @@ def _scopes(case: Case) -> Iterator[tuple[str, TransportView]]:
                     now=case.now,
                     zones=case.zones((planned.origin_city, planned.destination_city)),
                     has_begun=leg.label in case.begun,
-                    cover=None if leg.cover is None else convert(leg.cover, Policy, from_attributes=True),
+                    cover=_policy(leg),
                     cover_quote=None if leg.cover is None else quote_of(leg.cover, case),
                 ),
             )
+
+
+def _policy(leg: Leg) -> Policy | None:
+    found = None if leg.cover is None else described(leg.cover)
+    return found if isinstance(found, Policy) else None
 
 
 def _check(view: TransportView) -> Iterator[Violation]:
