@@ -48,7 +48,9 @@ def parts() -> list[Part]:
         *graphs,
         *storms,
         Part(
-            "exploration, long form", ("pytest", "-q", "-n", "2", "tests/saga", "tests/ui/talking"), {"SAGAGRAPH_EXPLORE": "full"}
+            "exploration, long form",
+            ("pytest", "-q", "-n", "2", "tests/saga", "tests/formal", "tests/ui/talking"),
+            {"SAGAGRAPH_EXPLORE": "full"},
         ),
     ]
 

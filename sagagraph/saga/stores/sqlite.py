@@ -41,9 +41,9 @@ class SqliteSagaStore(SqlSagaStore):
     def __init__(
         self,
         path: Path,
-        connection: sqlite3.Connection,
         thread: ThreadPoolExecutor,
         clock: Callable[[], float],
+        connection: sqlite3.Connection,
         epoch: int,
         shortfalls: tuple[str, ...] = (),
     ) -> None:
@@ -78,11 +78,10 @@ class SqliteSagaStore(SqlSagaStore):
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sagagraph-journal")
         loop = asyncio.get_running_loop()
         try:
-            connection, epoch, shortfalls = await loop.run_in_executor(thread, _connect, path, create, durability)
+            return await loop.run_in_executor(thread, lambda: cls(path, thread, clock, *_connect(path, create, durability)))
         except BaseException:
             thread.shutdown(wait=False)
             raise
-        return cls(path, connection, thread, clock, epoch, shortfalls)
 
     @property
     def database_url(self) -> str:
