@@ -10,27 +10,57 @@ from __future__ import annotations
 import asyncio
 import gc
 import selectors
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
-from sagagraph import Backoff, Call, Engine, Guarantees, Policy, Probe, Retry, action
-from sagagraph.errors import OperationHeldError, Refused, SagaGraphError, StoreError, UnknownSagaError
+from sagagraph import Backoff, Call, Engine, Policy, Probe, Retry, action
+from sagagraph.errors import (
+    ConflictError,
+    NotAllowedError,
+    OperationHeldError,
+    Refused,
+    SagaGraphError,
+    StoreError,
+    UnknownSagaError,
+)
+from sagagraph.saga.core.commands import AcceptPlan, GiveUpRepair
+from sagagraph.saga.core.events import AttemptStarted, Driver, Entry, SagaBegun
+from sagagraph.saga.core.next_steps import is_ready_for_repair
 from sagagraph.saga.core.reversals import original_id
+from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.saga.stores.port import RequestKind
+from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import CompensationPolicy
+
+from .simulated_provider import Ledger, Promises, Provider
+
+T = TypeVar("T")
 
 BEGIN_S = 1_000_000.0
 LEASE_TTL_S = 4.0
+_POLICY = Policy(
+    retry=Retry(max_attempts=3),
+    backoff=Backoff(base_s=0.1, cap_s=1.0),
+    timeout_s=2.0,
+    compensation=CompensationPolicy(max_attempts=3, timeout_s=2.0),
+)
+_GONE = frozenset({OperationStatus.FAILED, OperationStatus.COMPENSATED, OperationStatus.VOIDED, OperationStatus.SKIPPED})
+_SOLD_OUT = 0.3
+"""How likely a refusal that comes out of the blue is one for good."""
+_FIRST = 2
+"""Generation and attempt of the first call, together."""
 _MOST_STEPS = 200_000
 _LATEST_S = 90.0
 """A call that its sender has lost may land so late."""
+_SOON_S = 4.0
+"""Or before and about its deadline."""
 
 
 class _Selector(selectors.DefaultSelector):
@@ -62,140 +92,149 @@ class NoHolidayError(Exception):
     pass
 
 
-@dataclass
-class Ledger:
-    """The truth: what landed under which key and what was undone, in order."""
-
-    landings: dict[str, int] = field(default_factory=dict)
-    undos: dict[str, int] = field(default_factory=dict)
-    tombstones: set[str] = field(default_factory=set)
-    undo_keys: set[str] = field(default_factory=set)
-    history: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    below: dict[str, set[str]] = field(default_factory=dict)
-    """Operation → what the body, in any of its forms, has run after it."""
-
-    def live(self, operation: str) -> int:
-        mine = [key for key in self.landings if key.split("/")[1] == operation]
-        return sum(self.landings[key] - self.undos.get(key, 0) for key in mine)
-
-    def dependents(self, operation: str) -> set[str]:
-        found: set[str] = set()
-        waiting = [operation]
-        while waiting:
-            new = self.below.get(waiting.pop(), set()) - found
-            found |= new
-            waiting += new
-        return found
-
-
 class World:
+    """What the seed draws: the saga, what its provider promises, and who troubles it how.
+
+    In a mild world nothing happens but refusals for now, and perhaps one for good: one process must bring the saga to its end.
+    """
+
     def __init__(self, seed: int) -> None:
-        self.random = Random(seed)
+        self.random = random = Random(seed)
         self.loop = VirtualLoop()
-        self.ledger = Ledger()
+        self.provider = Provider(random, self.loop.time, self.tell)
         self.is_calm = False
         self.late: set[asyncio.Task[None]] = set()
-        self.promise = self.random.choice(["dedup", "void", "nothing"])
-        self.count = self.random.randint(2, 5)
+        self.count = random.randint(1, 5)
+        self.driver = random.choice([Driver.BODY, Driver.BODY, Driver.WORKFLOW])
+        alike = Promises.drawn(random) if random.random() < 0.5 else None
+        self.promises = [alike or Promises.drawn(random) for _each in range(self.count + 1)]
+        self.pivot = random.randrange(self.count) if random.random() < 0.4 else None
+        self.contradiction: dict[int, set[int]] = {}
+        """What a mistaken body says beside; the core must refuse it."""
+        self.is_apart = random.random() < 0.5
         self.after = {i: self._drawn(i) for i in range(self.count)}
-        self.fails = self.random.random() < 0.3
-        self.refused = self.random.randrange(self.count) if self.random.random() < 0.2 else None
-        self.patience_s = self.random.random() * 3 if self.random.random() < 0.3 else None
+        self.is_mild = random.random() < 0.15
+        self.refused = random.choice(self._may_fail()) if random.random() < 0.3 else None
+        self.fails = self.pivot is None and random.random() < 0.3
+        self.patience_s = self._unlikely(0.3, random.random() * 3)
         """The body gives up after so long, whatever it waits for."""
-        self.is_cancelled = self.random.random() < 0.4
-        self.troubles = self.random.choice([0.1, 0.3, 0.5])
+        self.is_cancelled = self._unlikely(0.4, True) is not None
+        self.replaced = self._unlikely(0.6, random.randrange(self.count)) if self.driver is Driver.WORKFLOW else None
+        """The last operation may take the place of this one."""
+        self.is_revisable = random.random() < 0.5
+        self.troubles = random.choice([0.1, 0.3, 0.5])
+        indexes = range(self.count + 1)
+        irreversible = [i for i in indexes if self.kind(i) is not ActionKind.COMPENSATABLE and not self.promises[i].reverse]
+        self.ledger.lasting.update(f"T{each}" for each in irreversible)
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.provider.ledger
+
+    def _unlikely(self, chance: float, drawn: T) -> T | None:
+        return drawn if self.random.random() < chance and not self.is_mild else None
 
     def _drawn(self, index: int) -> set[int]:
-        return {each for each in range(index) if self.random.random() < 0.4}
+        drawn = {each for each in range(index) if self.random.random() < 0.4}
+        if self.pivot is not None and self.driver is Driver.BODY and index <= self.pivot:
+            # A body plans what can be undone before its pivot: all of it at once, or the pivot last.
+            drawn = set() if self.is_apart else set(range(index)) if index == self.pivot else drawn
+        return drawn | {self.pivot} if self.pivot is not None and index > self.pivot else drawn
+
+    def may_be_undone_by_hand(self, name: str) -> bool:
+        stands_below = any(self.ledger.live(each) for each in self.ledger.dependents(name))
+        return self.kind(int(name[1:])) is ActionKind.COMPENSATABLE and self.pivot is None and not stands_below
+
+    def _may_fail(self) -> list[int]:
+        """A body cannot turn back once its pivot has landed: what fails then must come before that."""
+        if self.pivot is None or self.driver is Driver.WORKFLOW:
+            return list(range(self.count if self.pivot is None else self.pivot + 1))
+        return [self.pivot, *self.after[self.pivot]]
+
+    def kind(self, index: int) -> ActionKind:
+        comes_after = self.pivot is not None and (index > self.pivot or (index == self.count and self.replaced != self.pivot))
+        if index == self.pivot or (index == self.count and self.replaced == self.pivot is not None):
+            return ActionKind.PIVOT
+        return ActionKind.RETRIABLE if comes_after and index < self.count else ActionKind.COMPENSATABLE
 
     def edit(self) -> None:
-        """The body is edited between two runs of it: something comes after more than before."""
+        """The body is edited between two runs of it: something comes after more than before, or after what comes after it."""
+        below = [(index, each) for index, before in self.after.items() for each in before]
+        last, first = self.random.choice(below or [(0, 0)])
+        self.contradiction = {first: {last}} if below and self._unlikely(0.15, True) else {}
         for index in range(self.count):
             if self.random.random() < 0.3:
                 self.after[index] |= self._drawn(index)
 
     def strikes(self) -> bool:
-        return not self.is_calm and self.random.random() < self.troubles
+        return not self.is_calm and not self.is_mild and self.random.random() < self.troubles
 
     def tell(self, what: str) -> None:
-        self.ledger.history.append(f"{self.loop.now - BEGIN_S:9.3f} {what}")
+        self.provider.ledger.history.append(f"{self.loop.now - BEGIN_S:9.3f} {what}")
 
     async def pause(self, most_s: float = 0.2) -> None:
         await asyncio.sleep(self.random.random() * most_s)
 
+    def comes_after(self, name: str, prerequisites: Iterable[str]) -> None:
+        for each in prerequisites:
+            self.ledger.below.setdefault(each, set()).add(name)
+
     # -- the provider ------------------------------------------------------------------------------------------------
 
     def action(self, worker: Worker, index: int) -> Action:
-        name = f"T{index}"
+        name, promises, provider = f"T{index}", self.promises[index], self.provider
 
         async def execute(_request: Any, call: Call) -> str:
-            return await worker.call(f"do {name}", lambda: self._land(index, call.idempotency_key))
+            key = call.idempotency_key
+            return await worker.call(f"do {name}", key, lambda: provider.land(promises, call), lambda: self._refused(index, call))
 
-        async def compensate(_request: Any, _result: Any, call: Call) -> str:
-            return await worker.call(f"undo {name}", lambda: self._undo(name, call.operation_key, call.idempotency_key))
+        async def undo(_request: Any, _result: Any, call: Call) -> str:
+            return await worker.call(f"undo {name}", call.idempotency_key, lambda: provider.undo(promises, call))
 
         async def void(_request: Any, call: Call) -> str:
-            return await worker.call(f"void {name}", lambda: self._void(name, call.idempotency_key))
+            return await worker.call(f"void {name}", call.idempotency_key, lambda: provider.void(promises, call.idempotency_key))
 
         async def probe(_request: Any, call: Call) -> Probe:
             await worker.alive()
             await self.pause()
             if self.strikes():
                 raise ConnectionError("no answer")
-            landed, undone = self.ledger.landings.get(call.operation_key, 0), self.ledger.undos.get(call.operation_key, 0)
-            if landed > 1:
-                return Probe.multiple([call.operation_key] * landed)
-            return Probe.absent() if not landed else Probe.undone() if undone else Probe.landed(call.operation_key)
+            return provider.found(call.operation_key)
 
-        guarantees = Guarantees(
-            dedup=timedelta(days=1) if self.promise == "dedup" else None, void=void if self.promise == "void" else None
-        )
+        kind = self.kind(index)
+        backward: dict[str, Any] = {"compensate": undo} if kind is ActionKind.COMPENSATABLE else {}
+        if kind is not ActionKind.COMPENSATABLE and promises.reverse:
+            backward = {"reverse": undo}
         return action(
             execute,
             name=name,
-            compensate=compensate,
-            probe=probe,
-            guarantees=guarantees,
+            kind=kind,
+            **backward,
+            probe=probe if promises.probe else None,
+            guarantees=promises.guarantees(void),
             provider="the ledger",
-            policy=Policy(
-                retry=Retry(max_attempts=3),
-                backoff=Backoff(base_s=0.1, cap_s=1.0),
-                timeout_s=2.0,
-                compensation=CompensationPolicy(max_attempts=3, timeout_s=2.0),
-            ),
+            policy=_POLICY,
         )
 
-    def _land(self, index: int, key: str) -> str:
-        if key in self.ledger.tombstones:
-            raise Refused("it was voided", code="voided")
+    def _refused(self, index: int, call: Call) -> str | None:
+        """What the provider says instead of doing it, if it does not do it now or ever."""
+        promises, key = self.promises[index], call.idempotency_key
         if index == self.refused:
-            raise Refused("sold out", code="sold_out")
-        if not (self.promise == "dedup" and key in self.ledger.landings):
-            self.ledger.landings[key] = self.ledger.landings.get(key, 0) + 1
-            self.tell(f"LANDS {key}")
-        return key
+            return self.provider.refuse(promises, key, "sold out")
+        if self.is_mild:
+            is_first = call.generation + call.attempt == _FIRST
+            return self.provider.refuse(promises, key, "not now", transient=True) if is_first else None
+        if not self.is_calm and self.random.random() < self.troubles / 4:
+            is_final = self.random.random() < _SOLD_OUT and self.kind(index) is ActionKind.COMPENSATABLE and self.pivot is None
+            return self.provider.refuse(promises, key, "not now", transient=not is_final)
+        return None
 
-    def _undo(self, name: str, key: str, undo_key: str) -> str:
-        if self.promise == "dedup" and undo_key in self.ledger.undo_keys:
-            return key
-        self.ledger.undo_keys.add(undo_key)
-        self.ledger.undos[key] = self.ledger.undos.get(key, 0) + 1
-        self.tell(f"UNDONE {key}")
-        if standing := [each for each in sorted(self.ledger.dependents(name)) if self.ledger.live(each) > 0]:
-            self.ledger.faults.append(f"I5 {name} was undone while {standing} stood")
-        return key
-
-    def _void(self, name: str, key: str) -> str:
-        self.ledger.tombstones.add(key)
-        if self.ledger.landings.get(key, 0) > self.ledger.undos.get(key, 0):
-            self._undo(name, key, f"{key}/void")
-        return key
-
-    async def lands_late(self, land: Callable[[], object]) -> None:
-        await self.pause(_LATEST_S)
+    async def lands_late(self, key: str, land: Callable[[], object]) -> None:
+        self.provider.under_way[key] += 1
+        await self.pause(self.random.choice([_SOON_S, _LATEST_S]))
         with suppress(Refused):
             land()
+        self.provider.under_way[key] -= 1
 
 
 @dataclass
@@ -219,7 +258,7 @@ class Worker:
         if self.is_dead:
             raise StoreError("this process is dead")
 
-    async def call(self, what: str, land: Callable[[], str]) -> str:
+    async def call(self, what: str, key: str, land: Callable[[], str], refused: Callable[[], str | None] = lambda: None) -> str:
         """One request to the provider, with all that may happen to it."""
         world = self.world
         await self.alive()
@@ -227,13 +266,14 @@ class Worker:
         if world.strikes():
             match world.random.choice(["lost", "late", "silent"]):
                 case "late":
-                    task = asyncio.create_task(world.lands_late(land))
+                    task = asyncio.create_task(world.lands_late(key, land))
                     world.late.add(task)
                 case "silent":
-                    land()
+                    with suppress(Refused):
+                        land()
                     world.tell(f"{self.number}: {what}, its answer is lost")
             raise ConnectionError("the line went dead")
-        landed = land()
+        landed = refused() or land()
         await world.pause()
         await self.alive()
         return landed
@@ -242,8 +282,12 @@ class Worker:
 class FaultyStore:
     """A store whose commits take time, fail, or are not acknowledged; a dead worker's reach nobody."""
 
+    acknowledges_early = False
+    """A fault to be planted: what is acknowledged is durable only a while later, if its worker lives so long."""
+
     def __init__(self, store: MemorySagaStore, worker: Worker) -> None:
         self._store, self._worker = store, worker
+        self._pending: asyncio.Task[None] | None = None
 
     @property
     def epoch(self) -> int:
@@ -260,6 +304,8 @@ class FaultyStore:
             is_struck = name in ("append", "renew", "note") and world.strikes() and world.random.random() < 0.2
             if is_struck and world.random.random() < 0.5:
                 raise StoreError("the database is away")
+            if self.acknowledges_early and name == "append":
+                return await self._append_later(method, *arguments, **options)
             answer = await method(*arguments, **options)
             await world.pause(0.02)
             if is_struck:
@@ -267,6 +313,18 @@ class FaultyStore:
             return answer
 
         return called
+
+    async def _append_later(self, append: Callable[..., Awaitable[None]], *arguments: Any, **options: Any) -> None:
+        if self._pending is not None:
+            await self._pending
+
+        async def write() -> None:
+            await self._worker.world.pause(0.3)
+            await self._worker.alive()
+            await append(*arguments, **options)
+
+        self._pending = asyncio.create_task(write())
+        self._pending.add_done_callback(lambda task: task.cancelled() or task.exception())
 
 
 @dataclass(frozen=True)
@@ -289,7 +347,7 @@ def simulate(seed: int) -> History:
     try:
         status = world.loop.run_until_complete(_lived(world))
         gc.collect(1)  # an exception that nobody retrieves says so now
-        faults = (*world.ledger.faults, *_judged(world, status))
+        faults = tuple(world.ledger.faults)
         return History(seed, world.loop.steps, status, faults, tuple(world.ledger.history))
     finally:
         _buried(world.loop)
@@ -305,29 +363,36 @@ def _buried(loop: VirtualLoop) -> None:
 
 async def _lived(world: World) -> SagaStatus:
     store = MemorySagaStore(world.loop.time)
-    for number in range(world.random.randint(1, 4)):
+    for number in range(1 if world.is_mild else world.random.randint(1, 4)):
         await _one_process(world, store, number)
+        if world.is_mild:
+            headline = await store.headline("s")
+            if headline is None or headline.stage not in FINAL:
+                world.ledger.faults.append("I7 nothing troubles it, and one process does not bring it to its end")
+            break
         world.edit()
         if world.is_cancelled and world.random.random() < 0.5:
             with suppress(UnknownSagaError):
                 await store.ask("s", RequestKind.CANCEL, "Ada", None)
-    world.is_calm = True
+    world.is_calm, world.contradiction = True, {}
     await asyncio.sleep(_LATEST_S)  # what was under way has landed
     worker = Worker(world, 99, 0.0)
     engine = _engine(world, store, worker)
     for _try in range(30):
         with suppress(NoHolidayError, TimeoutError, SagaGraphError):
-            await _body(world, engine, worker)
+            await _driven(world, engine, worker)
         if (await engine.status("s")).status.is_final:
             break
         await _settled_by_a_person(world, engine)
     status = (await engine.status("s")).status
+    faults = _judged(world, status, await engine.load("s"), await engine.journal("s"))
+    world.ledger.faults += faults
     await engine.close()
     return status
 
 
 def _engine(world: World, store: MemorySagaStore, worker: Worker) -> Engine:
-    made = [world.action(worker, index) for index in range(world.count)]
+    made = [world.action(worker, index) for index in range(world.count + 1)]
     faulty: Any = FaultyStore(store, worker)
     return Engine(faulty, actions=made, clock=worker.clock, random=Random(world.random.random()), lease_ttl_s=LEASE_TTL_S)
 
@@ -336,10 +401,10 @@ async def _one_process(world: World, store: MemorySagaStore, number: int) -> Non
     """A process runs the body, and is left alone, killed or frozen after a while."""
     worker = Worker(world, number, world.random.uniform(-3600.0, 3600.0))
     engine = _engine(world, store, worker)
-    running = asyncio.create_task(_body(world, engine, worker))
+    running = asyncio.create_task(_driven(world, engine, worker))
     running.add_done_callback(lambda task: task.cancelled() or task.exception())
     await asyncio.wait([running], timeout=world.random.random() * 4)
-    match world.random.choice(["ends", "dies", "freezes"]):
+    match "ends" if world.is_mild else world.random.choice(["ends", "dies", "freezes"]):
         case "dies":
             world.tell(f"{number}: dies")
             worker.is_dead = True
@@ -353,15 +418,68 @@ async def _one_process(world: World, store: MemorySagaStore, number: int) -> Non
     running.cancel()
 
 
+async def _driven(world: World, engine: Engine, worker: Worker) -> None:
+    await (_body if world.driver is Driver.BODY else _plan)(world, engine, worker)
+
+
+async def _plan(world: World, engine: Engine, worker: Worker) -> None:
+    """A plan is accepted; another one may take its place, while it runs or when something failed."""
+    async with engine.hold("s", begin=SagaBegun(Driver.WORKFLOW, "", "s")) as coordinator:
+        if coordinator.saga.plan.version == 0:
+            await _accepted(world, worker, coordinator, range(world.count), (), {})
+        if world.replaced is not None and not world.is_revisable and world.random.random() < 0.7:
+            await world.pause(2.0)
+            await _replaced(world, worker, coordinator)
+        saga = await coordinator.until_quiet()
+        while is_ready_for_repair(saga):
+            if not await _replaced(world, worker, coordinator):
+                await coordinator.tell(GiveUpRepair(("no plan is left",)))
+            saga = await coordinator.until_quiet()
+
+
+async def _replaced(world: World, worker: Worker, coordinator: Coordinator) -> bool:
+    """The last operation takes the place of one, and of all that failed. Returns whether the core permits it."""
+    saga, new = coordinator.saga, world.count
+    if world.replaced is None or f"T{new}" in saga.operations:
+        return False
+    gone = [each.id for each in saga.in_order() if each.status in _GONE and world.is_revisable]
+    old = f"T{world.replaced}"
+    needed = any(not saga.operations[each].removed for each in saga.dependents.get(old, ()))
+    try:
+        await _accepted(world, worker, coordinator, [new], {old, *gone}, {old: f"T{new}"} if needed else {})
+    except (ConflictError, NotAllowedError):
+        return False
+    for each in saga.dependents.get(old, ()):
+        world.ledger.below[old].discard(each)
+        world.comes_after(each, [f"T{new}"])
+    return True
+
+
+async def _accepted(
+    world: World,
+    worker: Worker,
+    coordinator: Coordinator,
+    indexes: Iterable[int],
+    removed: Collection[str],
+    replaced: Mapping[str, str],
+) -> None:
+    specs = []
+    for index in indexes:
+        after = [f"T{each}" for each in world.after.get(index, ())]
+        specs.append(world.action(worker, index).spec(f"T{index}", None, after))
+        world.comes_after(f"T{index}", after)
+    await coordinator.tell(AcceptPlan(tuple(specs), tuple(sorted(removed)), replaced, revisable=world.is_revisable))
+
+
 async def _body(world: World, engine: Engine, worker: Worker) -> None:
     after = {index: set(each) for index, each in world.after.items()}
     async with engine.saga("s") as saga:
         done: set[int] = set()
 
         async def one(index: int) -> None:
-            await saga.run(world.action(worker, index), id=f"T{index}", after=[f"T{each}" for each in sorted(after[index])])
-            for each in after[index]:
-                world.ledger.below.setdefault(f"T{each}", set()).add(f"T{index}")
+            said = sorted(after[index] | world.contradiction.get(index, set()))
+            await saga.run(world.action(worker, index), id=f"T{index}", after=[f"T{each}" for each in said])
+            world.comes_after(f"T{index}", [f"T{each}" for each in after[index]])
             done.add(index)
 
         async with asyncio.timeout(world.patience_s):
@@ -382,10 +500,13 @@ async def _settled_by_a_person(world: World, engine: Engine) -> None:
             live = world.ledger.live(each.id)
             if live > 1:
                 world.ledger.faults.append(f"I1 {each.id} stands {live} times")
+            if live == 1 and world.may_be_undone_by_hand(each.id) and world.random.random() < 0.3:
+                world.provider.undo_by_hand(each.id)
+                live = 0
             was_undone = any(key.split("/")[1] == each.id for key in world.ledger.undos)
             said = "landed" if live else "compensated" if was_undone else "absent"
             world.tell(f"a person says that {each.id} is {said}")
-            with suppress(OperationHeldError):
+            with suppress(OperationHeldError, NotAllowedError):  # it settled by itself when another one was
                 await engine.resolve("s", each.id, said, output="by hand" if live else None)
 
 
@@ -398,14 +519,20 @@ async def _reversal_settled(world: World, engine: Engine, reversal: str) -> None
                 await engine.resolve(reversal, each.id, said)
 
 
-def _judged(world: World, status: SagaStatus) -> list[str]:
-    live = {f"T{index}": world.ledger.live(f"T{index}") for index in range(world.count)}
+def _judged(world: World, status: SagaStatus, saga: Saga, journal: Iterable[Entry]) -> list[str]:
+    live = {each.id: world.ledger.live(each.id) for each in saga.in_order()}
+    expected = {each.id: 0 if each.removed or each.status is OperationStatus.SKIPPED else 1 for each in saga.in_order()}
     faults = [f"I3 {key} was undone {n} times" for key, n in world.ledger.undos.items() if n > world.ledger.landings.get(key, 0)]
+    lasting = {each.partition(":")[0] for each in saga.residue}
+    intents = {each.event.key for each in journal if isinstance(each.event, AttemptStarted)}
+    faults += [f"I8 {key} landed without an intent" for key in world.ledger.landings if key not in intents]
     match status:
         case SagaStatus.COMMITTED:
-            faults += [f"I1 committed, and {name} stands {n} times" for name, n in live.items() if n != 1]
+            faults += [f"I1 committed, and {name} stands {n} times" for name, n in live.items() if n != expected[name]]
         case SagaStatus.COMPENSATED:
-            faults += [f"I2 compensated, and {name} stands" for name, n in live.items() if n]
+            faults += [f"I2 compensated, and {name} stands" for name, n in live.items() if n and name not in lasting]
         case _:
             faults.append(f"I7 it ends {status.value}")
+    if world.is_mild and not world.fails and world.refused is None and status is not SagaStatus.COMMITTED:
+        faults.append(f"I10 it was refused for now, and ends {status.value}")
     return faults

@@ -17,6 +17,8 @@ from tests.support.databases import databases
 from tests.support.storm.supervisor import Weathered, weather
 
 _BATCH = 200
+_LONG = 1000
+"""A run of so many sagas in which some harm never strikes has not shown what it is for."""
 
 
 def storm(
@@ -72,7 +74,7 @@ def _total(batches: list[Weathered]) -> dict[str, object]:
 
 def _faults(batches: list[Weathered]) -> list[str]:
     """With every harm that never struck, in a run that is long enough for all of them."""
-    harms = _summed(each.harms for each in batches) if sum(each.sagas for each in batches) >= _BATCH else {}
+    harms = _summed(each.harms for each in batches) if sum(each.sagas for each in batches) >= _LONG else {}
     missing = [f"there were no {what}" for what, times in harms.items() if times == 0]
     return [*missing, *(f"batch {each.seed} {fault}" for each in batches for fault in each.report.faults)]
 
