@@ -94,8 +94,13 @@ async def _lived(world: World) -> SagaStatus:
     worker = Worker(world, 99, 0.0)
     engine = _engine(world, store, worker)
     for _try in range(30):
-        with suppress(NoHolidayError, TimeoutError, SagaGraphError):
+        try:
             await _driven(world, engine, worker)
+        except ConflictError:  # a mistaken body was believed: now the sound one is not
+            with suppress(SagaGraphError):
+                await engine.cancel("s")
+        except (NoHolidayError, TimeoutError, SagaGraphError):
+            pass
         if (await engine.status("s")).status.is_final:
             break
         await _settled_by_a_person(world, engine)
@@ -246,7 +251,7 @@ def _judged(world: World, status: SagaStatus, saga: Saga, journal: Iterable[Entr
             faults += [f"I1 committed, and {name} stands {n} times" for name, n in live.items() if n != expected[name]]
         case SagaStatus.COMPENSATED:
             faults += [f"I2 compensated, and {name} stands" for name, n in live.items() if n and name not in lasting]
-        case _:
+        case _ if not (saga.body_fault and saga.pivot_has_landed):  # that body is run again, or a person cancels
             faults.append(f"I7 it ends {status.value}")
     if world.is_mild and not world.fails and world.refused is None and status is not SagaStatus.COMMITTED:
         faults.append(f"I10 it was refused for now, and ends {status.value}")
