@@ -21,7 +21,7 @@ FIGURES = ROOT / "docs" / "proof.json"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 SWEEP = ("tests.support.sweep", "--jobs", "2")
 GRAPHS = ("tests.support.sweep", "tests.graph.crash_scenarios:SCENARIOS", "--jobs", "2")
-STORM = ("tests.support.storm", "--sagas", "2000")
+STORM = ("tests.support.storm", "--sagas", "10000")
 
 
 @dataclass(frozen=True)
