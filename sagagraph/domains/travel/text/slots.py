@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.request import CURRENCIES, Direct, Order
 from sagagraph.domains.travel.text.partial import Question
-from sagagraph.language.money import Cues, Money
+from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
 from sagagraph.language.negation import denial_before
 from sagagraph.language.passage import form
 from sagagraph.language.people import PEOPLE, Company
@@ -96,7 +96,9 @@ _WORDS: Final[tuple[tuple[str, Any, re.Pattern[str]], ...]] = tuple(
             "no_limit",
             True,
             r"\b(?:no|without(?: an?| any)?) (?:budget(?: limit)?|(?:price |upper )?limit)\b|\bunlimited(?: budget)?\b"
-            r"|\bmoney(?: is)? no object\b|\bwhatever it costs\b",
+            r"|\bmoney(?: is)? no object\b|\bwhatever it costs\b|\b(?:drop|forget|remove|ignore|skip|lose) (?:the |my "
+            r")?budget(?: thing)?\b"
+            rf"|\b(?:budget|price|money|cost)s? (?:{_NOT} matter|is(?:n't| not) important|is open|is flexible)\b",
         ),
         (
             "one_way",
@@ -141,6 +143,10 @@ _BUDGET: Final = form(
     rf"(?:\s*(?:in total|total|altogether|overall|all in|in all|all included|for everything"
     rf"|(?:to|on) (?:the|my|our) (?:budget|limit|price))\b|{_CUE_AFTER})*"
 )
+_CURRENCY: Final = form(
+    rf"\b(?:i mean|i meant|it's|that's|that is|those (?:are|were)|in|make (?:it|that)) (?P<sign>{SIGN})(?:,? (?:not|instead "
+    rf"of|rather than) {SIGN})?"
+)
 LARGEST_BUDGET: Final = 1_000_000_000
 
 
@@ -168,10 +174,22 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     if said.asks("budget"):
         said.fields.pop("no_limit", None)
         return
+    if not amounts and known.budget is not None:
+        for found in passage.take(_CURRENCY):
+            _in_currency(found, said)
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
         if len(money.currencies) > 1:
             said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?")
+
+
+def _in_currency(found: Found, said: Said) -> None:
+    """`I meant euros`: of the amount that was said before."""
+    meant = [each for each in currencies_meant(found["sign"], None) if each in CURRENCIES]
+    if len(meant) == 1:
+        said.fields["currency"] = meant[0]
+    else:
+        said.ask("currency", f"Which currency is meant by {found.said!r}?")
 
 
 def _change_budget(money: Money, words: str, said: Said, known: PartialRequest, *, is_less: bool) -> None:
@@ -214,6 +232,14 @@ TRIP_UNITS: Final = {
 FEWEST_STARS: Final = 1
 MOST_STARS: Final = 5
 _STARS: Final = form(r"{stars}(?: hotels?)?")
+_INDIFFERENT: Final = form(
+    r"(?:,? (?:and|but))?(?:\s*,)?\s*(?:(?:the )?(?:hotels?|stay|one|rest) )?(?:in )?{place},?(?: (?:i|we))? (?:does "
+    r"?n[o']?t matter|does not matter|"
+    r"do ?n[o']?t (?:care|mind)(?: about)?|is (?:fine|ok(?:ay)?|good|all right)(?: as it is)?|can be anything|whatever"
+    r"|any(?:thing)?(?: will do)?"
+    r"|stays?(?: (?:as it is|the same|like that))?|as (?:it is|before|planned)|unchanged|the same)\b"
+)
+"""A stop of which nothing is to change."""
 _STARS_THERE: Final = form(
     r"(?:(?:an?|the|some) )?{stars}(?: (?:hotels?|places?|rooms?|ones?))?,? (?P<link>(?:but |just |only )*(?:in|at"
     r"|for) (?:the )?(?:hotels? in )?)"
@@ -225,6 +251,8 @@ _MODERATE: Final = form(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:ran
 
 
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
+    stays = {stop.city for stop in known.stops}
+    passage.take(_INDIFFERENT, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
     passage.take(_STARS_THERE, lambda found: _stars_there(found, said, known))
     ranges = [(len(found.said), len(found.said)) for found in passage.take(_DRAWN)]
     for found in passage.take(_STARS):
