@@ -99,7 +99,16 @@ _DECISIONS: Final[tuple[tuple[Act, re.Pattern[str]], ...]] = tuple(
             rf"|now|please|for now))*"
             r"|(?:let me|i(?:'ll| will| have to| need to| want to| must)|we(?:'ll| will| have to| need to| must)"
             r"|gotta) (?:first )?"
-            r"(?:think|sleep|ask|check|see|talk|discuss)\b.*|no hurry|i(?:'m| am) not sure(?: yet)?|not sure(?: yet)?",
+            r"(?:think|sleep|ask|check|see|talk|discuss|decide|let you know|tell you|get back to you)\b.*|no hurry|i(?:'m| "
+            r"am) not sure(?: yet)?|not sure(?: yet)?",
+        ),
+        (
+            Act.SKIP,
+            r"(?:please )?(?:skip(?: (?:it|that|this|the question))?|never ?mind|forget (?:it|that|about it)|whatever"
+            r"|(?:it |that )?doesn'?t matter"
+            r"|(?:leave|keep) (?:it|that|this|everything|the plan)(?: (?:as|like|the way|how) (?:it|that) (?:is|was)| alone)?"
+            r"|no matter|(?:i was |we were )?(?:just |only )?asking|nothing|changed my mind"
+            r"|(?:don't|do not) change (?:it|anything|that|a thing))(?: please)?",
         ),
         (
             Act.UNDO,
@@ -126,14 +135,6 @@ _DECISIONS: Final[tuple[tuple[Act, re.Pattern[str]], ...]] = tuple(
             r"(?:please |can you |ok,? |(?:i|we)(?:'d like| would like| want| need| have)? to |let's )*(?:cancel|call off)"
             r"(?: just| only)?(?: (?:the|my|our|that))? (?:(?:first|last|return|outbound|second) )?(?:flights?|hotels?"
             r"|trains?|rooms?|stays?|rides?)\b.*",
-        ),
-        (
-            Act.SKIP,
-            r"(?:please )?(?:skip(?: (?:it|that|this|the question))?|never ?mind|forget (?:it|that|about it)|whatever"
-            r"|(?:it |that )?doesn'?t matter"
-            r"|(?:leave|keep) (?:it|that|this|everything|the plan)(?: (?:as|like|the way|how) (?:it|that) (?:is|was)| alone)?"
-            r"|no matter|(?:i was |we were )?(?:just |only )?asking|nothing|changed my mind"
-            r"|(?:don't|do not) change (?:it|anything|that|a thing))(?: please)?",
         ),
     )
 )
@@ -170,7 +171,7 @@ _SMALL: Final = _whole(
 
 
 _BEFORE: Final = re.compile(
-    r"^\W*(?:(?P<doubt>no|nope|nah|wait|hang on|hold on|maybe|perhaps|i guess)|then|so|and|but|well|actually|just|right"
+    r"^\W*(?:(?P<doubt>no|nope|nah|wait|hang on|hold on|maybe|perhaps|i guess)|kk?|then|so|and|but|well|actually|just|right"
     r"|honestly|anyway"
     r"|(?:sod|screw|damn) it|you know what|in that case)\b[\s,.!:–-]+(?=\w)",
     re.IGNORECASE,

@@ -31,7 +31,10 @@ class Topic(StrEnum):
 _TOPICS: Final[tuple[tuple[Topic, re.Pattern[str]], ...]] = tuple(
     (topic, re.compile(rf"\b(?:{words})", re.IGNORECASE))
     for topic, words in (
-        (Topic.IDENTITY, r"who are you|what are you|are you (?:an? )?(?:real|human|person|bot|robot|ai|machine)|your name"),
+        (
+            Topic.IDENTITY,
+            r"who are you|what are you(?! doing)|are you (?:an? )?(?:real|human|person|bot|robot|ai|machine)|your name",
+        ),
         (
             Topic.HELP,
             r"what (?:can|do|could) you (?:do|help|plan|need)|how does (?:this|it|that) work|help me\b|what (?:can"
@@ -73,7 +76,7 @@ _TOPICS: Final[tuple[tuple[Topic, re.Pattern[str]], ...]] = tuple(
         (
             Topic.NEXT,
             r"what now|what(?:'s| is|s)? (?:next|left|missing|still)|left to do|what (?:do|must|should) (?:i"
-            r"|we) (?:have to )?do|what happens (?:now|next)|to decide|expires?\b",
+            r"|we) (?:have to )?do|what happens (?:now|next)|to decide|expires?\b|(?:hold|keep) it\b",
         ),
         (
             Topic.ADVICE,
@@ -95,7 +98,7 @@ _TOPICS: Final[tuple[tuple[Topic, re.Pattern[str]], ...]] = tuple(
             Topic.STATUS,
             r"cancell?ed|overbooked|delayed|late\b|booked|confirmed|paid\b|pay(?:ed)? already|still (?:on|ok|okay"
             r"|valid|fine|standing)|(?:all|is|everything) (?:ok|okay|fine|done|good|set|sorted|well)|on time"
-            r"|already|happened|broken?|break down|broke down|sick|ill\b|closed|over\b|cancel on|go through"
+            r"|already|happened|work(?:ed)?\b|broken?|break down|broke down|sick|ill\b|closed|over\b|cancel on|go through"
             r"|gone through|book it\b|ready",
         ),
         (

@@ -68,7 +68,9 @@ class Answering(Turn):
             await self._suppose_news(each.text, saga)
         elif saga is not None and tells_news(each.text):
             self._say(Deed.ANSWERED, _IF_SO)
-        elif not await self._compare(each.text, saga, is_supposed=True) and (Deed.COMPARED not in self.deeds or each.text):
+        elif not await self._compare(each.text, saga, is_supposed=topic_of(each.said or each.text) not in _ANSWERED_AS_WELL) and (
+            Deed.COMPARED not in self.deeds or each.text
+        ):
             await self._answer(each.said or each.text, saga)
 
     def _would_be_news(self, text: str, saga: Saga) -> bool:
@@ -100,10 +102,12 @@ class Answering(Turn):
         except InvalidInputError:
             return False
         if draft.questions and draft.questions != shown.questions:
+            if not is_supposed and topic_of(text) is not None:
+                return False
             self._say(Deed.ASKED, f"{draft.questions[0]} {NOTHING_CHANGED}")
             return True
         if draft.request is None or draft.request == shown.request:
-            if is_supposed and draft.not_understood and topic_of(text) not in _ANSWERED_AS_WELL:
+            if is_supposed and draft.not_understood:
                 self._say(Deed.NOT_TAKEN, f"I cannot try that out. {self._not_understood(draft, is_all=True)} {NOTHING_CHANGED}")
                 return True
             return False

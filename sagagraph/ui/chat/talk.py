@@ -33,6 +33,8 @@ class Talk(Wishing, Deciding):
         if saga is not None:
             self._recall(in_retrospect(await self._service.shown(saga), self._page))
             self._recall_change()
+            if status_of(saga) is SagaStatus.COMMITTED and saga.amending is None and not self.conversation.is_open:
+                self.conversation = replace(self.conversation, draft=self._page.draft_of(saga.request))
         text = text.encode(errors="replace").decode()  # half a character, as a browser can send it, cannot be kept
         self.conversation = self.conversation.heard(text)
         self._pending, self.conversation = self.conversation.pending, replace(self.conversation, pending=None)

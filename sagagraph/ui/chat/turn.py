@@ -95,11 +95,19 @@ class Turn:
         if draft.questions:
             is_stuck = saga is not None and draft.questions == before.questions
             self._say(Deed.ASKED, f"{draft.questions[0]}{' (“Skip” leaves the plan as it is.)' if is_stuck else ''}")
-        elif saga is None or (status_of(saga) in OVER and not (is_same and draft.not_understood)):
+        elif saga is None or (status_of(saga) in OVER and not is_same):
             await self._begin(draft.request)
+        elif status_of(saga) in OVER:
+            self._say(Deed.NOT_TAKEN, "It is over, and that changes nothing: say “plan it again”, or what should be different.")
+        elif draft.request == self._page.draft_of((await self._service.shown(saga)).request).request:
+            self._say_same(draft)
         elif (wanted := self._page.on_top(draft.request, saga)) != saga.request:
             await self._change(saga, wanted, before)
-        elif not draft.not_understood:
+        else:
+            self._say_same(draft)
+
+    def _say_same(self, draft: Draft) -> None:
+        if not draft.not_understood:
             self._say(Deed.NOT_TAKEN, "That changes nothing.")
 
     def _not_understood(self, draft: Draft, *, is_all: bool) -> str:

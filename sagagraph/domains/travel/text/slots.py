@@ -127,7 +127,8 @@ def read_words(passage: Passage, said: Said, *names: str) -> None:
 # -- money ---------------------------------------------------------------------------------------------------------------
 
 _LIMIT: Final = (
-    r"budget|max(?:imum)?|at most|up to|under|below|less than|(?:no|not) more than|within|limit|spend|costs?|costing|capped"
+    r"budget|max(?:imum)?|at most|up to|under|below|less than|(?:no|not) more than|within|limit|spend|costs?|costing"
+    r"|cap(?:ped)?(?: it)?"
 )
 _CUE: Final = (
     rf"\b(?:{_LIMIT})(?:\s*(?:of|is|:|=|at|to|about|around|roughly|a|max(?:imum)?|at most|up to|under|(?:no|not) more than"
@@ -245,6 +246,10 @@ _STARS_THERE: Final = form(
     r"|for) (?:the )?(?:hotels? in )?)"
     r"{place}(?P<only> (?:only|alone)\b)?(?!(?:,| and| or|,? then| to) {place:_})"
 )
+_THERE_STARS: Final = form(
+    r"(?:\bhotels? (?:in|at) {place:a}(?: (?:should|must|has to|needs to|to|have|has|be|with))*|\b(?:in|at) {place:b}"
+    r"(?: (?:should|must|has to|needs to|have|has|be|with))+)(?: an?)? {stars}"
+)
 _DRAWN: Final = form(r"★{2,}|\*{2,}")
 _LUXURY: Final = form(r"\bluxur(?:y|ious)\b")
 _MODERATE: Final = form(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:range|priced?)\b")
@@ -253,7 +258,8 @@ _MODERATE: Final = form(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:ran
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
     passage.take(_INDIFFERENT, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
-    passage.take(_STARS_THERE, lambda found: _stars_there(found, said, known))
+    for words in (_STARS_THERE, _THERE_STARS):
+        passage.take(words, lambda found: _stars_there(found, said, known))
     ranges = [(len(found.said), len(found.said)) for found in passage.take(_DRAWN)]
     for found in passage.take(_STARS):
         quantity = found.get("stars", Quantity)
@@ -277,7 +283,8 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
 
 def _stars_there(found: Found, said: Said, known: PartialRequest) -> bool:
     """Of one city among several; elsewhere, they are stars like any other."""
-    quantity, place = found.get("stars", Quantity), found.get("place", Place)
+    quantity = found.get("stars", Quantity)
+    place = next((place for name in ("place", "a", "b") if (place := found.get(name, Place)) is not None), None)
     stars = _range_of(quantity) if quantity and not quantity.change else None
     if stars is None or place is None or place.city is None or denial_before(found):
         return False
