@@ -128,10 +128,10 @@ def rows_of(store: str, seen: dict[str, list[Figures]]) -> list[list[str]]:
 def document(rows: list[list[str]], count: int, nodes: int) -> str:
     heads = ["store", "node", "CPU, ms", "time, ms", "CPU", "bytes", "goals (CPU / bytes)", ""]
     what = prose(
-        f"A chain of {nodes} nodes, each of which appends 50 characters to a list and counts, with `durability=\"sync\"` and",
+        f'A chain of {nodes} nodes, each of which appends 50 characters to a list and counts, with `durability="sync"` and',
         "LangGraph's own savers, as a `StateGraph` and as a `SagaGraph` without effects and with a compensation for each node;",
-        f"checkpoints and journal in one database. Medians of {count} rounds; in each round everybody runs in turn, and a ratio is",
-        "one of figures of the same round. CPU is that of the process, so on PostgreSQL without the server's; where something",
+        f"checkpoints and journal in one database. Medians of {count} rounds; in each round everybody runs in turn, and a ratio",
+        "is one of figures of the same round. CPU is that of the process, so on PostgreSQL without the server's; where something",
         "else keeps the machine busy, it is higher for everybody. `make bench-langgraph` measures again.",
     )
     why = prose(

@@ -194,6 +194,9 @@ class SqliteSagaStore(SqlSagaStore):
     def _execute(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         return self._connection.execute(_without_locks(statement), parameters)
 
+    def _execute_many(self, statement: str, parameters: Sequence[Sequence[Any]]) -> None:
+        self._connection.executemany(statement, parameters)
+
     def _change(
         self, change: sql.Change, given: Sequence[Mapping[str, Any]], events: Sequence[EventParameters] = ()
     ) -> set[tuple[Any, ...]]:
@@ -222,10 +225,13 @@ class SqliteSagaStore(SqlSagaStore):
         except UnicodeEncodeError as exc:  # possible in a command-line argument
             raise InvalidInputError(f"{exc.object!r} is not valid Unicode") from exc
 
-    def _forget(self) -> None:
+    async def forget(self, saga_id: str) -> None:  # noqa: ARG002 - the whole file is rewritten
         """Rely on `secure_delete`, which has overwritten the rows. Remnants from moved pages go with the file's old pages,
         and the log beside the file is written back and emptied.
         """
+        await self._read(self._rewrite_file)
+
+    def _rewrite_file(self) -> None:
         self._wait_for_others(True)
         try:
             self._connection.execute("VACUUM")
