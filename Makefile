@@ -18,7 +18,7 @@ flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct fli
 4 days in Berlin and 2 in Cologne
 
 .PHONY: help install trip test test-all test-again proof check lint sweep storm model fuzz simulate lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-recipes \
-  bench-context bench-caaf bench-ui screenshots clean
+  bench-context bench-caaf bench-ui bench-langgraph screenshots clean
 
 help:
 	@echo "make trip     plan and book the sample trip (approves itself, prints committed)"
@@ -32,6 +32,7 @@ help:
 	@echo "make fuzz     thousands of inputs for everything that reads (INPUTS for each, SEED)"
 	@echo "make simulate the real engine on a virtual clock: SEEDS histories; one that fails is printed, and can be repeated"
 	@echo "make bench    measure what durability costs, beside the floor and the peers; writes docs/benchmarks"
+	@echo "make bench-langgraph  a node of a SagaGraph beside one of plain LangGraph, in CPU and bytes; writes docs/benchmarks"
 	@echo "make bench-trips  plan, book, audit 200 generated trips and compare each with all others; writes docs/benchmarks"
 	@echo "make bench-repair  strike trips while they are booked; an oracle and the ledger judge (some minutes)"
 	@echo "make bench-reunions  plan and repair generated reunions of 5 to 60 people; writes docs/benchmarks (some ten minutes)"
@@ -106,6 +107,10 @@ fuzz: $(STAMP)
 # BENCH=--quick only shows that everything runs; --only, --stores, --folder and --out say what, on what, where and where to.
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(BENCH)
+
+# NODES=--rounds 3 --stores sqlite: so often, and only there.
+bench-langgraph: $(STAMP)
+	$(BIN)/python -m benchmarks.nodes $(NODES)
 
 # TRIPS=--quick, --requests, --seed, --out. No request begins after 25 minutes; it takes about five.
 bench-trips: $(STAMP)

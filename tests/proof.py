@@ -20,7 +20,11 @@ DOCUMENT = ROOT / "docs" / "proof.md"
 FIGURES = ROOT / "docs" / "proof.json"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 SWEEP = ("tests.support.sweep", "--jobs", "2")
-GRAPHS = ("tests.support.sweep", "tests.graph.crash_scenarios:SCENARIOS", "--jobs", "2")
+GRAPHS = {
+    "graphs": "tests.graph.crash_scenarios:SCENARIOS",
+    "inner graphs": "tests.graph.inner_scenarios:SCENARIOS",
+    "prebuilt agents": "tests.agents.scenarios:SCENARIOS",
+}
 STORM = ("tests.support.storm", "--sagas", "10000")
 
 
@@ -40,7 +44,11 @@ def parts() -> list[Part]:
         for store, harms in (("sqlite", ("kill", "stop")), ("postgresql", ("kill", "stop", "cut", "lose")))
         for harm in harms
     ]
-    graphs = [Part(f"graphs kill {store}", (*GRAPHS, "--store", store)) for store in ("sqlite", "postgresql")]
+    graphs = [
+        Part(f"{name} kill {store}", ("tests.support.sweep", scenarios, "--jobs", "2", "--store", store))
+        for name, scenarios in GRAPHS.items()
+        for store in ("sqlite", "postgresql")
+    ]
     storms = [Part(f"storm {store}", (*STORM, "--store", store)) for store in ("sqlite", "postgresql")]
     return [
         Part("tests", ("pytest", "-q", "-n", "2", "--dist", "worksteal")),

@@ -181,3 +181,5 @@ SCENARIOS = [
     ),
     *(PlanScenario(f"a plan{', and it fails' if fails else ''}", react, fails=fails) for fails in (False, True)),
 ]
+SAMPLE = [each for each in SCENARIOS if each.fails and not each.is_node]
+"""What is killed in each run of the tests: every kind of agent once."""

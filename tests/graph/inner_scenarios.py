@@ -277,3 +277,5 @@ SCENARIOS = [
     InnerScenario("an agent, and checkpoints wait for the end", an_agent, durability="exit"),
     InnerScenario("another mind, and checkpoints wait for the end", another_mind, free=True, durability="exit"),
 ]
+SAMPLE = [each for each in SCENARIOS if each.fails or each.free]
+"""What is killed in each run of the tests."""

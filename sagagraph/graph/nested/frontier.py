@@ -96,15 +96,18 @@ class Levels:
 
     def own_of(self, saga: Saga, name: str) -> list[str]:
         """What the code of `name` did besides running the nodes of graphs and recording facts."""
-        own = [each for each in self._below.get(name, ()) if step_and_node(each, name)[0] is None]
-        return [each for each in own if not saga.operations[each].spec.action.startswith(RECORD)]
+        own = [each for each in self._planned(saga, name) if step_and_node(each.id, name)[0] is None]
+        return [each.id for each in own if not each.spec.action.startswith(RECORD)]
 
     def of_graphs_below(self, saga: Saga, name: str) -> list[Operation]:
         """The finished nodes of the graphs that the code of `name` ran."""
-        below = [each for part in self._called.get(name, ()) for each in self._below[part]]
-        below += [each for each in self._below.get(name, ()) if step_and_node(each, name)[0] is not None]
-        finished = [saga.operations[each] for each in below if is_finished(saga.operations[each])]
-        return sorted(finished, key=lambda each: each.ordinal)
+        below = [each for part in self._called.get(name, ()) for each in self._planned(saga, part)]
+        below += [each for each in self._planned(saga, name) if step_and_node(each.id, name)[0] is not None]
+        return sorted(filter(is_finished, below), key=lambda each: each.ordinal)
+
+    def _planned(self, saga: Saga, name: str) -> list[Operation]:
+        """What is below `name`, but for what runs at once and has yet to reach the journal."""
+        return [saga.operations[each] for each in self._below.get(name, ()) if each in saga.operations]
 
     def at(self, saga: Saga, parent: str) -> Level:
         if parent not in self._levels:
@@ -130,8 +133,8 @@ class Levels:
         return operation.spec.depends_on if operation and parent != self._root else self._base
 
     def finish(self, saga: Saga, name: str, parent: str) -> None:
-        operation = saga.operations[name]
-        if not is_finished(operation):
+        operation = saga.operations.get(name)
+        if operation is None or not is_finished(operation):
             return
         step, node = step_and_node(name, parent)
         self.at(saga, parent).finish(Finished(name, node, step, operation.spec.depends_on, self.leaves_of(saga, name)))
