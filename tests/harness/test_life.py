@@ -27,7 +27,7 @@ from sagagraph.harness.loop.gradients import Gradient, fixed, towards
 from sagagraph.harness.loop.running import ParadoxError, run_harness
 from sagagraph.harness.proof.explain import explain
 from sagagraph.harness.registry.harness import Harness
-from sagagraph.harness.registry.loading import harness_of, load_harness
+from sagagraph.harness.registry.loading import harness_from, harness_of, load_harness
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.memory import MemorySagaStore
 from tests.harness.generated import generate
@@ -178,6 +178,35 @@ async def test_an_obedient_executor_converges_in_two_attempts_each_and_sees_only
     said = repr(seen)
     hidden = [name for name, each in harness.variables.items() if not each.is_decided]
     assert [name for name in hidden if name in said] == []
+
+
+WORDS = """
+variables:
+  mode: {domain: [eco, normal, sport]}
+  lit: {type: boolean}
+  size: {unit: "1", domain: [1, 1.5, 4, 6]}
+  power: {unit: "1", domain: [0, 300]}
+rules:
+  - {id: SPORT, assertion: "mode == 'sport' implies power >= 250"}
+  - {id: NORMAL, assertion: "mode == 'normal' implies power >= 120"}
+  - {id: NOT_ECO, assertion: "mode != 'eco'"}
+  - {id: CAP, assertion: power <= 130}
+  - {id: DARK, assertion: not lit}
+  - {id: SIZE, assertion: 5 <= size * 2 < 10}
+"""
+
+
+@pytest.mark.parametrize(
+    ("variable", "first", "allowed"), [("mode", "sport", ["normal"]), ("lit", True, [False]), ("size", 6, [4])]
+)
+async def test_what_is_counted_is_moved_to_the_set_that_helps(variable: str, first: Any, allowed: list[Any]) -> None:
+    async def wrong_at_first(seen: Slice, attempt: str) -> Any:
+        return {variable: first} if attempt == f"{variable}-1" else await obedient()(seen, attempt)
+
+    run = await converge(harness_from(WORDS), wrong_at_first)
+    assert (run.end, run.artifact[variable]) == (End.SUCCESS, allowed[0])
+    moved = next(each.gradient for each in run.attempts if each.variable == variable and each.gradient)
+    assert (moved.direction, moved.json()["allowed"]) == ("to a set", allowed)
 
 
 # -- overrides -------------------------------------------------------------------------------------------------------
