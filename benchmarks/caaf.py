@@ -160,9 +160,9 @@ def _generated(systems: int) -> Iterator[str]:
     for seed in range(systems):
         made = generate(seed, satisfiable=seed % 2 == 0, rules=2 + seed % 39)
         harness = harness_of(made.document)
-        begun = time.perf_counter()
-        found = explain(harness, relax=False, expired=lambda begun=begun: time.perf_counter() - begun > SECONDS)
-        took.append(time.perf_counter() - begun)
+        begun = time.process_time()
+        found = explain(harness, relax=False, expired=lambda begun=begun: time.process_time() - begun > SECONDS)
+        took.append(time.process_time() - begun)
         undecided += found.status is Status.UNDECIDED
         expected = Status.PARADOX if made.conflicts else Status.SATISFIABLE
         wrong += found.status not in (expected, Status.UNDECIDED)
@@ -270,6 +270,7 @@ def _sets(found: Explanation) -> frozenset[frozenset[str]]:
 
 
 def _explained() -> Iterator[list[str]]:
+    explain(load_harness(EXAMPLES / "cloud_sla.yaml"))  # Z3 is loaded with the first one
     for name in (*DOMAINS, *TWINS):
         harness = load_harness(EXAMPLES / f"{name}.yaml")
         begun = time.process_time()
@@ -304,7 +305,7 @@ def report(systems: int, bad: int, corruptions: int, artifacts: int) -> Iterator
     yield "\n## Satisfiable: no run may end in a paradox\n"
     yield table(["harness", "executor", "SUCCESS", "false paradoxes", "attempts", "one pass"], _rows_of_ends(TWINS, End.SUCCESS))
     yield "\n## Generated systems\n"
-    yield prose(f"2 to 40 rules, linear, quadratic and exponential, half of them satisfiable; at most {SECONDS} s each.")
+    yield prose(f"2 to 40 rules, linear, quadratic and exponential, half of them satisfiable; at most {SECONDS} s of one core each.")
     yield ""
     yield from _generated(systems)
     yield "\n## Satisfiable systems, generated, with bad executors\n"
