@@ -305,7 +305,7 @@ def report(systems: int, bad: int, corruptions: int, artifacts: int) -> Iterator
     yield "\n## Satisfiable: no run may end in a paradox\n"
     yield table(["harness", "executor", "SUCCESS", "false paradoxes", "attempts", "one pass"], _rows_of_ends(TWINS, End.SUCCESS))
     yield "\n## Generated systems\n"
-    yield prose(f"2 to 40 rules, linear, quadratic and exponential, half of them satisfiable; at most {SECONDS} s of one core each.")
+    yield prose(f"2 to 40 rules: linear, quadratic, exponential; half are satisfiable; at most {SECONDS} s of one core each.")
     yield ""
     yield from _generated(systems)
     yield "\n## Satisfiable systems, generated, with bad executors\n"
