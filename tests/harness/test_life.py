@@ -145,17 +145,15 @@ KINDS = ["random", "oscillating", "out of schema", "edits locks", "stubborn", "o
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["ad_degradation_clear", "pharma_flow_reactor_long", "generated"])
 async def test_a_bad_executor_never_makes_a_paradox_of_a_satisfiable_harness(kind: str, name: str) -> None:
-    for seed in range(1 if name == "generated" else 2):
-        harness = harness_of(generate(2 * seed, satisfiable=True, rules=6).document) if name == "generated" else example(name)
-        run = await converge(harness, bad(kind, random.Random(seed)))
-        assert run.end in (End.SUCCESS, End.NO_CONVERGENCE)
-        if run.end is End.SUCCESS:
-            assert check(harness, run.artifact).verdict is RuleVerdict.PASS
-        else:
-            assert check(harness, run.witness or {}).verdict is RuleVerdict.PASS
+    """Two hundred generated ones: `make bench-caaf`."""
+    harness = harness_of(generate(0, satisfiable=True, rules=6).document) if name == "generated" else example(name)
+    run = await converge(harness, bad(kind, random.Random(1)))
+    assert run.end in (End.SUCCESS, End.NO_CONVERGENCE)
+    decided = run.artifact if run.end is End.SUCCESS else run.witness or {}
+    assert check(harness, decided).verdict is RuleVerdict.PASS
 
 
-@pytest.mark.parametrize("name", ["ad_degradation", "pharma_flow_reactor", "cloud_sla"])
+@pytest.mark.parametrize("name", ["ad_degradation", "cloud_sla"])
 async def test_a_paradox_ends_before_anybody_is_asked(name: str) -> None:
     run = await converge(example(name), bad("oscillating", random.Random(1)))
     assert (run.end, run.attempts) == (End.FAILED_PARADOX, ())
@@ -295,8 +293,8 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("die", [1, 2])
-async def test_killed_at_a_question_after_the_override_it_goes_on_and_uses_it_once(die: int, tmp_path: Path) -> None:
+async def test_killed_at_a_question_after_the_override_it_goes_on_and_uses_it_once(tmp_path: Path) -> None:
+    """At every other boundary: `overriding.py`, in test_ways_out.py."""
     path, store, ledger = FOLDER / "ad_degradation.yaml", f"sqlite:///{tmp_path / 'j.db'}", tmp_path / "ledger"
     harness = load_harness(path)
     async with Engine.open(store) as engine:
@@ -306,8 +304,7 @@ async def test_killed_at_a_question_after_the_override_it_goes_on_and_uses_it_on
         arguments = [sys.executable, "-c", KILLED, str(path), store, str(ledger), str(at)]
         return subprocess.run(arguments, capture_output=True, text=True, check=False, env=dict(os.environ))
 
-    assert start(die).returncode == -signal.SIGKILL
+    assert start(1).returncode == -signal.SIGKILL
     finished = start(0)
     assert finished.stdout.strip() == f"SUCCESS {{'{SPEED}': 55}} 1", finished.stderr
-    asked = ledger.read_text().split()
-    assert asked.count(f"{SPEED}-1") == (2 if die == 1 else 1)  # only what was in doubt is asked again
+    assert ledger.read_text().split().count(f"{SPEED}-1") == 2  # only what was in doubt is asked again
