@@ -84,7 +84,8 @@ def _off_by_one(_rng: random.Random) -> Executor:
 
     async def propose(seen: Slice, attempt: str) -> Any:
         said = await obeys(seen, attempt)
-        return {seen.variable: said[seen.variable] + (1 if attempt.endswith("2") else -1)}
+        value = said[seen.variable]
+        return {seen.variable: value + (1 if attempt.endswith("2") else -1) if isinstance(value, int | float) else value}
 
     return propose
 

@@ -8,8 +8,10 @@ from typing import Any
 
 from flint import fmpq
 
+from sagagraph.harness.judging.check import exact, shown
 from sagagraph.harness.proof.explain import value_json
 from sagagraph.harness.proof.relaxations import relaxation
+from sagagraph.harness.proof.rounding import significant
 from sagagraph.harness.proof.search import Budget, solve
 from sagagraph.harness.proof.system import system_of
 from sagagraph.harness.registry.harness import Harness, Value
@@ -76,11 +78,12 @@ def _nearest(allowed: tuple[Value, ...], now: Value) -> Value | None:
 
 
 def _on_step(harness: Harness, name: str, to: fmpq, start: fmpq) -> fmpq:
-    """Round away from where it was to the variable's step, if that still helps."""
+    """Round away from where it was to the variable's step, or to what JSON can write as a number, if that still helps."""
     step = harness.variables[name].step or (fmpq(1) if harness.variables[name].kind == "integer" else None)
-    if step is None:
-        return to
-    rounded = fmpq((to / step).ceil() if to > start else (to / step).floor()) * step
+    if step is not None:
+        rounded = fmpq((to / step).ceil() if to > start else (to / step).floor()) * step
+    else:
+        rounded = to if exact(shown(to)) == to else significant(to, 12, upwards=to > start)
     return rounded if is_satisfiable(harness.with_values({name: rounded})) else to
 
 
