@@ -14,7 +14,8 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -155,25 +156,35 @@ def _as_the_papers_code(harness: Harness, executor: Executor) -> str:
     return "PASS" if check(harness, artifact).verdict == "PASS" else "paradox"
 
 
-def _generated(systems: int) -> Iterator[str]:
-    took: list[float] = []
-    wrong = undecided = refused = other = 0
-    for seed in range(systems):
-        made = generate(seed, satisfiable=seed % 2 == 0, rules=2 + seed % 39)
-        harness = harness_of(made.document)
-        begun = time.process_time()
-        found = explain(harness, relax=False, expired=lambda begun=begun: time.process_time() - begun > SECONDS)
-        took.append(time.process_time() - begun)
-        undecided += found.status is Status.UNDECIDED
-        expected = Status.PARADOX if made.conflicts else Status.SATISFIABLE
-        wrong += found.status not in (expected, Status.UNDECIDED)
-        refused += sum(not replay(harness, each).accepted for each in found.certificates)
-        other += found.status is Status.PARADOX and _sets(found) != made.conflicts
-    yield table(
-        ["systems", "decided", "wrong", "conflicts other than planted", "certificates refused", "median s", "p95 s"],
-        [[str(systems), f"{systems - undecided}", str(wrong), str(other), str(refused), f"{statistics.median(took):.2f}",
-          f"{sorted(took)[int(0.95 * len(took))]:.2f}"]],
-    )  # fmt: skip
+@dataclass(frozen=True)
+class Decided:
+    """What became of a generated system. `refused`: certificates that the checker does not accept."""
+
+    seconds: float
+    is_undecided: bool
+    is_wrong: bool
+    has_other_conflicts: bool
+    refused: int
+
+
+def decided(seed: int) -> Decided:
+    made = generate(seed, satisfiable=seed % 2 == 0, rules=2 + seed % 39)
+    harness = harness_of(made.document)
+    begun = time.process_time()
+    found = explain(harness, relax=False, expired=lambda: time.process_time() - begun > SECONDS)
+    took = time.process_time() - begun
+    undecided = found.status is Status.UNDECIDED
+    wrong = not undecided and found.status is not (Status.PARADOX if made.conflicts else Status.SATISFIABLE)
+    other = found.status is Status.PARADOX and _sets(found) != made.conflicts
+    return Decided(took, undecided, wrong, other, sum(not replay(harness, each).accepted for each in found.certificates))
+
+
+def _generated(found: Sequence[Decided]) -> str:
+    took = sorted(each.seconds for each in found)
+    counts = [len(found), len(found) - sum(each.is_undecided for each in found), sum(each.is_wrong for each in found),
+              sum(each.has_other_conflicts for each in found), sum(each.refused for each in found)]  # fmt: skip
+    heads = ["systems", "decided", "wrong", "conflicts other than planted", "certificates refused", "median s", "p95 s"]
+    return table(heads, [[*map(str, counts), f"{statistics.median(took):.2f}", f"{took[int(0.95 * len(took))]:.2f}"]])
 
 
 def _bad_executors(systems: int) -> Iterator[list[str]]:
@@ -308,7 +319,7 @@ def report(systems: int, bad: int, corruptions: int, artifacts: int) -> Iterator
     yield "\n## Generated systems\n"
     yield prose(f"2 to 40 rules: linear, quadratic, exponential; half are satisfiable; at most {SECONDS} s of one core each.")
     yield ""
-    yield from _generated(systems)
+    yield _generated([decided(seed) for seed in range(systems)])
     yield "\n## Satisfiable systems, generated, with bad executors\n"
     yield table(["executor", "systems", "SUCCESS", "no convergence, with a witness", "false paradoxes"], _bad_executors(bad))
     yield "\n## Certificates\n"
