@@ -12,7 +12,7 @@ import pytest
 from flint import fmpq
 
 from sagagraph.harness.judging.check import RuleVerdict, artifact_from, check
-from sagagraph.harness.proof.checker import replay
+from sagagraph.harness.proof.checker import replay, seal
 from sagagraph.harness.proof.explain import Explanation, Status, explain, explanation_json
 from sagagraph.harness.proof.relaxations import float_of, relaxation
 from sagagraph.harness.registry.harness import Harness
@@ -146,6 +146,15 @@ def test_corruptions_of_certificates_are_refused() -> None:
     assert [replay(harness, each).reason for harness, each in known] == [""] * len(known)
     for broken, reason in corrupted(known, 200, random.Random(18)):
         assert reason, broken
+
+
+def test_a_certificate_that_names_a_rule_of_nobody_is_refused() -> None:
+    harness = example("cloud_sla")
+    certificate = dict(explain(harness, relax=False).certificates[0])
+    for node in ({"sum": [{"of": ["NOBODY"], "times": "1"}]}, {"cases": "NOBODY", "parts": []}, {"rule": "NOBODY"}):
+        answer = replay(harness, seal({**{key: certificate[key] for key in certificate if key != "hash"}, "tree": node}))
+        assert not answer.accepted, node
+        assert "NOBODY" in answer.reason
 
 
 @pytest.mark.skipif("SAGAGRAPH_DATA" not in os.environ, reason="SAGAGRAPH_DATA is not set")

@@ -27,7 +27,7 @@ from sagagraph.harness.loop.gradients import Gradient, fixed, towards
 from sagagraph.harness.loop.running import ParadoxError, run_harness
 from sagagraph.harness.proof.explain import explain
 from sagagraph.harness.registry.harness import Harness
-from sagagraph.harness.registry.loading import harness_of, load_harness
+from sagagraph.harness.registry.loading import harness_from, harness_of, load_harness
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.memory import MemorySagaStore
 from tests.harness.generated import generate
@@ -145,17 +145,15 @@ KINDS = ["random", "oscillating", "out of schema", "edits locks", "stubborn", "o
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["ad_degradation_clear", "pharma_flow_reactor_long", "generated"])
 async def test_a_bad_executor_never_makes_a_paradox_of_a_satisfiable_harness(kind: str, name: str) -> None:
-    for seed in range(1 if name == "generated" else 2):
-        harness = harness_of(generate(2 * seed, satisfiable=True, rules=6).document) if name == "generated" else example(name)
-        run = await converge(harness, bad(kind, random.Random(seed)))
-        assert run.end in (End.SUCCESS, End.NO_CONVERGENCE)
-        if run.end is End.SUCCESS:
-            assert check(harness, run.artifact).verdict is RuleVerdict.PASS
-        else:
-            assert check(harness, run.witness or {}).verdict is RuleVerdict.PASS
+    """Two hundred generated ones: `make bench-caaf`."""
+    harness = harness_of(generate(0, satisfiable=True, rules=6).document) if name == "generated" else example(name)
+    run = await converge(harness, bad(kind, random.Random(1)))
+    assert run.end in (End.SUCCESS, End.NO_CONVERGENCE)
+    decided = run.artifact if run.end is End.SUCCESS else run.witness or {}
+    assert check(harness, decided).verdict is RuleVerdict.PASS
 
 
-@pytest.mark.parametrize("name", ["ad_degradation", "pharma_flow_reactor", "cloud_sla"])
+@pytest.mark.parametrize("name", ["ad_degradation", "cloud_sla"])
 async def test_a_paradox_ends_before_anybody_is_asked(name: str) -> None:
     run = await converge(example(name), bad("oscillating", random.Random(1)))
     assert (run.end, run.attempts) == (End.FAILED_PARADOX, ())
@@ -178,6 +176,35 @@ async def test_an_obedient_executor_converges_in_two_attempts_each_and_sees_only
     said = repr(seen)
     hidden = [name for name, each in harness.variables.items() if not each.is_decided]
     assert [name for name in hidden if name in said] == []
+
+
+WORDS = """
+variables:
+  mode: {domain: [eco, normal, sport]}
+  lit: {type: boolean}
+  size: {unit: "1", domain: [1, 1.5, 4, 6]}
+  power: {unit: "1", domain: [0, 300]}
+rules:
+  - {id: SPORT, assertion: "mode == 'sport' implies power >= 250"}
+  - {id: NORMAL, assertion: "mode == 'normal' implies power >= 120"}
+  - {id: NOT_ECO, assertion: "mode != 'eco'"}
+  - {id: CAP, assertion: power <= 130}
+  - {id: DARK, assertion: not lit}
+  - {id: SIZE, assertion: 5 <= size * 2 < 10}
+"""
+
+
+@pytest.mark.parametrize(
+    ("variable", "first", "allowed"), [("mode", "sport", ["normal"]), ("lit", True, [False]), ("size", 6, [4])]
+)
+async def test_what_is_counted_is_moved_to_the_set_that_helps(variable: str, first: Any, allowed: list[Any]) -> None:
+    async def wrong_at_first(seen: Slice, attempt: str) -> Any:
+        return {variable: first} if attempt == f"{variable}-1" else await obedient()(seen, attempt)
+
+    run = await converge(harness_from(WORDS), wrong_at_first)
+    assert (run.end, run.artifact[variable]) == (End.SUCCESS, allowed[0])
+    moved = next(each.gradient for each in run.attempts if each.variable == variable and each.gradient)
+    assert (moved.direction, moved.json()["allowed"]) == ("to a set", allowed)
 
 
 # -- overrides -------------------------------------------------------------------------------------------------------
@@ -266,8 +293,8 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("die", [1, 2])
-async def test_killed_at_a_question_after_the_override_it_goes_on_and_uses_it_once(die: int, tmp_path: Path) -> None:
+async def test_killed_at_a_question_after_the_override_it_goes_on_and_uses_it_once(tmp_path: Path) -> None:
+    """At every other boundary: `overriding.py`, in test_ways_out.py."""
     path, store, ledger = FOLDER / "ad_degradation.yaml", f"sqlite:///{tmp_path / 'j.db'}", tmp_path / "ledger"
     harness = load_harness(path)
     async with Engine.open(store) as engine:
@@ -277,8 +304,7 @@ async def test_killed_at_a_question_after_the_override_it_goes_on_and_uses_it_on
         arguments = [sys.executable, "-c", KILLED, str(path), store, str(ledger), str(at)]
         return subprocess.run(arguments, capture_output=True, text=True, check=False, env=dict(os.environ))
 
-    assert start(die).returncode == -signal.SIGKILL
+    assert start(1).returncode == -signal.SIGKILL
     finished = start(0)
     assert finished.stdout.strip() == f"SUCCESS {{'{SPEED}': 55}} 1", finished.stderr
-    asked = ledger.read_text().split()
-    assert asked.count(f"{SPEED}-1") == (2 if die == 1 else 1)  # only what was in doubt is asked again
+    assert ledger.read_text().split().count(f"{SPEED}-1") == 2  # only what was in doubt is asked again

@@ -7,6 +7,7 @@ A comparison is decided only if the sides are apart, or rational; otherwise the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import eq, ge, gt, le, lt, ne
 from typing import Final
 
 from flint import arb, ctx, fmpq, fmpz
@@ -138,14 +139,7 @@ class Terms(Meaning[Result]):
                 return _bounded(_power(one, other))
 
 
-_COMPARE: Final[Mapping[str, Callable[[fmpq, fmpq], bool]]] = {
-    "<": lambda one, other: bool(one < other),
-    "<=": lambda one, other: bool(one <= other),
-    ">": lambda one, other: bool(one > other),
-    ">=": lambda one, other: bool(one >= other),
-    "==": lambda one, other: bool(one == other),
-    "!=": lambda one, other: bool(one != other),
-}
+_COMPARE: Final[Mapping[str, Callable[[fmpq, fmpq], bool]]] = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
 
 
 def _boolean(value: Result) -> bool:

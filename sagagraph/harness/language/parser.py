@@ -6,7 +6,7 @@ Written by hand, by precedence (Pratt 1973): each refusal must name what it refu
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from flint import fmpq
@@ -120,7 +120,6 @@ class _Parser:
     at: int = 0
     depth: int = 0
     nodes: int = 0
-    bound: list[str] = field(default_factory=list)
 
     def expression(self, least: int = _IMPLIES) -> Node:
         """Read operators that bind at least so tightly, and what they join."""
@@ -213,7 +212,7 @@ class _Parser:
             return self._counted(Literal(token.text in ("true", "True"), token.text.lower()))
         if self._operator() == "(":
             return self._function(token)
-        if token.text not in self.bound and not is_name(token.text):
+        if not is_name(token.text):
             word = "a word of the language" if token.text in KEYWORDS or token.text in FUNCTIONS else "no name of a variable"
             self._fail(f"{token.text!r} at character {token.at} is {word}")
         return self._counted(Name(token.text))
@@ -222,45 +221,28 @@ class _Parser:
         if token.text not in FUNCTIONS:
             self._fail(f"{token.text!r} is no function of the assertion language; there are {', '.join(FUNCTIONS)}")
         self._expect("(")
-        bound = self._bound_ahead() if token.text in ("all", "any") else ""
-        if bound:
-            return self._each(token.text, bound)
-        operands = self._items(")")
+        operands = self._items(")", "for")
+        if self.tokens[self.at - 1].text == "for":
+            return self._each(token.text, operands)
         least, most = FUNCTIONS[token.text]
         if not least <= len(operands) <= most:
             wanted = str(least) if least == most else f"{least} or more"
             self._fail(f"{token.text} takes {wanted} operand{'' if wanted == '1' else 's'}, not {len(operands)}")
         return self._call(token.text, *operands)
 
-    def _each(self, name: str, bound: str) -> Node:
-        """`BODY for NAME in LIST)`. The name is bound in the body only."""
-        self.bound.append(bound)
-        body = self._nested()
-        self.bound.pop()
-        self._expect("for")
-        self._next()
+    def _each(self, name: str, operands: tuple[Node, ...]) -> Node:
+        """`BODY for NAME in LIST)`, from the name on."""
+        bound = self._next().text
+        if name not in ("all", "any") or len(operands) != 1 or not is_name(bound):
+            self._fail(f"{name}(… for {bound} in …) cannot be: only all and any take `for`, with one term and a name")
         self._expect("in")
         items = self._nested()
         self._expect(")")
-        return self._counted(Each(name, body, bound, items))
+        return self._counted(Each(name, operands[0], bound, items))
 
-    def _bound_ahead(self) -> str:
-        """Return what a `for` before the parenthesis that closes binds; nothing where there is none."""
-        level = 0
-        for index in range(self.at, len(self.tokens)):
-            token = self.tokens[index]
-            if token.kind == "sign":
-                level += (token.text in "([") - (token.text in ")]")
-                if level < 0:
-                    break
-            elif level == 0 and token.text == "for" and token.kind == "name":
-                bound = self.tokens[index + 1].text if index + 1 < len(self.tokens) else ""
-                return bound if is_name(bound) else self._fail(f"{bound!r} cannot be bound by `for`")
-        return ""
-
-    def _items(self, end: str) -> tuple[Node, ...]:
+    def _items(self, *ends: str) -> tuple[Node, ...]:
         items: list[Node] = []
-        while not self._take(end):
+        while not any(self._take(end) for end in ends):
             if items:
                 self._expect(",")
             items.append(self._nested())

@@ -18,14 +18,12 @@ from flint import fmpq
 
 from sagagraph.harness.judging.check import Checked, RuleVerdict, check, exact, shown
 from sagagraph.harness.loop.decomposition import Turn, order_of
-from sagagraph.harness.loop.gradients import Gradient, fixed, towards
-from sagagraph.harness.proof.explain import Explanation, Status, explain, number_json
-from sagagraph.harness.proof.search import Budget, Search
-from sagagraph.harness.proof.system import Point, system_of
+from sagagraph.harness.loop.gradients import Gradient, fixed, is_satisfiable, towards
+from sagagraph.harness.proof.explain import Explanation, Status, explain, value_json
+from sagagraph.harness.proof.system import Point
 from sagagraph.harness.registry.harness import Harness, Value, Variable
 
 MOST_ATTEMPTS: Final = 3
-_BOXES: Final = 400
 
 
 class End(StrEnum):
@@ -130,7 +128,8 @@ async def _settle(
         if leaves_satisfiable(harness, {**locks, name: value}):
             tried.append(Attempt(name, number, proposed, "locked"))
             return value
-        failing = check(harness, {**locks, name: value}).failed
+        judged = check(harness, {**locks, name: value}).rules
+        failing = [each.rule for each in judged if each.verdict is RuleVerdict.FAIL]
         last = towards(fixed(harness, locks), failing[0] if failing else harness.rules[0].id, name, value)
         tried.append(Attempt(name, number, proposed, "moved", last))
     return None
@@ -140,7 +139,7 @@ def leaves_satisfiable(harness: Harness, locks: Mapping[str, Value]) -> bool:
     """Tell whether some completion of these values passes all rules; with all values stated, whether they do."""
     if all(name in locks for name, each in harness.variables.items() if each.is_decided):
         return check(harness, locks).verdict is RuleVerdict.PASS
-    return Search(system_of(fixed(harness, locks)), Budget(_BOXES)).run().witness is not None
+    return is_satisfiable(fixed(harness, locks))
 
 
 def schema_of(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[str, Any]:
@@ -153,7 +152,7 @@ def schema_of(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[s
         asked["enum"] = [shown(each) for each in variable.choices]
     for key, end in (("minimum", variable.low), ("maximum", variable.high)):
         if end is not None:
-            asked[key] = number_json(end)
+            asked[key] = value_json(end)
     return {
         "title": name,
         "type": "object",

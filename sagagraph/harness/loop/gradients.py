@@ -8,9 +8,11 @@ from typing import Any
 
 from flint import fmpq
 
-from sagagraph.harness.proof.explain import number_json
+from sagagraph.harness.judging.check import exact, shown
+from sagagraph.harness.proof.explain import value_json
 from sagagraph.harness.proof.relaxations import relaxation
-from sagagraph.harness.proof.search import Budget, Search
+from sagagraph.harness.proof.rounding import significant
+from sagagraph.harness.proof.search import Budget, solve
 from sagagraph.harness.proof.system import system_of
 from sagagraph.harness.registry.harness import Harness, Value
 
@@ -20,59 +22,74 @@ _BOXES = 400
 @dataclass(frozen=True, slots=True)
 class Gradient:
     """`boundary`: the nearest value that helps, on the variable's step where one of its steps does; None where no value of it
-    does.
+    does. `allowed`: all values that help, where they are counted.
     """
 
     rule: str
     dimension: str
     direction: str
-    """up, down, or none"""
-    boundary: fmpq | None
-    now: fmpq
+    """up, down, to a set, or none"""
+    boundary: Value | None
+    now: Value
     unit: str
+    allowed: tuple[Value, ...] = ()
 
     def json(self) -> dict[str, Any]:
-        boundary = None if self.boundary is None else number_json(self.boundary)
-        return {"rule": self.rule, "dimension": self.dimension, "direction": self.direction, "boundary": boundary,
-                "now": number_json(self.now), "unit": self.unit, "provenance": "computed"}  # fmt: skip
+        boundary = None if self.boundary is None else value_json(self.boundary)
+        said = {"rule": self.rule, "dimension": self.dimension, "direction": self.direction, "boundary": boundary,
+                "now": value_json(self.now), "unit": self.unit, "provenance": "computed"}  # fmt: skip
+        return {**said, "allowed": [value_json(each) for each in self.allowed]} if self.allowed else said
 
     def in_words(self) -> str:
         if self.boundary is None:
             return f"{self.rule}: no value of {self.dimension} helps while the others stay"
-        there = f"{number_json(self.boundary)} {self.unit}"
-        return f"{self.rule}: move {self.dimension} {self.direction}, from {number_json(self.now)} to {there}"
+        if self.allowed:
+            return f"{self.rule}: choose {self.dimension} among {', '.join(str(value_json(each)) for each in self.allowed)}"
+        there = f"{value_json(self.boundary)} {self.unit}"
+        return f"{self.rule}: move {self.dimension} {self.direction}, from {value_json(self.now)} to {there}"
 
 
-def towards(
-    harness: Harness, rule_id: str, dimension: str, now: Value | None, expired: Callable[[], bool] = lambda: False
-) -> Gradient:
+def towards(harness: Harness, rule_id: str, dimension: str, now: Value, expired: Callable[[], bool] = lambda: False) -> Gradient:
     """Return the nearest value of a variable with which all rules of the harness can be kept, whatever is still open."""
     variable = harness.variables[dimension]
-    start = now if isinstance(now, fmpq) and not isinstance(now, bool) else fmpq(0)
-    inside = start if variable.low is None else max(start, variable.low)
+    if variable.values or not isinstance(now, fmpq):
+        allowed = tuple(each for each in variable.values if is_satisfiable(fixed(harness, {dimension: each})))
+        return Gradient(
+            rule_id, dimension, "to a set" if allowed else "none", _nearest(allowed, now), now, variable.unit, allowed
+        )
+    inside = now if variable.low is None else max(now, variable.low)
     inside = inside if variable.high is None else min(inside, variable.high)
     held = replace(variable, value=inside, is_negotiable=True)
     moved = replace(harness, variables={**harness.variables, dimension: held})
-    if _is_satisfiable(moved):
+    if is_satisfiable(moved):
         boundary: fmpq | None = inside
     else:
         found = relaxation(moved, "parameter", dimension, _BOXES, expired)
         boundary = None if found is None else _on_step(moved, dimension, found.to, inside)
-    direction = "none" if boundary is None else "up" if boundary > start else "down"
-    return Gradient(rule_id, dimension, direction, boundary, start, variable.unit)
+    direction = "none" if boundary is None else "up" if boundary > now else "down"
+    return Gradient(rule_id, dimension, direction, boundary, now, variable.unit)
+
+
+def _nearest(allowed: tuple[Value, ...], now: Value) -> Value | None:
+    def distance(value: Value) -> fmpq:
+        return abs(value - now) if isinstance(value, fmpq) and isinstance(now, fmpq) else fmpq(0)
+
+    return min(allowed, key=distance, default=None)
 
 
 def _on_step(harness: Harness, name: str, to: fmpq, start: fmpq) -> fmpq:
-    """Round away from where it was to the variable's step, if that still helps."""
+    """Round away from where it was to the variable's step, or to what JSON can write as a number, if that still helps."""
     step = harness.variables[name].step or (fmpq(1) if harness.variables[name].kind == "integer" else None)
-    if step is None:
-        return to
-    rounded = fmpq((to / step).ceil() if to > start else (to / step).floor()) * step
-    return rounded if _is_satisfiable(harness.with_values({name: rounded})) else to
+    if step is not None:
+        rounded = fmpq((to / step).ceil() if to > start else (to / step).floor()) * step
+    else:
+        rounded = to if exact(shown(to)) == to else significant(to, 12, upwards=to > start)
+    return rounded if is_satisfiable(harness.with_values({name: rounded})) else to
 
 
-def _is_satisfiable(harness: Harness) -> bool:
-    return Search(system_of(harness), Budget(_BOXES)).run().witness is not None
+def is_satisfiable(harness: Harness) -> bool:
+    """Tell whether an artifact that passes is found quickly."""
+    return solve(system_of(harness), Budget(_BOXES)).witness is not None
 
 
 def fixed(harness: Harness, values: Mapping[str, Value]) -> Harness:

@@ -176,7 +176,9 @@ class _Checker:
         """Return what is at a path, if it must hold: all of an `and`, of an `or` only the case assumed, or the one that is
         left.
         """
-        here = next(each for each in self._rules if path == each or path.startswith(f"{each}\t"))
+        here = next((each for each in self._rules if path == each or path.startswith(f"{each}\t")), None)
+        if here is None:
+            raise _RefusedError(f"{place.name}: {path!r} is in no rule that it names")
         formula = self._rules[here]
         for step in path[len(here) :].split("\t")[1:]:
             number = int(step)

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from flint import fmpq
 
-from sagagraph.harness.judging.check import shown
+from sagagraph.harness.judging.check import exact, shown
 from sagagraph.harness.proof.checker import replay, seal, stated_domains
 from sagagraph.harness.proof.conflicts import Conflict, Oracle, conflicts_of
 from sagagraph.harness.proof.relaxations import Relaxation, limits, negotiable, relaxation
 from sagagraph.harness.proof.search import Budget, solve
 from sagagraph.harness.proof.system import Point, UndefinedDomainError, UnsupportedRuleError, system_of
-from sagagraph.harness.registry.harness import Harness
+from sagagraph.harness.registry.harness import Harness, Value
 
 BOXES: Final = 4000
 """Of one search. What that leaves open is undecided."""
@@ -116,22 +116,15 @@ def explanation_json(harness: Harness, explanation: Explanation) -> dict[str, An
 
 
 def point_json(point: Point) -> dict[str, Any]:
-    return {name: number_json(value) if isinstance(value, fmpq) and not isinstance(value, bool) else shown(value)
-            for name, value in sorted(point.items())}  # fmt: skip
+    return {name: value_json(value) for name, value in sorted(point.items())}
 
 
-def number_json(value: fmpq) -> Any:
-    """Return a number that JSON writes exactly; a fraction that no decimal is equal to, as text."""
-    if value.q == 1:
-        return int(value.p)
+def value_json(value: Value) -> Any:
+    """Return a value as JSON writes it exactly; a fraction that no decimal is equal to, as text."""
+    if not isinstance(value, fmpq) or value.q == 1:
+        return shown(value)
     found = int(value.p) / int(value.q)
-    return found if _is_exact(found, value) else f"{value.p}/{value.q}"
-
-
-def _is_exact(found: float, value: fmpq) -> bool:
-    from sagagraph.harness.language.parser import rational
-
-    return rational(repr(found)) == value
+    return found if exact(found) == value else f"{value.p}/{value.q}"
 
 
 def _row(each: Relaxation) -> dict[str, Any]:

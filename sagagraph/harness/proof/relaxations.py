@@ -139,16 +139,16 @@ class _Way:
         size = abs(self.before) or fmpq(1)
         reaches = (*(each * size for each in _REACH), _REACH[-1] * max(size, fmpq(1)))
         spans = list(dict.fromkeys(span for each in reaches if (span := self._span(each)) is not None))
-        for span in (*spans[-1:], *spans):
+        for number, span in enumerate((*spans[:1], *spans[-1:], *spans[1:])):
             if self.expired():
                 return None
             system = system_of(alone, freed={name: span})
             found = Search(system, Budget(self.boxes, self.expired)).run()
             if found.tree is not None and span == spans[-1]:
                 return None
-            if found.witness is not None and (span != spans[-1] or len(spans) == 1):
+            if found.witness is not None and number != 1:  # the widest one only tells whether there is anything to find
                 return self._nearest(system, found.witness)
-        return None if not spans or found.witness is None else self._nearest(system, found.witness)
+        return None
 
     def _domain(self) -> Span:
         """Without a domain, a parameter keeps its sign."""
@@ -258,7 +258,7 @@ class _Way:
             return None
         simple = _simplest(bound, reached)
         end = bound if strict or not proven else reached if simple is None else simple
-        listed = [each for each in (simple if proven else None, None if strict else end) if each is not None]
+        listed = [simple] if proven and simple is not None else [] if proven or strict else [end]
         for to in (*listed, *(self._rounded(end, digits) for digits in (_DIGITS, _DIGITS + 1, 12, 15))):
             found = solve(system_of(self.harness.with_values({self.variable.name: to})), Budget(self.boxes if proven else _NEAR))
             if found.witness is not None:

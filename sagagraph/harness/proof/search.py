@@ -20,7 +20,7 @@ from sagagraph.harness.proof.intervals import Interval, of_rational
 from sagagraph.harness.proof.linear import Row, bound_rows, exact_float, products, relax
 from sagagraph.harness.proof.paths import Parts, Tree, implied, rules_of, truth
 from sagagraph.harness.proof.rounding import rounded_points
-from sagagraph.harness.proof.system import DOMAIN, Box, Numbers, Point, System
+from sagagraph.harness.proof.system import Box, Numbers, Point, System
 from sagagraph.harness.proof.terms import Hull
 
 DEEPEST: Final = 120
@@ -329,8 +329,9 @@ def _filling(system: System) -> Point:
     numbers = {name: exact_float(middle_of(span)) for name, span in system.whole.floats.items()}
     for name in system.whole.floats.keys() & system.integers:
         numbers[name] = fmpq(numbers[name].floor())
-    for name in system.whole.floats.keys() & {each.removeprefix(DOMAIN) for each in system.rules if each.startswith(DOMAIN)}:
-        numbers[name] = next(each for each in system.harness.variables[name].choices if isinstance(each, fmpq))
+    for name in numbers:
+        listed = (each for each in system.harness.variables[name].choices if isinstance(each, fmpq))
+        numbers[name] = next(listed, numbers[name])
     return system.point(numbers)
 
 

@@ -105,13 +105,10 @@ class Harness:
     """How many approve a change, of `approvers`; of all who have that role where nobody is named."""
     approvers: tuple[str, ...] = ()
     document: Mapping[str, Any] = field(default_factory=dict)
-    """What the file says, for its hash."""
+    """What the file says."""
+    hash: str = ""
+    """SHA-256 of the canonical form of what the file says: sorted keys, exact numbers."""
     warnings: tuple[str, ...] = ()
-
-    @property
-    def hash(self) -> str:
-        """SHA-256 of the canonical form: sorted keys, exact numbers."""
-        return hash_of(self.document)
 
     def rule(self, rule_id: str) -> Rule:
         return next(each for each in self.rules if each.id == rule_id)

@@ -20,7 +20,7 @@ from sagagraph.harness.language.parser import is_name, parse
 from sagagraph.harness.language.tree import Node, names_in
 from sagagraph.harness.language.units import ONE, read_unit
 from sagagraph.harness.registry.forms import CaseForm, HarnessForm, RuleForm, VariableForm, read_form
-from sagagraph.harness.registry.harness import Case, Harness, Rule, Severity, Value, Variable
+from sagagraph.harness.registry.harness import Case, Harness, Rule, Severity, Value, Variable, hash_of
 from sagagraph.harness.registry.yaml_file import read_yaml
 
 _KINDS: Final = {"float": "number", "real": "number", "int": "integer", "bool": "boolean", "str": "string"}
@@ -64,6 +64,7 @@ def harness_of(document: object) -> Harness:
         approvals=approval.needed,
         approvers=tuple(approval.of),
         document=document,
+        hash=hash_of(document),
         warnings=tuple(_warnings(form)),
     )
 

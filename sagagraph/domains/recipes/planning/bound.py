@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 from sagagraph.planning.one_machine import interrupted
@@ -30,13 +31,8 @@ def tails(meal: Meal) -> Mapping[StepKey, int]:
 
 def in_order(meal: Meal) -> list[Step]:
     """All steps, each behind those that it comes after."""
-    done: dict[StepKey, Step] = {}
-    left = list(meal.steps.values())
-    while left:
-        ready = [step for step in left if all((step.recipe, number) in done for number in step.after)]
-        done |= {step.key: step for step in ready}
-        left = [step for step in left if step.key not in done]
-    return list(done.values())
+    before = {key: [each.key for each in meal.before(step)] for key, step in meal.steps.items()}
+    return [meal.steps[key] for key in TopologicalSorter(before).static_order()]
 
 
 def makespan_bound(meal: Meal) -> int:
