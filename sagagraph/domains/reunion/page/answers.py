@@ -27,6 +27,7 @@ def _asks(words: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
 
 
+_IF: Final = _asks("if")
 _WHY: Final = re.compile(r"\W*(?:(?:and|but|so) )?(?:why|how come)\b", re.IGNORECASE)
 _DRIVING: Final = _asks(r"how (?:long|many minutes|much)\b.*\bdriv\w+")
 _GUESSED: Final = _asks(r"ma[dk]e up|invent\w*|assum\w+|guess\w*|estimat\w+|take(?:n)? for granted")
@@ -62,7 +63,7 @@ class Answers:
         self._now = now
 
     def answer(self, asked: str) -> str | None:
-        if _WHY.match(asked):
+        if _WHY.match(asked) or _IF.search(asked):
             return None
         people = named_in(asked, (each.name for each in self._problem.people))
         tasks = [each.name for each in self._problem.tasks if _shares_a_word(each.name, asked)]

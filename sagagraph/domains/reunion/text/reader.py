@@ -22,7 +22,10 @@ _JOINT: Final = re.compile(r"\s*,\s*(?:(?:and|but|so)\s+)?|\s+(?:and|but|so)\s+|
 _MOST_PARTS: Final = 8
 """Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
 _FILLER: Final = re.compile(r"(?:please|thanks?|thank you|hello|hi|ok(?:ay)?|any(?:body|one)|by family)", re.IGNORECASE)
-_BEFORE: Final = re.compile(r"^(?:(?:actually|no|oh|wait|sorry|well|also|and|but|then|please|rather)\b,?\s+)+", re.IGNORECASE)
+_BEFORE: Final = re.compile(
+    r"^(?:(?:(?:work|be (?:ok|fine|possible)) if|actually|no|oh|wait|sorry|well|also|and|but|then|please|rather)\b,?\s+)+",
+    re.IGNORECASE,
+)
 _AFTER: Final = re.compile(r",?\s+(?:instead|then|after all|please|too|as well|now)$", re.IGNORECASE)
 _THEY: Final = re.compile(r"\b(?:s?he|they|him|them|her(?! (?:own|house|home|place|flat|apartment|car|van)\b))\b", re.IGNORECASE)
 _IT: Final = re.compile(r"\bit\b", re.IGNORECASE)

@@ -126,6 +126,7 @@ OCCASIONS: Final = (
         _occasion,
     ),
     Slot.of("[let's] make it", _everybody),
+    Slot.of("(we|let's|all) [all|will|can] (eat~|ate|dine~|sit down) [[for] EVENT]", _everybody),
     Slot.of("(coordinate|plan|organise|organize) [WORDS] for [the|our|a] EVENT [FROM]", _occasion),
     Slot.of("EVERYBODY [MUST|will|to] [all] [be|meet|are|is|arrive|gather|come] ((at|in) PLACE|HOME) [for] [EVENT]", _everybody),
     Slot.of("PLACE LETTER", _named_place, is_timed=False),

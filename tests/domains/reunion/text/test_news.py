@@ -35,6 +35,7 @@ def news(text: str, *, under_way: bool = True) -> dict[str, Any] | None:
         ("Emily lands at 4 pm", {"event": "delayed", "person": "Emily", "from": "16:00"}),
         ("Emily's flight was cancelled, she lands at 7 pm", {"event": "delayed", "person": "Emily", "from": "19:00"}),
         ("Emily's flight was cancelled, she does not come", {"event": "cancelled", "person": "Emily"}),
+        ("Emily lands at half past three", {"event": "delayed", "person": "Emily", "from": "15:30"}),
         ("grandma is sick", {"event": "cancelled", "person": "Grandma"}),
     ],
 )

@@ -163,3 +163,11 @@ def test_he_is_nobody_before_whom_somebody_else_was_named() -> None:
     assert read.unread == ("Uncle Bob sings well, he lands at BOS at noon",)
     told = read_reunion("Grandma is at her house. Uncle Bob is coming too, he lands at BOS at noon.")
     assert {each["name"]: each["place"] for each in told.problem["people"]} == {"Grandma": "Grandma's house", "Uncle Bob": "BOS"}
+
+
+@pytest.mark.parametrize(
+    ("said", "by"),
+    [("Dinner at 7 at home", "19:00"), ("Dinner at half past eight at home", "20:30"), ("Brunch at 10 at home", "10:00")],
+)
+def test_dinner_is_in_the_evening(said: str, by: str) -> None:
+    assert read_reunion(said).problem["goals"][0]["by"] == by
