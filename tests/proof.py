@@ -47,8 +47,11 @@ def parts() -> list[Part]:
         *sweeps,
         *graphs,
         *storms,
+        Part("figures of the validators", ("tests.validators.figures",)),
         Part(
-            "exploration, long form", ("pytest", "-q", "-n", "2", "tests/saga", "tests/ui/talking"), {"SAGAGRAPH_EXPLORE": "full"}
+            "exploration, long form",
+            ("pytest", "-q", "-n", "2", "tests/saga", "tests/formal", "tests/ui/talking"),
+            {"SAGAGRAPH_EXPLORE": "full"},
         ),
     ]
 

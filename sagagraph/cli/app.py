@@ -281,6 +281,10 @@ def validate(
     without: Annotated[
         bool, typer.Option("--without-time-constraints", help="Recipes: no step must follow another within a time.")
     ] = False,
+    criterion: Annotated[
+        str | None,
+        typer.Option("--criterion", metavar="SENTENCE", help="What a model is to judge besides; its verdict can only refuse."),
+    ] = None,
     store: o.Store = "",
     provider: o.Provider = "",
     as_json: o.AsJson = False,
@@ -290,7 +294,7 @@ def validate(
     from sagagraph.planning.entry import Case
 
     case = Case(problem, plan, tuple(event or ()), executed_until, against, without_time_constraints=without)
-    o.end(judge(Options(store, provider, as_json), domain, case))
+    o.end(judge(Options(store, provider, as_json), domain, case, criterion))
 
 
 # -- services --------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Generic, TypeVar
 
@@ -18,7 +18,6 @@ import msgspec
 from sagagraph.context.slice import BYTES_PER_TOKEN, DEFAULT_BUDGET_TOKENS, ContextSlice, Fact, content_hash, hash_of, select
 from sagagraph.errors import ContextBudgetError
 from sagagraph.validators.kinds import Kind
-from sagagraph.validators.registry import Judgement
 from sagagraph.validators.verdict import Certificate, Verdict, Violation
 from sagagraph.workflow.values import Json
 
@@ -32,6 +31,9 @@ ROOM_BYTES = 3000
 SCOPED: Final = 2
 """The version of a domain's judgement: since 2 in scopes, before that by one validator that was shown everything."""
 _REMEMBERED: Final = 50_000
+_WRITER: Final = msgspec.json.Encoder(order="sorted")
+_FEW: Final = 50
+"""Rows that are worth a try to show them all at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ def _reader(view: type[View]) -> msgspec.json.Decoder[View]:
 
 def written(view: msgspec.Struct | dict[str, Json]) -> bytes:
     """A slice as it is shown and hashed: JSON in one form, with sorted names."""
-    return msgspec.json.encode(view, order="sorted")
+    return _WRITER.encode(view)
 
 
 def slice_of(view: msgspec.Struct) -> ContextSlice:
@@ -73,9 +75,14 @@ def slice_of(view: msgspec.Struct) -> ContextSlice:
 
 def windows(rows: Iterable[Row]) -> Iterator[list[Row]]:
     """The rows in order, as many at a time as fit: none for no rows. A row that fits in no window has one of its own."""
+    left = list(rows)
+    if len(left) <= _FEW and len(msgspec.json.encode(left)) <= ROOM_BYTES:
+        if left:
+            yield left
+        return
     window: list[Row] = []
     used = 0
-    for row in rows:
+    for row in left:
         size = len(msgspec.json.encode(row)) + 1
         if window and used + size > ROOM_BYTES:
             yield window
@@ -113,56 +120,72 @@ def judge_scopes(concerns: Iterable[Concern[Case, Any]], case: Case, remembered:
     A slice that is too large, and an exception in a validator, leave their scope unjudged: UNKNOWN, unless another scope is
     INVALID.
     """
-    known = remembered or Remembered()
-    return together(verdict for each in concerns for verdict in _by(each, case, known))
+    union = _Union(remembered or Remembered())
+    for each in concerns:
+        union.judge(each, case)
+    return union.verdict
 
 
-def _by(concern: Concern[Case, Any], case: Case, known: Remembered) -> Iterator[Verdict]:
-    try:
-        for scope, view in concern.scopes(case):
-            yield _judged(concern, scope, view, known)
-    except Exception as exc:  # noqa: BLE001 - what cannot be selected is not judged
-        yield Verdict.unknown(f"{concern.name} could not be shown its part: {type(exc).__name__}: {exc}")
+@dataclass(slots=True)
+class _Union:
+    """What the validators find together. Where there is nothing to look at, there is nothing wrong."""
 
+    known: Remembered
+    violations: list[Violation] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    certificates: list[Certificate] = field(default_factory=list)
 
-def _judged(concern: Concern[Any, Any], scope: str, view: msgspec.Struct, known: Remembered) -> Verdict:
-    shown = written(view)
-    tokens = -(-len(shown) // BYTES_PER_TOKEN)
-    slice_hash = hash_of(shown)
-    try:
+    @property
+    def verdict(self) -> Verdict:
+        is_unknown = self.reasons and not self.violations
+        union = Verdict.unknown("; ".join(self.reasons)) if is_unknown else Verdict.of(self.violations)
+        return union.model_copy(update={"certificates": tuple(self.certificates)})
+
+    def judge(self, concern: Concern[Case, Any], case: Case) -> None:
+        try:
+            for scope, view in concern.scopes(case):
+                self._judge_scope(concern, scope, view)
+        except Exception as exc:  # noqa: BLE001 - what cannot be selected is not judged
+            self.reasons.append(f"{concern.name} could not be shown its part: {type(exc).__name__}: {exc}")
+
+    def _judge_scope(self, concern: Concern[Any, Any], scope: str, view: msgspec.Struct) -> None:
+        shown = written(view)
+        tokens = -(-len(shown) // BYTES_PER_TOKEN)
         if tokens > DEFAULT_BUDGET_TOKENS:
-            slice_of(view)  # says what does not fit
-            raise ContextBudgetError(f"the slice needs {tokens} tokens")
-        verdict = Verdict.of(known.judge(concern, shown, slice_hash))
+            self.reasons.append(f"{concern.name} could not judge {scope}: {_what_does_not_fit(view, tokens)}")
+            return
+        slice_hash = hash_of(shown)
+        found: tuple[Violation, ...] = ()
+        try:
+            found = self.known.judge(concern, shown, slice_hash)
+        except Exception as exc:  # noqa: BLE001 - whatever breaks inside a validator says nothing about the plan
+            self.reasons.append(f"{concern.name} could not judge {scope}: {type(exc).__name__}: {exc}")
+        self.violations += found
+        certificate = Certificate(
+            validator=concern.name,
+            version=concern.version,
+            artifact_hash="",
+            slice_hash=slice_hash,
+            slice_tokens=tokens,
+            kind=concern.kind.value,
+            scope=scope,
+            found=tuple(dict.fromkeys(each.code for each in found)) if found else (),
+        )
+        self.certificates.append(certificate)
+
+
+def _what_does_not_fit(view: msgspec.Struct, tokens: int) -> str:
+    try:
+        slice_of(view)
     except ContextBudgetError as exc:
-        return Verdict.unknown(f"{concern.name} could not judge {scope}: {exc}")
-    except Exception as exc:  # noqa: BLE001 - whatever breaks inside a validator says nothing about the plan
-        verdict = Verdict.unknown(f"{concern.name} could not judge {scope}: {type(exc).__name__}: {exc}")
-    certificate = Certificate(
-        validator=concern.name,
-        version=concern.version,
-        artifact_hash="",
-        slice_hash=slice_hash,
-        slice_tokens=tokens,
-        kind=concern.kind.value,
-        scope=scope,
-        found=tuple(dict.fromkeys(each.code for each in verdict.violations)),
-    )
-    return replace(verdict, certificate=certificate)
-
-
-def together(verdicts: Iterable[Verdict]) -> Verdict:
-    """Their union, with all certificates. Where there is nothing to look at, there is nothing wrong."""
-    each_verdict = tuple(verdicts)
-    certificates = tuple(each.certificate for each in each_verdict if each.certificate is not None)
-    union = Judgement(each_verdict).verdict if each_verdict else Verdict.of([])
-    return union.model_copy(update={"certificates": certificates})
+        return str(exc)
+    return f"the slice needs {tokens} tokens"
 
 
 def certified(verdict: Verdict, artifact: Json, by: str) -> Verdict:
     """The verdict of several validators on `artifact`: its certificates name it, and one stands for all, by their root hash."""
     hashed = content_hash(artifact)
-    each_named = tuple(replace(each, artifact_hash=hashed) for each in verdict.certificates)
+    each_named = tuple(each.model_copy(update={"artifact_hash": hashed}) for each in verdict.certificates)
     whole = Certificate(
         validator=by,
         version=SCOPED,
@@ -171,7 +194,7 @@ def certified(verdict: Verdict, artifact: Json, by: str) -> Verdict:
         slice_tokens=max((each.slice_tokens for each in each_named), default=0),
         slices=len(each_named),
     )
-    return replace(verdict, certificate=whole, certificates=each_named)
+    return verdict.model_copy(update={"certificate": whole, "certificates": each_named})
 
 
 def in_order_of(verdict: Verdict, row: str) -> Verdict:

@@ -29,10 +29,3 @@ class Kind(StrEnum):
     AGREEMENT = "mutual agreement"
     INTEGRITY = "transactional integrity"
     """Whatever fails, everything that was done can be undone, in the right order."""
-
-    @property
-    def is_between_agents(self) -> bool:
-        return self in _BETWEEN
-
-
-_BETWEEN = frozenset({Kind.CONTRACT, Kind.DEPENDENCY, Kind.CONSISTENCY, Kind.TEMPORAL, Kind.AGREEMENT, Kind.INTEGRITY})

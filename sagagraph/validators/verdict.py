@@ -1,17 +1,18 @@
 """Verdicts: what a validator answers, with its violations and a certificate that lets the verdict be replayed. Pure.
 
-They are plain dataclasses, so that the core of the saga can read them. Their `model_…` methods are named after those of
-pydantic models, which they were in release 0.2: users' programs call them.
+They are structs, so that the core of the saga can read them. Their `model_…` methods are named after those of pydantic models,
+which they were in release 0.2: users' programs call them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Self
 
 import msgspec
+from msgspec import NODEFAULT, Struct, field
+from msgspec.structs import fields, force_setattr, replace
 
 from sagagraph.context.slice import ContextSlice, content_hash
 from sagagraph.workflow.values import Json
@@ -27,8 +28,7 @@ class VerdictStatus(StrEnum):
     """The validator could not judge: an outage is never a violation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
+class _Part(Struct, frozen=True, kw_only=True):
     """A part of a verdict, and its JSON form."""
 
     def model_dump(self, *, mode: str = "json", exclude_defaults: bool = False) -> dict[str, Json]:  # noqa: ARG002 - as pydantic's
@@ -51,8 +51,7 @@ class _Part:
         return replace(self, **update)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation(_Part):
+class Violation(_Part, frozen=True, kw_only=True):
     """One rule broken once, in one place."""
 
     code: str
@@ -64,8 +63,7 @@ class Violation(_Part):
     """The numbers that show it: what was found, what was allowed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Certificate(_Part):
+class Certificate(_Part, frozen=True, kw_only=True):
     """What a verdict was based on, so that it can be replayed: the same slice and validator give the same verdict."""
 
     validator: str
@@ -84,15 +82,15 @@ class Certificate(_Part):
 
     def __post_init__(self) -> None:
         """Accepts lists as well."""
-        object.__setattr__(self, "found", tuple(self.found))
+        if type(self.found) is not tuple:
+            force_setattr(self, "found", tuple(self.found))
 
     def covers(self, artifact: object, context: ContextSlice) -> bool:
         """Whether it was made for exactly these: it says nothing about a changed plan or slice."""
         return (self.artifact_hash, self.slice_hash) == (content_hash(artifact), context.hash)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict(_Part):
+class Verdict(_Part, frozen=True, kw_only=True):
     verdict: VerdictStatus
     violations: tuple[Violation, ...] = ()
     reason: str = ""
@@ -107,10 +105,11 @@ class Verdict(_Part):
 
     def __post_init__(self) -> None:
         """Accepts lists and plain strings as well."""
-        object.__setattr__(self, "verdict", VerdictStatus(self.verdict))
-        object.__setattr__(self, "violations", tuple(self.violations))
-        object.__setattr__(self, "notes", tuple(self.notes))
-        object.__setattr__(self, "certificates", tuple(self.certificates))
+        if type(self.verdict) is not VerdictStatus:
+            force_setattr(self, "verdict", VerdictStatus(self.verdict))
+        for name in ("violations", "notes", "certificates"):
+            if type(listed := getattr(self, name)) is not tuple:
+                force_setattr(self, name, tuple(listed))
 
     @property
     def is_valid(self) -> bool:
@@ -131,7 +130,7 @@ def _document(part: _Part, *, omits_defaults: bool) -> dict[str, Json]:
     document: dict[str, Json] = {}
     for each in fields(part):
         value = getattr(part, each.name)
-        may_be_empty = each.default is not MISSING or each.default_factory is not MISSING
+        may_be_empty = each.default is not NODEFAULT or each.default_factory is not NODEFAULT
         if may_be_empty and not value and (omits_defaults or each.name in _ADDED_LATER):
             continue
         document[each.name] = _written(value, omits_defaults=omits_defaults)

@@ -83,7 +83,10 @@ class Workflow:
 
 
 def rebind(spec: OperationSpec, replaced: Mapping[str, str]) -> OperationSpec:
-    """`spec` with each operation in `replaced` exchanged for its replacement."""
+    """`spec` with each operation in `replaced` exchanged for its replacement, also where it handles a failure."""
+    if any(each.handler in replaced for each in spec.policy.catch):
+        catch = tuple(structs.replace(each, handler=replaced.get(each.handler, each.handler)) for each in spec.policy.catch)
+        spec = structs.replace(spec, policy=structs.replace(spec.policy, catch=catch))
     if not any(each in replaced for each in spec.depends_on):
         return spec
     return structs.replace(spec, depends_on=tuple(dict.fromkeys(replaced.get(each, each) for each in spec.depends_on)))

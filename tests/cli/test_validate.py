@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from tests.cli.commands import CommandLine
 from tests.domains.reunion.plans import Json, plan_of, shipped
 from tests.domains.reunion.published import ALAS_TABLE_21, SAGALLM_TABLE_5
+from tests.support.models import Asked, ModelServer, Say
 
 pytestmark = pytest.mark.quick
 
@@ -258,3 +260,31 @@ def test_where_cannot_be_asked_of_what_is_no_plan_or_no_time(command: CommandLin
     assert (told.code, told.complaint.startswith("--at:")) == (2, True)
     told = command("reunion", "where", wedding, folder("plan", {"actions": [{}]}), "--at", "13:00")
     assert (told.code, told.err) == (0, "action 0 is left out: it cannot be read\n")
+
+
+@pytest.mark.skipif(find_spec("langchain_openai") is None, reason="the optional extra 'llm' is not installed")
+@pytest.mark.parametrize(
+    ("says", "found", "code", "verdict"),
+    [("VALID", [], 0, "VALID"), ("INVALID", ["RUDE"], 1, "INVALID"), ("UNKNOWN", [], 1, "UNKNOWN")],
+)
+def test_a_model_judges_by_a_criterion_besides(
+    command: CommandLine, folder: Folder, monkeypatch: pytest.MonkeyPatch, says: str, found: list[str], code: int, verdict: str
+) -> None:
+    problem = folder("shop", "1 1\n0 3\n")
+    plan = folder("plan", [{"job": 1, "step": 1, "machine": 0, "start": 0, "end": 3}])
+
+    def opinion(asked: Asked) -> Say:
+        nonce = asked.user.split()[1].rstrip(">")
+        return Say({"nonce": nonce, "verdict": says, "findings": [{"code": each, "message": "it is"} for each in found]})
+
+    ask = ("validate", "jobshop", problem, plan, "--criterion", "Nobody is hurried.", "--json")
+    with ModelServer([opinion]) as server:
+        for name, value in {**server.environment(), "SAGAGRAPH_MODEL": "openai:m"}.items():
+            monkeypatch.setenv(name, value)
+        told = command(*ask)
+        assert (told.code, told.json["verdict"]) == (code, verdict)
+        assert [each["code"] for each in told.json["violations"]] == found
+        assert [each["validator"] for each in told.json["certificates"]][-1] == "criterion"
+    monkeypatch.delenv("SAGAGRAPH_MODEL")
+    told = command(*ask)
+    assert (told.code, "SAGAGRAPH_MODEL" in told.err) == (2, True)

@@ -50,27 +50,10 @@ async def test_the_list_of_cities_is_not_too_long(sandbox: Caller) -> None:
     assert len(answer.json()["cities"]) > 7000
 
 
-async def test_cities_are_searched_by_name_the_best_match_first(sandbox: Caller) -> None:
-    found = (await sandbox.get("/cities", q="portland")).json()["cities"]
-    assert [city["name"] for city in found][:2] == ["Portland", "Portland, Maine"]
-    assert found[1] == {
-        "name": "Portland, Maine",
-        "country": "United States",
-        "airport": "PWM",
-        "timezone": "America/New_York",
-        "latitude": pytest.approx(43.66, abs=0.01),
-        "longitude": pytest.approx(-70.26, abs=0.01),
-        "region": "Maine",
-        "population": pytest.approx(66_881, rel=0.05),
-    }
-    assert (await sandbox.get("/cities", q="Firenze")).json()["cities"][0]["name"] == "Florence"
-    assert (await sandbox.get("/cities", q="")).json() == {"cities": []}
-
-
-async def test_a_city_may_be_named_in_another_way_than_its_own(sandbox: Caller) -> None:
-    by_name = await sandbox.flights("Ho Chi Minh City", "Munich", "2025-06-10")
+async def test_a_city_may_be_written_in_any_case_and_without_accents(sandbox: Caller) -> None:
+    by_name = await sandbox.flights("Reykjavík", "Munich", "2025-06-10")
     assert by_name
-    assert await sandbox.flights("Saigon", "MÜNCHEN", "2025-06-10") == by_name
+    assert await sandbox.flights("reykjavik", "MUNICH", "2025-06-10") == by_name
 
 
 async def test_flights_are_offered_with_every_documented_field(sandbox: Caller) -> None:

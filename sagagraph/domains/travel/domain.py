@@ -23,6 +23,7 @@ from sagagraph.domains.travel.planning.amendment import (
     itinerary_before,
     wish_of,
 )
+from sagagraph.domains.travel.planning.insurance import insured
 from sagagraph.domains.travel.planning.market import pairs_of
 from sagagraph.domains.travel.planning.repair import repair
 from sagagraph.domains.travel.progress import BOOKINGS, amount, fee_of
@@ -86,18 +87,21 @@ class Travel:
         proposed = await apart(planner.propose, wanted, self.provider, cities=self._cities_of(wanted))
         if isinstance(proposed, planner.Infeasible):
             return Infeasible(proposed.reasons, proposed.conflict, proposed.relaxations)
-        return tuple(_proposal(itinerary) for itinerary in proposed)
+        return tuple(await asyncio.gather(*map(self._insured, proposed)))
 
     async def team(self, request: Json) -> TripTeam | Infeasible:
         proposed = await self.propose(request)
         if isinstance(proposed, Infeasible):
             return proposed
-        return TripTeam(TripRequest.model_validate(request), _itineraries(proposed), proposed, self.provider, _proposal)
+        return TripTeam(TripRequest.model_validate(request), _itineraries(proposed), proposed, self.provider, self._insured)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         damage = await damage_of(saga, self.provider, self.cities)
         repaired = await apart(repair, damage, self.provider, self._cities_of(damage.request))
-        return Infeasible(repaired.reasons) if isinstance(repaired, planner.Infeasible) else _proposal(repaired)
+        return Infeasible(repaired.reasons) if isinstance(repaired, planner.Infeasible) else await self._insured(repaired)
+
+    async def _insured(self, itinerary: Itinerary) -> Proposal:
+        return _proposal(await insured(itinerary, self.provider))
 
     def _cities_of(self, request: TripRequest) -> tuple[City, ...]:
         names = {name for journey in pairs_of(request) for name in journey}

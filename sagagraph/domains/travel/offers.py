@@ -76,5 +76,16 @@ class HotelOffer(_Offer):
     """Of one room."""
 
 
+class InsuranceOffer(_Offer):
+    """What pays for the cancellation of one fare."""
+
+    kind: Literal["insurance"] = "insurance"
+    name: str
+    covers: str
+    """The offer id of the fare."""
+
+
 Transport = Annotated[FlightOffer | TrainOffer, Field(discriminator="kind")]
 Offer = Annotated[FlightOffer | TrainOffer | HotelOffer, Field(discriminator="kind")]
+"""What a leg of a trip can be."""
+Bookable = Annotated[FlightOffer | TrainOffer | HotelOffer | InsuranceOffer, Field(discriminator="kind")]

@@ -12,7 +12,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Price
-from sagagraph.domains.travel.offers import HotelOffer, Offer, TransportOffer
+from sagagraph.domains.travel.offers import HotelOffer, InsuranceOffer, Offer, TransportOffer
 from sagagraph.domains.travel.rates import Converted
 from sagagraph.domains.travel.request import TripRequest
 
@@ -57,6 +57,19 @@ class Leg(BaseModel):
     """`T1`, `T2`, … in the order of travel, as in SagaLLM; what version 2 of the plan brought in ends in `.2`, and so on."""
     offer: Offer
     choice: Choice | None = None
+    cover: InsuranceOffer | None = None
+    """What insures the fare; it is taken out unless the fare turns out to be refundable when it is booked."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_insured(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write a leg as before there was insurance."""
+        fields: dict[str, Any] = serialise(self)
+        return {name: value for name, value in fields.items() if name != "cover" or value is not None}
+
+    @property
+    def price(self) -> Decimal:
+        """At most: with its insurance."""
+        return self.offer.price + (self.cover.price if self.cover else 0)
 
     @property
     def begins(self) -> date:
@@ -122,7 +135,7 @@ class Itinerary(BaseModel):
         return cls(
             request=request,
             legs=legs,
-            total=sum((leg.offer.price for leg in legs), Decimal(0)),
+            total=sum((leg.price for leg in legs), Decimal(0)),
             currency=PRICE_CURRENCY,
             converted=converted,
             reasons=reasons,
@@ -177,4 +190,5 @@ def _bookable(leg: Leg) -> dict[str, Any]:
         "currency": offer.currency,
         "begins": begins.isoformat(),
         "ends": ends.isoformat(),
+        **({"cover": [leg.cover.offer_id, f"{leg.cover.price:.2f}"]} if leg.cover else {}),
     }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.plan import Itinerary, Leg
 
-BOOKINGS: Final = frozenset({"book_flight", "book_hotel", "book_train"})
+BOOKINGS: Final = frozenset({"book_flight", "book_hotel", "book_train", "book_insurance"})
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from datetime import date, time, timedelta
-from decimal import Decimal
 from enum import StrEnum
 from itertools import pairwise
 from typing import Annotated, Any, Final, Self
@@ -204,6 +203,8 @@ class TripRequest(BaseModel):
     not_on: tuple[Weekday, ...] = ()
     """Weekdays on which nobody wants to leave or to arrive, by the calendar of the place."""
     order: Order = Order.GIVEN
+    insured: bool = False
+    """Every fare is insured unless it turns out to be refundable, as far as that is on offer and within the budget."""
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_wished(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -212,6 +213,7 @@ class TripRequest(BaseModel):
         unset = {"hours"} if self.hours == ANY_JOURNEY_HOURS else set()
         unset |= set() if self.not_on else {"not_on"}
         unset |= {"order"} if self.order is Order.GIVEN else set()
+        unset |= set() if self.insured else {"insured"}
         return {name: value for name, value in fields.items() if name not in unset}
 
     def stars_in(self, city: str) -> tuple[int, int]:
@@ -295,10 +297,6 @@ class TripRequest(BaseModel):
         first = max(self.window.first, today)
         days = (self.window.last - first).days - self.nights
         return tuple(first + timedelta(days=n) for n in range(days + 1))
-
-    def over_budget(self, total: Decimal) -> Decimal:
-        """Return the excess, both in `currency`; zero if it is within the budget or there is none."""
-        return Decimal(0) if self.budget is None else max(Decimal(0), total - self.budget)
 
 
 def parse_request(json_value: object, *, cities: Gazetteer, today: date) -> TripRequest:

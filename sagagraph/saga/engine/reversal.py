@@ -62,7 +62,8 @@ def _reversing(saga: Saga, operation: Operation, undoable: dict[str, Action]) ->
     spec = operation.spec
     request = Undone(request=resolve(spec.inputs, saga.outputs), result=operation.output, key=operation_key(saga.id, operation))
     dependents = tuple(reversing_id(name) for name in sorted(nearest_dependents(saga.dependents, operation.id, undoable)))
-    return structs.replace(action.spec(reversing_id(operation.id), request, dependents), policy=spec.policy)
+    policy = structs.replace(spec.policy, catch=())  # whoever handles its failure has no part in undoing it
+    return structs.replace(action.spec(reversing_id(operation.id), request, dependents), policy=policy)
 
 
 def reversing_action(action: Action) -> Action:

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
-from fastapi.responses import JSONResponse
 
 from sagagraph.sandbox.api.bodies import AdvanceBody
 from sagagraph.sandbox.api.parameters import Faults, TheService
@@ -18,7 +17,7 @@ from sagagraph.sandbox.books.faults import FaultOrder
 from sagagraph.sandbox.clock import as_text
 from sagagraph.sandbox.exchange_rates import rates_as_json
 from sagagraph.sandbox.world.cities import City, all_cities
-from sagagraph.sandbox.world.city_search import find_city, matching_cities
+from sagagraph.sandbox.world.city_search import find_city
 from sagagraph.sandbox.world.questions import JourneyQuestion, Question, StayQuestion
 
 Json = dict[str, Any]
@@ -64,9 +63,7 @@ async def guarantees(service: TheService) -> Json:
 
 
 @router.get("/cities")
-def cities(q: str | None = None) -> Response:
-    if q is not None:
-        return JSONResponse({"cities": [{**_city_as_json(city), "region": city.region} for city in matching_cities(q)]})
+def cities() -> Response:
     return Response(_all_cities_as_json(), media_type="application/json")
 
 

@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter
 from sagagraph.sandbox.money import Cents
 from sagagraph.sandbox.world.offers import OfferKind
 
-Kind = Literal["flight", "train", "hotel", "payment"]
+Kind = Literal["flight", "train", "hotel", "insurance", "payment"]
 CallName = Literal["search", "book", "cancel", "capture", "refund", "find", "void"]
 
 

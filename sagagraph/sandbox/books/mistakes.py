@@ -22,10 +22,10 @@ def mistaken(offer: Offer, fault: Fault | None) -> Offer:
             return replace(offer, facts={**offer.facts, **_a_day_later(offer.facts)})
         case "other_class":
             facts = offer.facts
-            other = {"stars": facts["stars"] % 5 + 1} if "stars" in facts else {"stops": facts["stops"] + 1}
+            other = {"stars": facts["stars"] % 5 + 1} if "stars" in facts else {"stops": facts.get("stops", 0) + 1}
             return replace(offer, facts={**facts, **other})
         case "other_name":
-            name = "name" if offer.kind == "hotel" else "number"
+            name = "name" if "name" in offer.facts else "number"
             return replace(offer, facts={**offer.facts, name: f"{offer.facts[name]}9"})
         case "double_charge":
             return replace(offer, rate=2 * offer.rate)

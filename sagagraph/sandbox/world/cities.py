@@ -46,8 +46,6 @@ class City:
     name: str
     """Unique among cities: `Portland` is the biggest one, `Portland, Maine` another."""
     country: Country
-    region: str
-    """State or province; empty where it is not known."""
     population: int
     timezone: str
     latitude: float
@@ -103,8 +101,8 @@ def _world() -> tuple[tuple[City, ...], dict[str, Airport]]:
 
 
 def _city(row: list[str], countries: dict[str, Country], airports: dict[str, Airport]) -> City:
-    key, name, country, region, population, timezone, latitude, longitude, code, railway = row
+    key, name, country, _region, population, timezone, latitude, longitude, code, railway = row
     original, airport = original_cities().get(key), airports[code]
     # The original cities are placed at their airports, as they always were.
     here = (airport.latitude, airport.longitude) if original else (float(latitude), float(longitude))
-    return City(key, name, countries[country], region, int(population), timezone, *here, airport, railway, original)
+    return City(key, name, countries[country], int(population), timezone, *here, airport, railway, original)

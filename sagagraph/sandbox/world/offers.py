@@ -9,9 +9,13 @@ from typing import Any, Literal
 
 from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
 
-OfferKind = Literal["flight", "train", "hotel"]
+OfferKind = Literal["flight", "train", "hotel", "insurance"]
 
+INSURANCE = "insurance."
+"""Before the id of a fare: the id of its insurance."""
 _LEAST_FLIGHT_FEE: Cents = 25_00
+_LEAST_PREMIUM: Cents = 5_00
+_POLICIES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +62,9 @@ class Offer:
 
     @property
     def free_until(self) -> datetime | None:
-        """Until when a cancellation is free; None: never. Trains: a day before departure. Hotels: two before check-in."""
+        """Until when a cancellation is free; None: never. Trains: a day before departure. Hotels: two before check-in.
+        Insurance: until departure.
+        """
         match self.kind:
             case "flight":
                 return None
@@ -66,10 +72,12 @@ class Offer:
                 return self.starts - timedelta(days=1)
             case "hotel":
                 return self.starts - timedelta(days=2)
+            case "insurance":
+                return self.starts
 
     @property
     def cancellation_fee(self) -> Cents:
-        """Flights: a tenth, at least $25. Trains: half. Hotels: one night."""
+        """Flights: a tenth, at least $25. Trains: half. Hotels: one night. Insurance: all of it."""
         match self.kind:
             case "flight":
                 return min(self.price, max(_LEAST_FLIGHT_FEE, self.price // 10))
@@ -77,9 +85,22 @@ class Offer:
                 return self.price // 2
             case "hotel":
                 return self.rate * self.quantity
+            case "insurance":
+                return self.price
 
     def for_quantity(self, quantity: int) -> Offer:
         return replace(self, quantity=quantity)
+
+    def cover(self) -> Offer:
+        """The insurance of a fare: it pays what cancelling costs. A twentieth of the fare, in whole dollars, at least $5."""
+        return replace(
+            self,
+            kind="insurance",
+            base_id=f"{INSURANCE}{self.base_id}",
+            rate=max(_LEAST_PREMIUM, self.rate // 2000 * 100),
+            stock=(Stock(unit=f"{INSURANCE}{self.stock[0].unit}", capacity=_POLICIES, until=self.starts),),
+            facts={"name": f"Fare cover {self.facts['number']}", "covers": self.offer_id},
+        )
 
     def raised(self, times: int) -> Offer:
         """The same offer after that many price rises of a fifth."""

@@ -11,7 +11,7 @@ from sagagraph.sandbox.clock import YEARS
 from sagagraph.sandbox.world.cities import City, cities_by_key
 from sagagraph.sandbox.world.flights import flights_between
 from sagagraph.sandbox.world.hotels import hotels_in
-from sagagraph.sandbox.world.offers import Offer, OfferKind
+from sagagraph.sandbox.world.offers import INSURANCE, Offer, OfferKind
 from sagagraph.sandbox.world.trains import trains_between
 
 _DAY = r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -65,6 +65,9 @@ Question = JourneyQuestion | StayQuestion
 
 def find_offer(offer_id: str) -> Offer | None:
     """The offer of this id, for the quantity that the id names; None where there never was such an offer."""
+    if offer_id.startswith(INSURANCE):
+        fare = find_offer(offer_id.removeprefix(INSURANCE))
+        return fare.cover() if fare is not None and fare.kind in ("flight", "train") else None
     question = _question_behind(offer_id)
     if question is None:
         return None

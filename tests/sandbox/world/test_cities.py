@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, strategies
 
 from sagagraph.sandbox.world.cities import City, all_cities, cities_by_key, hubs
-from sagagraph.sandbox.world.city_search import find_city, matching_cities, name_key
+from sagagraph.sandbox.world.city_search import find_city, name_key
 from sagagraph.sandbox.world.distance import distance_km
 from sagagraph.sandbox.world.original_cities import original_cities
 from sagagraph.sandbox.world.prices import hotel_level
-from sagagraph.sandbox.world.tables import rows
 
 CITIES = strategies.sampled_from(all_cities())
 
@@ -49,21 +48,16 @@ def test_the_original_cities_keep_their_names_and_the_codes_of_their_airports() 
         ("Paris", "Paris", "France"),
         ("Paris, Texas", "Paris, Texas", "United States"),
         ("paris texas", "Paris, Texas", "United States"),
-        ("Paris, France", "Paris", "France"),
         ("Portland", "Portland", "United States"),
-        ("Portland, Oregon", "Portland", "United States"),
         ("Portland, Maine", "Portland, Maine", "United States"),
         ("San Jose", "San Jose", "United States"),
         ("San José, Costa Rica", "San José, Costa Rica", "Costa Rica"),
         ("San Jose, Costa Rica", "San José, Costa Rica", "Costa Rica"),
         ("Valencia", "Valencia", "Venezuela"),
-        ("Valencia, Venezuela", "Valencia", "Venezuela"),
         ("Valencia, Spain", "Valencia, Spain", "Spain"),
         ("Birmingham", "Birmingham", "United Kingdom"),
         ("Birmingham, Alabama", "Birmingham, Alabama", "United States"),
-        ("London, GB", "London", "United Kingdom"),
         ("London, Canada", "London, Canada", "Canada"),
-        ("London, Ontario", "London, Canada", "Canada"),
         ("Hyderabad", "Hyderabad", "India"),
     ],
 )
@@ -76,43 +70,6 @@ def test_the_plain_name_is_the_biggest_citys_and_namesakes_say_where_they_are(as
 @pytest.mark.parametrize("asked", ["Atlantis", "Paris, Atlantis", ",", "", "  ", "Париж?", "x" * 5000])
 def test_what_is_no_city_is_not_found(asked: str) -> None:
     assert find_city(asked) is None
-
-
-@pytest.mark.parametrize(
-    ("asked", "name"),
-    [
-        ("München", "Munich"), ("Muenchen", "Munich"), ("KÖLN", "Cologne"), ("Firenze", "Florence"), ("NYC", "New York"),
-        ("New York City", "New York"), ("Saigon", "Ho Chi Minh City"), ("Bombay", "Mumbai"), ("Lisboa", "Lisbon"),
-        ("Wien", "Vienna"), ("Praha", "Prague"), ("Sevilla", "Seville"), ("Sao Paulo", "São Paulo"), ("Peking", "Beijing"),
-        ("Frankfurt am Main", "Frankfurt"), ("Zürich", "Zurich"), ("Calcutta", "Kolkata"), ("Malmo", "Malmö"),
-    ],
-)  # fmt: skip
-def test_a_city_is_found_by_its_other_names(asked: str, name: str) -> None:
-    city = find_city(asked)
-    assert city
-    assert city.name == name
-
-
-@pytest.mark.parametrize(
-    ("asked", "names"),
-    [
-        ("Portland", ["Portland", "Portland, Maine"]),
-        ("birm", ["Birmingham", "Birmingham, Alabama"]),
-        ("Frankfrt", ["Frankfurt"]),
-        ("firenze", ["Florence"]),
-        ("LHR", ["London"]),
-        ("San", ["San"]),
-        ("Valencia", ["Valencia", "Valencia, Spain", "Valencia, California"]),
-    ],
-)
-def test_the_best_match_comes_first(asked: str, names: list[str]) -> None:
-    assert [city.name for city in matching_cities(asked)][: len(names)] == names
-
-
-@given(strategies.text(max_size=40))
-def test_any_text_has_at_most_ten_matches_and_no_city_twice(asked: str) -> None:
-    found = matching_cities(asked)
-    assert len(set(found)) == len(found) <= 10
 
 
 @pytest.mark.parametrize(
@@ -135,14 +92,6 @@ def test_all_cities_of_an_airport_keep_the_same_time() -> None:
             offset = datetime(2025, month, 15, tzinfo=UTC).astimezone(city.zone).utcoffset()
             kept.setdefault(f"{city.airport.code} {month}", set()).add(offset)
     assert all(len(offsets) == 1 for offsets in kept.values())
-
-
-def test_other_names_are_of_cities_and_no_citys_own() -> None:
-    own = {name_key(city.name) for city in all_cities()}
-    other = rows("other_names")
-    assert {key for _, key in other} <= cities_by_key().keys()
-    assert not own & {name for name, _ in other}
-    assert all(name == name_key(name) for name, _ in other)
 
 
 def test_every_hub_serves_a_city() -> None:

@@ -37,9 +37,9 @@ def test_trains_run_where_there_is_land_between(one: str, other: str) -> None:
         ("Naples", "Palermo"), ("Rome", "Cagliari"), ("Barcelona", "Palma"), ("Glasgow", "Belfast"),
         ("London", "Dublin"), ("Málaga", "Tangier"), ("Casablanca", "Madrid"), ("Denpasar", "Surabaya"), ("Jakarta", "Palembang"),
         ("Wellington", "Christchurch"), ("Melbourne", "Hobart"), ("Fukuoka", "Busan"), ("Osaka", "Seoul"), ("Xiamen", "Taipei"),
-        ("Guangzhou", "Haikou"), ("Miami", "Havana"), ("Seattle", "Victoria, Canada"), ("Chennai", "Colombo"),
+        ("Guangzhou", "Haikou"), ("Miami", "Havana"), ("Seattle", "Victoria"), ("Chennai", "Colombo"),
         ("Istanbul", "Odesa"), ("Seoul", "Jeju City"), ("Kuala Lumpur", "Kuching"), ("Manila", "Cebu City"), ("Tokyo", "Naha"),
-        ("Los Angeles", "Honolulu"), ("Dar es Salaam", "Zanzibar"), ("Athens", "Heraklion"), ("Copenhagen", "Gdańsk"),
+        ("Los Angeles", "Honolulu"), ("Dar es Salaam", "Zanzibar"), ("Athens", "Irákleion"), ("Copenhagen", "Gdańsk"),
     ],
 )  # fmt: skip
 def test_trains_never_run_across_a_sea(one: str, other: str) -> None:

@@ -28,7 +28,7 @@ from sagagraph.domains.travel.actions.bookings import (
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text, told_in
 from sagagraph.domains.travel.actions.patience import PATIENCE_S, for_questions, patient
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.provider.provider import Labels, Marks, ReservationProvider
 from sagagraph.domains.travel.provider.receipts import EffectKind, Landed, Payment, ProviderGuarantees, Reservation
 from sagagraph.domains.travel.rules.answers import BOOKING, PAYMENT, SENT, check_cancelled, check_refunded
 from sagagraph.errors import Refused
@@ -60,7 +60,7 @@ def travel_actions(
     `policy`: how patient calls of effects are.
     """
     service = _Service(provider, guarantees, identity, policy or POLICY)
-    bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train"))
+    bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train", "insurance"))
     return (
         _price_check(service),
         _keep_action(service),
@@ -102,12 +102,17 @@ class _Service:
             code="unknown_here",
         )
 
-    async def deadline(self, call: Call) -> datetime | None:
-        """Convert `call.deadline` to the provider's clock; never later than the original, however long asking takes."""
-        if not self._given.deadline:
-            return None
-        theirs = await self.provider.now()
-        return theirs + (call.deadline - datetime.now(UTC))
+    async def marks(self, call: Call) -> Marks:
+        """Return the marks of an effect, with `call.deadline` on the provider's clock: never later, however long asking takes."""
+        deadline = None
+        if self._given.deadline:
+            theirs = await self.provider.now()
+            deadline = theirs + (call.deadline - datetime.now(UTC))
+        return Marks(key=call.idempotency_key, saga_id=call.saga_id, operation_id=call.operation_id, deadline=deadline)
+
+
+def _labels(call: Call) -> Labels:
+    return Labels(saga_id=call.saga_id, operation_id=call.operation_id, deadline=None)
 
 
 def _question(service: _Service, function: Function) -> Action:
@@ -145,16 +150,12 @@ def _keep_action(service: _Service) -> Action:
 
 def _booking_action(service: _Service, kind: str) -> Action:
     async def book(request: BookingRequest, call: Call) -> Booking:
-        deadline = await service.deadline(call)
         reservation = await service.provider.book(
             request.kind,
             request.offer_id,
             request.quantity,
             expected_price=request.price,
-            key=call.idempotency_key,
-            saga_id=call.saga_id,
-            operation_id=call.operation_id,
-            deadline=deadline,
+            **await service.marks(call),
         )
         return _booked(reservation)
 
@@ -163,13 +164,9 @@ def _booking_action(service: _Service, kind: str) -> Action:
         known = await service.known(request.kind, booking.reservation_id, call)
         if isinstance(known, Reservation) and known.state == "cancelled":
             return _cancelled(known)
-        deadline = await service.deadline(call)
         receipt = await service.provider.cancel(
             booking.reservation_id,
-            key=call.idempotency_key,
-            saga_id=call.saga_id,
-            operation_id=call.operation_id,
-            deadline=deadline,
+            **await service.marks(call),
         )
         most = _fee_at(booking, receipt.created_at)
         _hold_to_plan(check_cancelled(receipt.fee, receipt.currency, most, booking.currency))
@@ -180,9 +177,7 @@ def _booking_action(service: _Service, kind: str) -> Action:
         return _answer([each for each in found.matches if isinstance(each, Reservation)])
 
     async def void(request: BookingRequest, call: Call) -> CancelledBooking:
-        receipt = await service.provider.void(
-            request.kind, call.operation_key, saga_id=call.saga_id, operation_id=call.operation_id, deadline=None
-        )
+        receipt = await service.provider.void(request.kind, call.operation_key, **_labels(call))
         return CancelledBooking(reservation_id=None, fee=receipt.fee, currency="USD")
 
     return action(
@@ -200,36 +195,26 @@ def _booking_action(service: _Service, kind: str) -> Action:
 
 def _payment_action(service: _Service) -> Action:
     async def capture_payment(request: PaymentRequest, call: Call) -> CapturedPayment:
-        deadline = await service.deadline(call)
         payment = await service.provider.capture(
-            request.amount,
+            request.due,
             request.currency,
-            request.reservations,
-            key=call.idempotency_key,
-            saga_id=call.saga_id,
-            operation_id=call.operation_id,
-            deadline=deadline,
+            [each for each in request.reservations if each is not None],
+            **await service.marks(call),
         )
         return _captured(payment)
 
     async def refund(_request: PaymentRequest, payment: CapturedPayment, call: Call) -> RefundedPayment:
         await service.known("payment", payment.payment_id, call)
-        deadline = await service.deadline(call)
         receipt = await service.provider.refund(
             payment.payment_id,
-            key=call.idempotency_key,
-            saga_id=call.saga_id,
-            operation_id=call.operation_id,
-            deadline=deadline,
+            **await service.marks(call),
         )
         found = tuple(check_refunded(receipt.amount, receipt.currency, payment.amount, payment.currency))
         if not (found and service.can_void and receipt.currency == payment.currency):
             _hold_to_plan(found)
             return RefundedPayment(payment_id=payment.payment_id, amount=receipt.amount, currency=receipt.currency)
         # Voiding the payment's key gives back what is not refunded yet, however often it is called.
-        await service.provider.void(
-            "payment", call.operation_key, saga_id=call.saga_id, operation_id=call.operation_id, deadline=None
-        )
+        await service.provider.void("payment", call.operation_key, **_labels(call))
         return RefundedPayment(
             payment_id=payment.payment_id,
             amount=payment.amount,
@@ -242,10 +227,8 @@ def _payment_action(service: _Service) -> Action:
         return _answer([each for each in found.matches if isinstance(each, Payment)])
 
     async def void(request: PaymentRequest, call: Call) -> RefundedPayment:
-        await service.provider.void(
-            "payment", call.operation_key, saga_id=call.saga_id, operation_id=call.operation_id, deadline=None
-        )
-        return RefundedPayment(payment_id=None, amount=request.amount, currency=request.currency)
+        await service.provider.void("payment", call.operation_key, **_labels(call))
+        return RefundedPayment(payment_id=None, amount=request.due, currency=request.currency)
 
     return action(
         capture_payment,
@@ -266,7 +249,7 @@ def _dispatch_action(outbox: Path) -> Action:
         folder = outbox / file_name(call.saga_id)
         folder.mkdir(parents=True, exist_ok=True)
         ics = itinerary_ics(request.itinerary, request.reservations, created=request.captured_at)
-        text = itinerary_text(request.itinerary, request.reservations)
+        text = itinerary_text(request.itinerary, request.reservations, request.policies)
         write_whole(folder / "itinerary.ics", ics)
         write_whole(folder / "itinerary.txt", text.encode())
         plan, reservations = told_in((folder / "itinerary.ics").read_bytes())

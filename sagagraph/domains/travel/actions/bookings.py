@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from sagagraph.domains.travel.money import Price
-from sagagraph.domains.travel.offers import Cancellation, Offer
+from sagagraph.domains.travel.offers import Bookable, Cancellation
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.provider.receipts import ReservationKind
 
@@ -37,7 +39,7 @@ class BookingRequest(_Record):
     title: str
     quantity: int
     price: Price
-    offer: Offer | None = None
+    offer: Bookable | None = None
     """As planned: the answer is held to it."""
 
 
@@ -46,7 +48,7 @@ class Booking(_Record):
     price: Price
     currency: str
     cancellation: Cancellation
-    offer: Offer | None = None
+    offer: Bookable | None = None
     """As the service has booked it."""
 
 
@@ -68,9 +70,17 @@ class KeepRequest(_Record):
 
 
 class PaymentRequest(_Record):
+    """What is to be paid. None stands for insurance that was not taken out."""
+
     amount: Price
+    """For the legs."""
     currency: str
-    reservations: tuple[str, ...]
+    reservations: tuple[str | None, ...]
+    premiums: tuple[Price | None, ...] = ()
+
+    @property
+    def due(self) -> Decimal:
+        return self.amount + sum((each for each in self.premiums if each is not None), Decimal(0))
 
 
 class CapturedPayment(_Record):
@@ -89,11 +99,14 @@ class RefundedPayment(_Record):
 
 
 class DispatchRequest(_Record):
-    """`reservations`: reservation id by leg label. `plan`: the hash of the itinerary."""
+    """`reservations`: reservation id by leg label; `policies`: that of its insurance, where it has one. `plan`: the hash of
+    the itinerary.
+    """
 
     plan: str = ""
     itinerary: Itinerary
     reservations: dict[str, str]
+    policies: dict[str, str | None] = {}
     captured_at: AwareDatetime
 
 

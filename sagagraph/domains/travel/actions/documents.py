@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from icalendar import Calendar, Event
@@ -13,7 +15,6 @@ from sagagraph.domains.travel.plan import plan_hash
 from sagagraph.domains.travel.wording import day_text, duration_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import date
 
     from sagagraph.domains.travel.offers import TransportOffer
@@ -23,6 +24,7 @@ _PLAN: Final = "X-SAGAGRAPH-PLAN"
 _LEG: Final = "X-SAGAGRAPH-LEG"
 _AT_US: Final = "@sagagraph"
 _UNBOOKED: Final = "@unbooked.sagagraph"
+NOT_INSURED: Final[Mapping[str, str | None]] = MappingProxyType({})
 PRODUCT: Final = "-//SagaGraph//Trip//EN"
 
 
@@ -49,10 +51,16 @@ def told_in(calendar: bytes) -> tuple[str, dict[str, str]]:
     return str(read.get(_PLAN, "")), {str(each[_LEG]): str(each["uid"]).removesuffix(_AT_US) for each in events}
 
 
-def itinerary_text(itinerary: Itinerary, reservations: Mapping[str, str]) -> str:
-    """Return one block of text for each leg, with its reservation if it has one, and the total."""
-    blocks = [_block(leg, reservations.get(leg.label)) for leg in itinerary.legs]
-    blocks.append(f"Total: {money_text(itinerary.total)} {itinerary.currency}{_converted(itinerary)}")
+def itinerary_text(
+    itinerary: Itinerary, reservations: Mapping[str, str], policies: Mapping[str, str | None] = NOT_INSURED
+) -> str:
+    """Return one block of text for each leg, with its reservation and its insurance if it has one, and the total."""
+    blocks = []
+    for leg in itinerary.legs:
+        policy = policies.get(leg.label)
+        blocks.append(_block(leg, reservations.get(leg.label)) + (f"\n    Insured: {policy}" if policy else ""))
+    at_most = "at most " if policies else ""
+    blocks.append(f"Total: {at_most}{money_text(itinerary.total)} {itinerary.currency}{_converted(itinerary)}")
     return "\n\n".join([_title(itinerary), *blocks]) + "\n"
 
 

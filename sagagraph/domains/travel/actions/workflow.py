@@ -7,27 +7,31 @@ sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from sagagraph.domains.travel.actions.bookings import BookingRequest, PriceCheck, Quoted
+from sagagraph.domains.travel.money import as_json_number
 from sagagraph.domains.travel.offers import HotelOffer, Offer
 from sagagraph.domains.travel.plan import Choice, Itinerary, Leg, plan_hash
 from sagagraph.domains.travel.wording import headline
 from sagagraph.planning.domain import Revision
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
+from sagagraph.workflow.condition import All, Comparison, Not, OutputIs, Succeeded
 from sagagraph.workflow.operation import OperationSpec, reference
+from sagagraph.workflow.policy import ANY_ERROR, Catch
 
 CHECK, PAYMENT, SEND = "check", "payment", "itinerary"
 
 
 def itinerary_workflow(itinerary: Itinerary, actions: Mapping[str, Action]) -> tuple[OperationSpec, ...]:
     """Return the workflow. `actions`: travel's, by name. Operations of legs have the names of the legs: T1, T2, …"""
-    return _workflow(itinerary, itinerary.legs, actions, "")
+    return _workflow(itinerary, itinerary.legs, actions, "", covers_of(itinerary, ()))
 
 
 def undo_prefix(version: int) -> str:
@@ -53,24 +57,31 @@ def revised_workflow(
     elsewhere = standing_elsewhere or {}
     suffix = f".{version or saga.plan.version + 1}"
     known = {each.id for each in saga.in_order() if not each.removed or each.rejected}
-    kept = known & {leg.label for leg in itinerary.legs}
+    covers = covers_of(itinerary, known | elsewhere.keys(), suffix)
+    kept = known & {*(leg.label for leg in itinerary.legs), *covers.values()}
     fresh = tuple(leg for leg in itinerary.legs if leg.label not in kept)
     unbooked = tuple(
         leg
         for leg in itinerary.legs
         if leg.label not in elsewhere and (leg.label not in kept or not saga.operations[leg.label].succeeded)
     )
-    specs = (*_workflow(itinerary, unbooked, actions, suffix), *afterwards)
+    specs = (*_workflow(itinerary, unbooked, actions, suffix, covers), *afterwards)
     ends = () if is_paid else (PAYMENT + suffix, SEND + suffix, *(each.id for each in afterwards))
-    added = {leg.label for leg in fresh} | {CHECK + suffix, *ends}
+    added = {*(leg.label for leg in fresh), *(set(covers.values()) - known), CHECK + suffix, *ends}
     removed = tuple(sorted(known - kept - _checks_that_hold(saga)))
     new = tuple(_instead(each, elsewhere) for each in specs if each.id in added)
-    return Revision(new, removed, _replaced(saga, itinerary, removed, suffix))
+    return Revision(new, removed, {**_replaced(saga, itinerary, removed, suffix), **_paid_otherwise(saga, kept, removed, suffix)})
 
 
 def _instead(spec: OperationSpec, elsewhere: Mapping[str, OperationSpec]) -> OperationSpec:
     """Put the operation where the booking would have been."""
     return replace(elsewhere[spec.id], depends_on=spec.depends_on) if spec.id in elsewhere else spec
+
+
+def _paid_otherwise(saga: Saga, kept: set[str], removed: tuple[str, ...], suffix: str) -> dict[str, str]:
+    """Return the payment that goes on without insurance from now on, where some that is kept may still be refused."""
+    caught = {each.handler for name in kept for each in saga.operations[name].spec.policy.catch}
+    return {name: PAYMENT + suffix for name in removed if name in caught}
 
 
 def _checks_that_hold(saga: Saga) -> set[str]:
@@ -99,29 +110,75 @@ def _arrivals(legs: tuple[Leg, ...], first: str) -> Iterator[tuple[str, str]]:
             arrived_by = leg.label
 
 
+def covers_of(itinerary: Itinerary, known: Collection[str], suffix: str = "") -> dict[str, str]:
+    """Return the operation that insures each leg that is insured: the one that there is, or a new one."""
+    covers = {leg.label: f"{leg.label}.cover" for leg in itinerary.legs if leg.cover is not None}
+    named = {label: [each for each in known if f"{each}.".startswith(f"{cover}.")] for label, cover in covers.items()}
+    return {label: named[label][0] if named[label] else cover + suffix for label, cover in covers.items()}
+
+
 def _workflow(
-    itinerary: Itinerary, to_book: tuple[Leg, ...], actions: Mapping[str, Action], suffix: str
+    itinerary: Itinerary, to_book: tuple[Leg, ...], actions: Mapping[str, Action], suffix: str, covers: Mapping[str, str]
 ) -> tuple[OperationSpec, ...]:
     labels = tuple(leg.label for leg in itinerary.legs)
+    all_booked = All(tuple(map(Succeeded, labels))) if covers else None
     offers = tuple(Quoted(offer_id=leg.offer.offer_id, price=leg.offer.price) for leg in to_book)
     pay = PAYMENT + suffix
     payment = {
-        "amount": itinerary.model_dump(mode="json")["total"],
+        "amount": as_json_number(sum((leg.offer.price for leg in itinerary.legs), Decimal(0))),
         "currency": itinerary.currency,
-        "reservations": [reference(label, "reservation_id") for label in labels],
+        "reservations": [reference(name, "reservation_id") for name in (*labels, *covers.values())],
+        **({"premiums": [reference(name, "price") for name in covers.values()]} if covers else {}),
     }
     sending = {
         "plan": plan_hash(itinerary),
         "itinerary": itinerary.model_dump(mode="json", exclude={"legs": {"__all__": {"choice"}}}),
         "reservations": {label: reference(label, "reservation_id") for label in labels},
         "captured_at": reference(pay, "captured_at"),
+        **({"policies": {label: reference(name, "reservation_id") for label, name in covers.items()}} if covers else {}),
     }
     return (
         actions["check_prices"].spec(CHECK + suffix, PriceCheck(offers=offers), **_CHECKED),
         *_booking_specs(itinerary, actions, CHECK + suffix, also=(CHECK + suffix,) if suffix else ()),
-        actions["capture_payment"].spec(pay, payment, labels, justification="; ".join(itinerary.reasons), **_PAID),
-        actions["send_itinerary"].spec(SEND + suffix, sending, (*labels, pay), **_SENT),
+        *_cover_specs(itinerary, actions, covers, pay),
+        actions["capture_payment"].spec(
+            pay,
+            payment,
+            (*labels, *covers.values()),
+            condition=all_booked,
+            justification="; ".join(itinerary.reasons),
+            **_PAID,
+        ),
+        actions["send_itinerary"].spec(
+            SEND + suffix, sending, (*labels, *covers.values(), pay), condition=Succeeded(pay) if covers else None, **_SENT
+        ),
     )
+
+
+def _cover_specs(
+    itinerary: Itinerary, actions: Mapping[str, Action], covers: Mapping[str, str], pay: str
+) -> Iterator[OperationSpec]:
+    """Return the insurances: each unless its fare turns out to be refundable; where one is refused, the trip goes on without."""
+    for leg in itinerary.legs:
+        if leg.cover is None:
+            continue
+        request = BookingRequest(
+            kind="insurance",
+            offer_id=leg.cover.offer_id,
+            title=leg.cover.name,
+            quantity=itinerary.request.travellers,
+            price=leg.cover.price,
+            offer=leg.cover,
+        )
+        is_refundable = OutputIs(leg.label, ("cancellation", "free_until"), Comparison.MORE, "")
+        spec = actions["book_insurance"].spec(
+            covers[leg.label],
+            request,
+            (leg.label,),
+            condition=All((Succeeded(leg.label), Not(is_refundable))),
+            **_INSURED,
+        )
+        yield replace(spec, policy=replace(spec.policy, catch=(Catch((ANY_ERROR,), pay),)))
 
 
 def _booking_specs(
@@ -165,6 +222,11 @@ def _settled(why: str, instead: str, why_not: str) -> dict[str, Any]:
     return {**remarks, "alternatives": ({"title": instead, "note": why_not},)}
 
 
+_INSURED: Final = _settled(
+    "a fare that cannot be refunded is insured, as was wished",
+    "decide at once",
+    "only the booking says whether its fare can be refunded",
+)
 _CHECKED: Final = _settled(
     "an approval holds for these prices, so they are asked for again",
     "book at once",

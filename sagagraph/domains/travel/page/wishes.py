@@ -69,6 +69,8 @@ def _comfort(said: PartialRequest) -> Iterator[Wish]:
         yield Wish("direct", "Flights", "direct flights only")
     elif said.direct is Direct.PREFERRED:
         yield Wish("direct", "Flights", "direct flights when possible")
+    if said.insured:
+        yield Wish("insured", "Insurance", "insure the fares")
     if said.hours and (limits := [*_limits("leave", said.hours.depart), *_limits("arrive", said.hours.arrive)]):
         yield Wish("hours", "Hours", listed(limits))
 

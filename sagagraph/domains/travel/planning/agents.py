@@ -27,7 +27,7 @@ from sagagraph.validators.candidates import LONGEST_REASON, MOST_CANDIDATES, Can
 from sagagraph.validators.verdict import Verdict, Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from sagagraph.domains.travel.offers import Offer
     from sagagraph.domains.travel.plan import Leg
@@ -74,8 +74,7 @@ class TripTeam:
     trips: tuple[Itinerary, ...]
     solved: tuple[Proposal, ...]
     provider: ReservationProvider
-    proposal: Any
-    """Makes a proposal of an itinerary."""
+    proposal: Callable[[Itinerary], Awaitable[Proposal]]
 
     async def task(self, role: str, said: Mapping[str, Said]) -> Task:
         if role == ITINERARY:
@@ -107,7 +106,7 @@ class TripTeam:
         by_id = {_id(trip): trip for trip in wholes}
         preferred = [each.choose for each in said[BUDGET].candidates.get(SPENDING, ())]
         trip = next((by_id[name] for name in preferred if name in by_id), wholes[0])
-        found: Proposal = self.proposal(trip)
+        found = await self.proposal(trip)
         return replace(found, reasoning=" ".join(_reasonings(said)))
 
     async def _wholes(self, said: Mapping[str, Said]) -> tuple[Itinerary, ...] | Verdict:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from sagagraph.domains.travel.actions.bookings import Booking, KeepRequest
-from sagagraph.domains.travel.actions.workflow import PAYMENT, revised_workflow, undo_prefix
+from sagagraph.domains.travel.actions.bookings import Booking, BookingRequest, KeepRequest
+from sagagraph.domains.travel.actions.workflow import PAYMENT, covers_of, revised_workflow, undo_prefix
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.repair import Damage
 from sagagraph.domains.travel.progress import BOOKINGS, Standing, amount, fees_paid, has_begun, refused, standing
@@ -119,10 +119,10 @@ def amending_workflow(saga: Saga, itinerary: Itinerary, actions: Mapping[str, Ac
     amendment = amendment_of(saga)
     if amendment is None:
         raise AssertionError(f"saga {saga.id!r} amends nothing")
-    kept = {leg.label: leg for leg in itinerary.legs if leg.label in amendment.by_id}
+    kept = _kept(amendment, itinerary)
     version = saga.plan.version + last_version(amendment) + 1
     dropped = tuple(each.id for each in amendment.stands if each.action in BOOKINGS and each.id not in kept)
-    is_same = not dropped and len(kept) == len(itinerary.legs)
+    is_same = not dropped and all(leg.label in kept for leg in itinerary.legs)
     undone = () if is_same else (*dropped, *(each.id for each in amendment.stands if each.action == "capture_payment"))
     undoing = undoing_specs(amendment, undone, undo_prefix(version), f"{PAYMENT}.{version}", actions)
     return revised_workflow(
@@ -130,15 +130,23 @@ def amending_workflow(saga: Saga, itinerary: Itinerary, actions: Mapping[str, Ac
         itinerary,
         actions,
         version=version,
-        standing_elsewhere={name: _keeping(amendment, leg, actions) for name, leg in kept.items()},
+        standing_elsewhere={name: _keeping(amendment, name, title, actions) for name, title in kept.items()},
         afterwards=tuple(undoing),
         is_paid=is_same,
     )
 
 
-def _keeping(amendment: Amendment, leg: Leg, actions: Mapping[str, Action]) -> OperationSpec:
-    stands = amendment.by_id[leg.label]
-    booking = Booking.model_validate(stands.result)
-    title = headline(leg.offer)
-    request = KeepRequest(kind=leg.offer.kind, title=title, key=stands.key, reservation_id=booking.reservation_id)
-    return actions["keep_booking"].spec(leg.label, request)
+def _kept(amendment: Amendment, itinerary: Itinerary) -> dict[str, str]:
+    """Return what the parent has booked of this itinerary, with its title: legs, and their insurance."""
+    kept = {leg.label: headline(leg.offer) for leg in itinerary.legs if leg.label in amendment.by_id}
+    covers = covers_of(itinerary, amendment.by_id)
+    titles = {covers[leg.label]: leg.cover.name for leg in itinerary.legs if leg.cover is not None}
+    return kept | {name: title for name, title in titles.items() if name in amendment.by_id}
+
+
+def _keeping(amendment: Amendment, name: str, title: str, actions: Mapping[str, Action]) -> OperationSpec:
+    stands = amendment.by_id[name]
+    booking = BookingRequest.model_validate(stands.request)
+    reservation = Booking.model_validate(stands.result).reservation_id
+    request = KeepRequest(kind=booking.kind, title=title, key=stands.key, reservation_id=reservation)
+    return actions["keep_booking"].spec(name, request)

@@ -217,7 +217,7 @@ def _itinerary(damage: Damage, path: Path, now: datetime, rates: Rates | None) -
     legs = tuple(_leg(offer, f"T{n}.{version}", known, damage) for n, offer in enumerate(path.offers, start=1))
     kept = {leg.label for leg in legs}
     gone = [each for each in damage.stands if each.leg.label not in kept]
-    total = sum((leg.offer.price for leg in legs), Decimal(0))
+    total = sum((leg.price for leg in legs), Decimal(0))
     fees = damage.paid + sum((each.fee(now) for each in gone), Decimal(0))
     return Itinerary(
         request=damage.request,

@@ -7,14 +7,14 @@ Nothing is retried here: the saga decides whether a call may be repeated, becaus
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack, runtime_checkable
 from urllib.parse import quote
 
 from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter
 
 from sagagraph.domains.travel.cities import City
 from sagagraph.domains.travel.money import as_json_number
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, InsuranceOffer, Offer, TrainOffer
 from sagagraph.domains.travel.provider.receipts import (
     CancellationReceipt,
     Found,
@@ -39,6 +39,20 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.provider.receipts import EffectKind, ReservationKind
 
 __all__ = ["HttpReservationProvider", "ProviderAnswerLostError", "ReservationProvider"]
+
+
+class Labels(TypedDict):
+    """Labels for the provider's ledger; and a call that arrives after the `deadline` is refused."""
+
+    saga_id: str
+    operation_id: str
+    deadline: datetime | None
+
+
+class Marks(Labels):
+    """What goes with every effect. `key` makes it safe to repeat."""
+
+    key: str | None
 
 
 class ReservationProvider(Protocol):
@@ -96,55 +110,32 @@ class ReservationProvider(Protocol):
         ...
 
     async def book(
-        self,
-        kind: ReservationKind,
-        offer_id: str,
-        quantity: int,
-        *,
-        expected_price: Decimal | None,
-        key: str | None,
-        saga_id: str,
-        operation_id: str,
-        deadline: datetime | None,
+        self, kind: ReservationKind, offer_id: str, quantity: int, *, expected_price: Decimal | None, **marks: Unpack[Marks]
     ) -> Reservation:
         """Book an offer. Refused as `price_changed` if the price is not `expected_price`."""
         ...
 
-    async def cancel(
-        self, reservation_id: str, *, key: str | None, saga_id: str, operation_id: str, deadline: datetime | None
-    ) -> CancellationReceipt:
+    async def cancel(self, reservation_id: str, **marks: Unpack[Marks]) -> CancellationReceipt:
         """Cancel a booking for the fee that its offer named."""
         ...
 
-    async def capture(
-        self,
-        amount: Decimal,
-        currency: str,
-        reservations: Sequence[str],
-        *,
-        key: str | None,
-        saga_id: str,
-        operation_id: str,
-        deadline: datetime | None,
-    ) -> Payment: ...
+    async def capture(self, amount: Decimal, currency: str, reservations: Sequence[str], **marks: Unpack[Marks]) -> Payment: ...
 
-    async def refund(
-        self,
-        payment_id: str,
-        amount: Decimal | None = None,
-        *,
-        key: str | None,
-        saga_id: str,
-        operation_id: str,
-        deadline: datetime | None,
-    ) -> RefundReceipt:
+    async def refund(self, payment_id: str, amount: Decimal | None = None, **marks: Unpack[Marks]) -> RefundReceipt:
         """Refund a payment, in full if no amount is given."""
         ...
 
-    async def void(
-        self, kind: EffectKind, key: str, *, saga_id: str, operation_id: str, deadline: datetime | None
-    ) -> VoidReceipt:
+    async def void(self, kind: EffectKind, key: str, **labels: Unpack[Labels]) -> VoidReceipt:
         """Undo what landed under the key, and refuse every later call with it. Repeating it changes nothing."""
+        ...
+
+
+@runtime_checkable
+class Insuring(Protocol):
+    """A provider that insures fares as well; most do not."""
+
+    async def insurance(self, offer_id: str) -> InsuranceOffer | None:
+        """Return what insures the fare with this offer id, for as many travellers; None: nothing does."""
         ...
 
 
@@ -228,6 +219,12 @@ class HttpReservationProvider:
         except UnknownOfferError:
             return None
 
+    async def insurance(self, offer_id: str) -> InsuranceOffer | None:
+        try:
+            return await self._wire.read(InsuranceOffer.model_validate_json, f"/offers/insurance.{_path_part(offer_id)}")
+        except UnknownOfferError:
+            return None
+
     async def find(self, kind: EffectKind, key: str) -> Found:
         return await self._wire.read(Found.model_validate_json, "/find", {"kind": kind, "key": key})
 
@@ -237,69 +234,32 @@ class HttpReservationProvider:
     # -- effects -----------------------------------------------------------------------------------------------------
 
     async def book(
-        self,
-        kind: ReservationKind,
-        offer_id: str,
-        quantity: int,
-        *,
-        expected_price: Decimal | None,
-        key: str | None,
-        saga_id: str,
-        operation_id: str,
-        deadline: datetime | None,
+        self, kind: ReservationKind, offer_id: str, quantity: int, *, expected_price: Decimal | None, **marks: Unpack[Marks]
     ) -> Reservation:
         body: dict[str, Any] = {"kind": kind, "offer_id": offer_id, "quantity": quantity}
         if expected_price is not None:
             body["expected_price"] = as_json_number(expected_price)
-        body |= _labels(saga_id, operation_id, deadline)
-        return await self._wire.effect(Reservation.model_validate_json, "/reservations", body, key=key)
+        return await self._wire.effect(Reservation.model_validate_json, "/reservations", body | _labels(marks), key=marks["key"])
 
-    async def cancel(
-        self, reservation_id: str, *, key: str | None, saga_id: str, operation_id: str, deadline: datetime | None
-    ) -> CancellationReceipt:
+    async def cancel(self, reservation_id: str, **marks: Unpack[Marks]) -> CancellationReceipt:
         path = f"/reservations/{_path_part(reservation_id)}/cancel"
-        body = _labels(saga_id, operation_id, deadline)
-        return await self._wire.effect(CancellationReceipt.model_validate_json, path, body, key=key)
+        return await self._wire.effect(CancellationReceipt.model_validate_json, path, _labels(marks), key=marks["key"])
 
-    async def capture(
-        self,
-        amount: Decimal,
-        currency: str,
-        reservations: Sequence[str],
-        *,
-        key: str | None,
-        saga_id: str,
-        operation_id: str,
-        deadline: datetime | None,
-    ) -> Payment:
+    async def capture(self, amount: Decimal, currency: str, reservations: Sequence[str], **marks: Unpack[Marks]) -> Payment:
         body: dict[str, Any] = {
             "amount": as_json_number(amount),
             "currency": currency,
             "reservations": list(reservations),
         }
-        body |= _labels(saga_id, operation_id, deadline)
-        return await self._wire.effect(Payment.model_validate_json, "/payments", body, key=key)
+        return await self._wire.effect(Payment.model_validate_json, "/payments", body | _labels(marks), key=marks["key"])
 
-    async def refund(
-        self,
-        payment_id: str,
-        amount: Decimal | None = None,
-        *,
-        key: str | None,
-        saga_id: str,
-        operation_id: str,
-        deadline: datetime | None,
-    ) -> RefundReceipt:
+    async def refund(self, payment_id: str, amount: Decimal | None = None, **marks: Unpack[Marks]) -> RefundReceipt:
         body: dict[str, Any] = {} if amount is None else {"amount": as_json_number(amount)}
-        body |= _labels(saga_id, operation_id, deadline)
-        return await self._wire.effect(
-            RefundReceipt.model_validate_json, f"/payments/{_path_part(payment_id)}/refund", body, key=key
-        )
+        path = f"/payments/{_path_part(payment_id)}/refund"
+        return await self._wire.effect(RefundReceipt.model_validate_json, path, body | _labels(marks), key=marks["key"])
 
-    async def void(
-        self, kind: EffectKind, key: str, *, saga_id: str, operation_id: str, deadline: datetime | None
-    ) -> VoidReceipt:
-        body: dict[str, Any] = {"kind": kind, "key": key} | _labels(saga_id, operation_id, deadline)
+    async def void(self, kind: EffectKind, key: str, **labels: Unpack[Labels]) -> VoidReceipt:
+        body: dict[str, Any] = {"kind": kind, "key": key} | _labels(labels)
         return await self._wire.effect(VoidReceipt.model_validate_json, "/void", body, key=None)
 
 
@@ -346,9 +306,9 @@ def _journey(origin: str, destination: str, day: date, travellers: int) -> dict[
     }
 
 
-def _labels(saga_id: str, operation_id: str, deadline: datetime | None) -> dict[str, Any]:
-    labels = {"saga_id": saga_id, "operation_id": operation_id}
-    return labels if deadline is None else labels | {"deadline": deadline.isoformat()}
+def _labels(marks: Labels) -> dict[str, Any]:
+    labels = {"saga_id": marks["saga_id"], "operation_id": marks["operation_id"]}
+    return labels if marks["deadline"] is None else labels | {"deadline": marks["deadline"].isoformat()}
 
 
 def _path_part(text: str) -> str:

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Discriminator, Tag
 
 from sagagraph.domains.travel.money import Price
-from sagagraph.domains.travel.offers import Offer
+from sagagraph.domains.travel.offers import Bookable
 
-ReservationKind = Literal["flight", "train", "hotel"]
-EffectKind = Literal["flight", "train", "hotel", "payment"]
+ReservationKind = Literal["flight", "train", "hotel", "insurance"]
+EffectKind = Literal["flight", "train", "hotel", "insurance", "payment"]
 
 
 class _Receipt(BaseModel):
@@ -30,7 +30,7 @@ class Reservation(_Receipt):
     id: str
     kind: ReservationKind
     state: Literal["confirmed", "cancelled"]
-    offer: Offer
+    offer: Bookable
     """As booked."""
     price: Price
     fee: Price

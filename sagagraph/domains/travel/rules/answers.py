@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct, convert
 from msgspec.structs import asdict
 
-from sagagraph.domains.travel.rules.offered import Journey, Stay
+from sagagraph.domains.travel.rules.offered import Journey, Policy, Stay
 from sagagraph.validators.verdict import Verdict, Violation
 
 if TYPE_CHECKING:
     from sagagraph.context.slice import ContextSlice
 
+_FORMS: Final[Mapping[str, type[Struct]]] = {"hotel": Stay, "insurance": Policy}
 _CODES: Final = {
     "OTHER_DATES": (
         "departs",
@@ -32,7 +33,7 @@ _CODES: Final = {
         "check_out_until",
     ),
     "OTHER_PLACE": ("origin", "destination", "origin_city", "destination_city", "city"),
-    "OTHER_NAME": ("offer_id", "kind", "carrier", "number", "name"),
+    "OTHER_NAME": ("offer_id", "kind", "carrier", "number", "name", "covers"),
     "OTHER_CLASS": ("stars", "stops", "via"),
     "OTHER_PARTY": ("rooms",),
 }
@@ -62,6 +63,12 @@ class Confirmed(Struct, frozen=True):
 class Asked(Struct, frozen=True):
     amount: Decimal
     currency: str
+    premiums: tuple[Decimal | None, ...] = ()
+    """None: insurance that was not taken out."""
+
+    @property
+    def due(self) -> Decimal:
+        return sum((each for each in self.premiums if each is not None), self.amount)
 
 
 class Sent(Struct, frozen=True):
@@ -102,7 +109,7 @@ def check_booking(answer: Any, inputs: Mapping[str, Any]) -> Iterator[Violation]
 
 
 def _described(offer: dict[str, Any]) -> dict[str, object]:
-    return asdict(convert(offer, Stay if offer["kind"] == "hotel" else Journey, strict=False))
+    return asdict(convert(offer, _FORMS.get(offer["kind"], Journey), strict=False))
 
 
 def _dearer(planned: Terms, said: Terms) -> Iterator[Violation]:
@@ -115,8 +122,8 @@ def _dearer(planned: Terms, said: Terms) -> Iterator[Violation]:
 
 def check_payment(answer: Any, inputs: Mapping[str, Any]) -> Iterator[Violation]:
     said, asked = convert(answer, Asked, strict=False), convert(inputs, Asked, strict=False)
-    if said.amount != asked.amount:
-        yield _other("OTHER_AMOUNT", "amount", asked.amount, said.amount)
+    if said.amount != asked.due:
+        yield _other("OTHER_AMOUNT", "amount", asked.due, said.amount)
     if said.currency != asked.currency:
         yield _other("OTHER_CURRENCY", "currency", asked.currency, said.currency)
 
@@ -155,5 +162,5 @@ def _other(code: str, what: str, planned: object, confirmed: object) -> Violatio
 
 
 BOOKING = AnswerValidator("booking as planned", ("price", "offer"), check_booking)
-PAYMENT = AnswerValidator("payment as asked for", ("amount", "currency"), check_payment)
+PAYMENT = AnswerValidator("payment as asked for", ("amount", "currency", "premiums"), check_payment)
 SENT = AnswerValidator("documents of this plan", ("plan", "reservations"), check_sent)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.offers import FlightOffer, Offer, TrainOffer
+    from sagagraph.domains.travel.offers import Bookable, FlightOffer, TrainOffer
     from sagagraph.domains.travel.plan import Itinerary, Leg
     from sagagraph.domains.travel.rates import Rates
     from sagagraph.domains.travel.request import TripRequest
@@ -47,7 +47,7 @@ class Visit:
 class Case:
     itinerary: Itinerary
     request: TripRequest
-    quotes: Mapping[str, Offer] | None
+    quotes: Mapping[str, Bookable] | None
     """By offer id, as quoted now; one that is missing is gone. None: nobody asked."""
     now: datetime
     cities: Gazetteer

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Price
-from sagagraph.domains.travel.offers import Offer
+from sagagraph.domains.travel.offers import Bookable
 from sagagraph.domains.travel.plan import Leg
 from sagagraph.domains.travel.progress import fees_to_come, has_begun
+from sagagraph.domains.travel.provider.provider import Insuring
 from sagagraph.domains.travel.provider.receipts import Reservation
 from sagagraph.domains.travel.rates import Rates
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sagagraph.domains.travel.cities import Gazetteer
+    from sagagraph.domains.travel.offers import InsuranceOffer
     from sagagraph.domains.travel.plan import Itinerary
     from sagagraph.domains.travel.progress import Standing
     from sagagraph.domains.travel.provider.provider import ReservationProvider
@@ -30,7 +32,7 @@ class Evidence(BaseModel):
 
     now: AwareDatetime
     """By the provider's clock."""
-    quotes: tuple[Offer, ...]
+    quotes: tuple[Bookable, ...]
     """What is planned, as quoted, or as booked if it is booked; what is missing is unavailable."""
     rates: Rates | None = None
     begun: tuple[Leg, ...] = ()
@@ -51,16 +53,24 @@ async def gather_evidence(
     booked = {each.leg.label: each for each in stands}
     now = await provider.now()
     found = await asyncio.gather(*(_quote(leg, booked.get(leg.label), provider) for leg in itinerary.legs))
+    covers = await asyncio.gather(*(_cover(leg, provider, is_booked=leg.label in booked) for leg in itinerary.legs))
     return Evidence(
         now=now,
-        quotes=tuple(offer for offer in found if offer is not None),
+        quotes=tuple(offer for offer in (*found, *covers) if offer is not None),
         rates=None if request.currency == PRICE_CURRENCY else await provider.rates(),
         begun=tuple(each.leg for each in stands if has_begun(each.leg, now, cities)),
         fees=paid + fees_to_come(stands, itinerary, now),
     )
 
 
-async def _quote(leg: Leg, booked: Standing | None, provider: ReservationProvider) -> Offer | None:
+async def _cover(leg: Leg, provider: ReservationProvider, *, is_booked: bool) -> InsuranceOffer | None:
+    """Return the insurance of a leg as it is quoted; beside a booking, its own booking is made or not."""
+    if leg.cover is None or is_booked or not isinstance(provider, Insuring):
+        return leg.cover
+    return await provider.insurance(leg.offer.offer_id)
+
+
+async def _quote(leg: Leg, booked: Standing | None, provider: ReservationProvider) -> Bookable | None:
     """Return the quote. For a booking it is the provider's record: nobody else can take it any more."""
     if booked is None:
         return await provider.offer(leg.offer.offer_id)

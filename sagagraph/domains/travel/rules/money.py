@@ -56,7 +56,7 @@ class MoneyView(Struct, frozen=True):
 
 
 def _windows(case: Case) -> Iterator[PricesView]:
-    for prices in windows(Price(leg.label, leg.offer.price) for leg in case.itinerary.legs):
+    for prices in windows(Price(leg.label, leg.price) for leg in case.itinerary.legs):
         yield PricesView(tuple(prices), _sum(prices))
 
 

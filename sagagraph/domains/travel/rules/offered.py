@@ -6,21 +6,20 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct, convert
-from msgspec.structs import asdict
+from msgspec import Struct
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY
-from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.offers import HotelOffer, InsuranceOffer
 from sagagraph.domains.travel.rules.case import at, is_amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sagagraph.domains.travel.offers import Offer
+    from sagagraph.domains.travel.offers import Bookable
     from sagagraph.domains.travel.rules.case import Case
     from sagagraph.validators.verdict import Violation
 
-MAY_CHANGE: Final = frozenset({"price", "price_per_person", "left"})
+MAY_CHANGE: Final = frozenset({"price", "price_per_person", "price_per_night", "left"})
 """What an offer may say differently later and still be the same offer."""
 
 
@@ -66,19 +65,34 @@ class Stay(Struct, frozen=True, tag_field="of", tag="stay"):
     rooms: int
 
 
+class Policy(Struct, frozen=True, tag_field="of", tag="policy"):
+    """What insures a fare, as an offer describes it."""
+
+    kind: str
+    offer_id: str
+    price: Decimal
+    currency: str
+    left: int
+    name: str
+    covers: str
+
+
 class Quote(Struct, frozen=True):
     """`offer` None: it is gone."""
 
-    offer: Journey | Stay | None
+    offer: Journey | Stay | Policy | None
 
 
-def described(offer: Offer) -> Journey | Stay:
+def described(offer: Bookable) -> Journey | Stay | Policy:
+    facts = offer.__dict__
+    if isinstance(offer, InsuranceOffer):
+        return Policy(**{name: facts[name] for name in Policy.__struct_fields__})
     if isinstance(offer, HotelOffer):
-        return convert(offer, Stay, from_attributes=True)
-    return convert(offer, Journey, from_attributes=True)
+        return Stay(**{name: facts[name] for name in Stay.__struct_fields__})
+    return Journey(**{name: facts[name] for name in Journey.__struct_fields__})
 
 
-def quote_of(offer: Offer, case: Case) -> Quote | None:
+def quote_of(offer: Bookable, case: Case) -> Quote | None:
     """What is quoted now under the offer's id; None: nobody asked."""
     if case.quotes is None:
         return None
@@ -86,7 +100,7 @@ def quote_of(offer: Offer, case: Case) -> Quote | None:
     return Quote(None if found is None else described(found))
 
 
-def check_amount(label: str, planned: Journey | Stay) -> Iterator[Violation]:
+def check_amount(label: str, planned: Journey | Stay | Policy) -> Iterator[Violation]:
     """Check that the price is an amount in the one currency of all prices."""
     if not is_amount(planned.price):
         yield at(label, "PRICE", f"{planned.price} is no price", price=planned.price)
@@ -94,9 +108,9 @@ def check_amount(label: str, planned: Journey | Stay) -> Iterator[Violation]:
         yield at(label, "PRICE", f"priced in {planned.currency}, not in {PRICE_CURRENCY}", currency=planned.currency)
 
 
-def check_quote(label: str, planned: Journey | Stay, quote: Quote | None, needed: int) -> Iterator[Violation]:
+def check_quote(label: str, planned: Journey | Stay | Policy, quote: Quote | None, needed: int) -> Iterator[Violation]:
     """Check that it is still available for as many as needed, as it was planned and for that price."""
-    if quote is None:
+    if quote is None or (quote.offer == planned and planned.left >= needed):
         return
     quoted = quote.offer
     if quoted is None:
@@ -110,10 +124,6 @@ def check_quote(label: str, planned: Journey | Stay, quote: Quote | None, needed
         yield at(label, "PRICE", message, planned=planned.price, quoted=quoted.price)
 
 
-def _changed(planned: Journey | Stay, quoted: Journey | Stay) -> list[str]:
-    before, after = _lasting_facts(planned), _lasting_facts(quoted)
-    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-
-
-def _lasting_facts(offer: Journey | Stay) -> dict[str, object]:
-    return {name: value for name, value in asdict(offer).items() if name not in MAY_CHANGE | {"price_per_night"}}
+def _changed(planned: Journey | Stay | Policy, quoted: Journey | Stay | Policy) -> list[str]:
+    names = {*planned.__struct_fields__, *quoted.__struct_fields__} - MAY_CHANGE
+    return sorted(name for name in names if getattr(planned, name, None) != getattr(quoted, name, None))

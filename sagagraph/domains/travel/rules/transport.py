@@ -10,13 +10,14 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from sagagraph.domains.travel.rules.case import at, is_amount
-from sagagraph.domains.travel.rules.offered import Journey, Quote, check_amount, check_quote, described, quote_of
+from sagagraph.domains.travel.rules.offered import Journey, Policy, Quote, check_amount, check_quote, described, quote_of
 from sagagraph.validators.concern import Concern
 from sagagraph.validators.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sagagraph.domains.travel.plan import Leg
     from sagagraph.domains.travel.rules.case import Case
     from sagagraph.validators.verdict import Violation
 
@@ -29,6 +30,8 @@ class TransportView(Struct, frozen=True):
     now: datetime
     zones: dict[str, str]
     has_begun: bool
+    cover: Policy | None = None
+    cover_quote: Quote | None = None
 
 
 def _scopes(case: Case) -> Iterator[tuple[str, TransportView]]:
@@ -45,8 +48,15 @@ def _scopes(case: Case) -> Iterator[tuple[str, TransportView]]:
                     now=case.now,
                     zones=case.zones((planned.origin_city, planned.destination_city)),
                     has_begun=leg.label in case.begun,
+                    cover=_policy(leg),
+                    cover_quote=None if leg.cover is None else quote_of(leg.cover, case),
                 ),
             )
+
+
+def _policy(leg: Leg) -> Policy | None:
+    found = None if leg.cover is None else described(leg.cover)
+    return found if isinstance(found, Policy) else None
 
 
 def _check(view: TransportView) -> Iterator[Violation]:
@@ -56,6 +66,17 @@ def _check(view: TransportView) -> Iterator[Violation]:
     yield from _clocks(view)
     yield from _duration(view)
     yield from _not_past(view)
+    yield from _insurance(view)
+
+
+def _insurance(view: TransportView) -> Iterator[Violation]:
+    """Check that what insures the fare is on offer, for this fare."""
+    if view.cover is None:
+        return
+    yield from check_amount(view.label, view.cover)
+    yield from check_quote(view.label, view.cover, view.cover_quote, view.travellers)
+    if view.cover.covers != view.planned.offer_id:
+        yield at(view.label, "OTHER_FARE", f"is not what {view.cover.name} insures", covers=view.cover.covers)
 
 
 def _party(view: TransportView) -> Iterator[Violation]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.offers import Offer
+    from sagagraph.domains.travel.offers import Bookable
     from sagagraph.domains.travel.plan import Leg
     from sagagraph.domains.travel.rates import Rates
     from sagagraph.domains.travel.request import TripRequest
@@ -50,7 +50,7 @@ CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
 def validate_itinerary(
     itinerary: Itinerary,
     request: TripRequest,
-    quotes: Mapping[str, Offer] | None,
+    quotes: Mapping[str, Bookable] | None,
     *,
     now: datetime,
     cities: Gazetteer,
@@ -73,7 +73,7 @@ def validate_itinerary(
 def validate_raw(
     plan_json: object,
     request_json: object,
-    quotes: Mapping[str, Offer] | None,
+    quotes: Mapping[str, Bookable] | None,
     *,
     now: datetime,
     cities: Gazetteer,

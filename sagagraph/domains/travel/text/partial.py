@@ -74,6 +74,7 @@ class PartialRequest(BaseModel):
     hours: JourneyHours | None = None
     not_on: tuple[Weekday, ...] | None = None
     order: Order | None = None
+    insured: bool | None = None
     total_nights: int | None = None
     """Of all stops together, where nobody said how they are shared."""
     unread: tuple[str, ...] = ()
@@ -95,6 +96,7 @@ class PartialRequest(BaseModel):
             last=request.window and request.window.last,
             not_on=request.not_on or None,
             order=request.order if request.order is Order.ANY else None,
+            insured=request.insured or None,
         )
 
     def missing(self) -> tuple[Question, ...]:
@@ -144,7 +146,7 @@ class PartialRequest(BaseModel):
     def _checked(self) -> TripRequest:
         first = self.first or self.depart
         fields: dict[str, Any] = {
-            **{name: getattr(self, name) for name in (*_SAME, "not_on", "order")},
+            **{name: getattr(self, name) for name in (*_SAME, "not_on", "order", "insured")},
             "stops": tuple({"city": stop.city, "nights": stop.nights, "stars": stop.stars} for stop in self.stops),
             "return_to": None if self.one_way else self.return_to or self.origin,
             "window": {"first": first, "last": self.last} if first and self.last else None,

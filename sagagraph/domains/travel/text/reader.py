@@ -96,7 +96,7 @@ def _sentence(
     tag_nights(passage)
     whole, said, are_we = passage.said(), Said(), is_we(passage)
     changes = read_changes(passage, said, known, today)
-    read_words(passage, said, "order", "direct", "no_limit")
+    read_words(passage, said, "order", "direct", "insured", "no_limit")
     read_budget(passage, said, known)
     read_stars(passage, said, known)
     read_hours(passage, said)

@@ -55,6 +55,8 @@ _POSSIBLE: Final = (
 _WISHED: Final = rf"(?:prefer(?:ably|red|ring|s)?|ideally|{_POSSIBLE}|rather|would like|i'?d like|nice to have)"
 _MUST: Final = r"(?:only|must be|must have|strictly|just|ha(?:s|ve) to be|need|insist on|nothing but)"
 _FEW: Final = r"[\w ,:]{0,20}?"
+_INSURANCE: Final = r"(?:(?:travel|trip|fare|flight|cancellation) )?insurance\b"
+_FARES: Final = r"(?:(?:all|the|my|our) )*(?:fares?|flights?|tickets?|trip|trains?)"
 _WORDS: Final[tuple[tuple[str, Any, re.Pattern[str]], ...]] = tuple(
     (name, value, form(words))
     for name, value, words in (
@@ -92,6 +94,17 @@ _WORDS: Final[tuple[tuple[str, Any, re.Pattern[str]], ...]] = tuple(
             rf"|(?:direct|non[- ]?stop)[- ]only|{_NO_STOPS}",
         ),
         ("direct", Direct.PREFERRED, rf"\b{_DIRECT}\b"),
+        (
+            "insured",
+            False,
+            rf"\b(?:no|without(?: any)?) {_INSURANCE}|\b{_NOT} insure(?: {_FARES})?\b|\bnot insured\b|\buninsured\b",
+        ),
+        (
+            "insured",
+            True,
+            rf"\b(?:with|including|plus|add|we need|i need) (?:an? |the |some )?{_INSURANCE}|\binsured?\b(?: {_FARES})?"
+            r"(?: (?:unless|if) (?:they|it|the fares?) (?:are|is|can(?:not|'t)? be) (?:not |non-?)?refund(?:able|ed))?",
+        ),
         (
             "no_limit",
             True,

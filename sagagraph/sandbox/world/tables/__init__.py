@@ -1,6 +1,6 @@
 """Tables of the world: part of the program, and never rebuilt from their sources, because saved trips name their content.
 
-Cities, their other names and borders come from GeoNames (geonames.org, CC BY 4.0), abridged, with some names put into English;
+Cities and borders come from GeoNames (geonames.org, CC BY 4.0), abridged, with some names put into English;
 airports from airportsdata (MIT); price levels of countries from the World Bank (World Development Indicators, PA.NUS.PPPC.RF,
 edition of 2024-06-28, CC BY 4.0); exchange rates from the European Central Bank. Which airport serves a city, which ones are hubs
 and where trains run is general knowledge, not checked against statistics.

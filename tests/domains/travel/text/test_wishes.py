@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import pytest
 
+from sagagraph.domains.travel.page.wishes import wishes_of
 from sagagraph.domains.travel.request import Direct
+from sagagraph.domains.travel.text import PartialRequest
 from sagagraph.domains.travel.text.slots import read_stars
 
+from .atlas import ATLAS
 from .slots import NOTHING, said
+from .test_reader import read
 
 
 @pytest.mark.parametrize(
@@ -69,3 +73,24 @@ def test_stars_that_no_hotel_has_are_asked_about(text: str) -> None:
 )
 def test_the_wish_for_direct_flights_is_understood(text: str, direct: Direct | None) -> None:
     assert said(text, read_stars, NOTHING)[0].fields.get("direct") == direct
+
+
+@pytest.mark.parametrize(
+    ("turns", "insured"),
+    [
+        (["Boston to Rome, 3 nights, May, with travel insurance"], True),
+        (["Boston to Rome, 3 nights, May, insure the flights unless they are refundable"], True),
+        (["Boston to Rome, 3 nights, May", "add insurance"], True),
+        (["Boston to Rome, 3 nights, May, insured", "no insurance"], False),
+        (["Boston to Rome, 3 nights, May"], False),
+    ],
+)
+def test_fares_are_insured_on_request_and_stay_so(turns: list[str], insured: bool) -> None:
+    known = read(ATLAS, *turns)
+    assert known.unread == ()
+    request = known.complete()
+    assert request.insured is insured
+    assert PartialRequest.of(request).complete() == request
+    wishes = [each.text for each in wishes_of(known) if each.key == "insured"]
+    assert wishes == (["insure the fares"] if insured else [])
+    assert read(ATLAS, *turns, "insure the fares").complete().insured

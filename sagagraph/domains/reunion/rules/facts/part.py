@@ -6,8 +6,10 @@ The rules see a part as they would see the whole: everything that is not in it d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import msgspec
 from msgspec import Struct
 from pydantic import TypeAdapter
 
@@ -26,13 +28,13 @@ if TYPE_CHECKING:
 
     from sagagraph.domains.reunion.events import Event
 
-_ROADS = TypeAdapter(tuple[Road, ...])
-_PEOPLE = TypeAdapter(tuple[Person, ...])
-_VEHICLES = TypeAdapter(tuple[Vehicle, ...])
-_TASKS = TypeAdapter(tuple[Task, ...])
-_GOALS = TypeAdapter(tuple[Goal, ...])
+_ROAD: TypeAdapter[Road] = TypeAdapter(Road)
+_PERSON, _VEHICLE, _TASK, _GOAL = TypeAdapter(Person), TypeAdapter(Vehicle), TypeAdapter(Task), TypeAdapter(Goal)
+_ACT: TypeAdapter[Act] = TypeAdapter(Act)
 ACTIONS = TypeAdapter(dict[int, Act])
+T = TypeVar("T")
 Json = dict[str, Any]
+_NOTHING: Final = ReunionProblem.model_construct(name="part", places={}, people=())
 
 
 class Traced(Struct, frozen=True, omit_defaults=True):
@@ -99,20 +101,32 @@ class PartCase(Case):
 
     @classmethod
     def of(cls, part: Part) -> PartCase:
-        problem = ReunionProblem.model_construct(
-            name="part",
-            places=dict.fromkeys(part.places, ""),
-            travel_minutes=_ROADS.validate_python(part.roads),
-            people=_PEOPLE.validate_python(part.people),
-            vehicles=_VEHICLES.validate_python(part.vehicles),
-            tasks=_TASKS.validate_python(part.tasks),
-            goals=_GOALS.validate_python(part.goals),
+        problem = _NOTHING.model_copy(
+            update={
+                "places": dict.fromkeys(part.places, ""),
+                "travel_minutes": _all(_ROAD, part.roads),
+                "people": _all(_PERSON, part.people),
+                "vehicles": _all(_VEHICLE, part.vehicles),
+                "tasks": _all(_TASK, part.tasks),
+                "goals": _all(_GOAL, part.goals),
+            }
         )
         world = Circumstances(problem, EVENTS.validate_python(list(part.events)))
         told: Any = _Told(part.rerouted)
-        case = cls(world, ParsedPlan(ACTIONS.validate_python(part.actions)), told)
+        acts = dict(zip(map(int, part.actions), _all(_ACT, part.actions.values()), strict=True))
+        case = cls(world, ParsedPlan(acts), told)
         case.__dict__["traces"] = tuple(each.trace for each in part.traces)
         return case
+
+
+def _all(kind: TypeAdapter[T], values: Iterable[Any]) -> tuple[T, ...]:
+    return tuple(_read(kind, msgspec.json.encode(each)) for each in values)
+
+
+@lru_cache(maxsize=10_000)
+def _read(kind: TypeAdapter[T], written: bytes) -> T:
+    """The same person or action is in many parts: it is read once."""
+    return kind.validate_python(msgspec.json.decode(written))
 
 
 def by_index(acts: Mapping[int, Json]) -> dict[str, Json]:
