@@ -132,7 +132,7 @@ def test_the_problems_that_come_with_it_are_listed_and_printed(command: CommandL
         (("reunion", "begin", "--problem", "nowhere.json"), "--problem: nowhere.json cannot be read"),
         (
             ("reunion", "begin", "Dinner at home at 6 pm. Ann is at BOS."),
-            "travel_minutes: How long does it take from BOS to Home?",
+            "vehicles: Who has a car, or which vehicles are there?",
         ),
         (("reunion", "begin", "--shipped", "wedding", "--common-sense", "moon"), "common_sense: 'moon' is not proposed"),
         (("reunion", "event", "nobody", "e.json"), "EVENT.json: e.json cannot be read"),

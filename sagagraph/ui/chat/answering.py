@@ -140,7 +140,7 @@ class Answering(Turn):
             Deed.COMPARED,
             "\n".join(
                 [
-                    f"Then: {price or cost_text(cost) or 'another plan'}.{fees}",
+                    f"Then: {price or cost_text(cost) or ('another plan' if lines else 'the same plan')}.{fees}",
                     *lines,
                     f"{NOTHING_CHANGED} Say “do that” to have it.",
                 ]

@@ -138,3 +138,13 @@ def test_what_is_only_told_in_another_order_is_no_change() -> None:
     later = plan.actions[0].model_copy(update={"start": plan.actions[0].start + 7, "end": plan.actions[0].end + 7})
     moved = edit_radius(changes(plan, plan.model_copy(update={"actions": (later, *plan.actions[1:])})))
     assert (moved.actions, moved.people, moved.minutes) == (1, 1, 7)
+
+
+def test_another_wish_before_anything_has_happened_keeps_what_it_can() -> None:
+    """On a day that is told and has not begun: nothing is history, and nothing is forgotten."""
+    problem = problem_of("wedding")
+    old = solved(problem).plan
+    later = problem.model_copy(update={"goals": (problem.goals[0].model_copy(update={"by": 15 * 60 + 30}),)})
+    again = repair(later, old, (), budget())
+    assert isinstance(again, Repaired)
+    assert (again.changed, faults(later, again.solved.plan)) == ((), [])

@@ -27,14 +27,20 @@ def _asks(words: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
 
 
-_GUESSED: Final = _asks(r"assum\w+|guess\w*|estimat\w+|take(?:n)? for granted")
+_IF: Final = _asks("if")
+_WHY: Final = re.compile(r"\W*(?:(?:and|but|so) )?(?:why|how come)\b", re.IGNORECASE)
+_DRIVING: Final = _asks(r"how (?:long|many minutes|much)\b.*\bdriv\w+")
+_GUESSED: Final = _asks(r"ma[dk]e up|invent\w*|assum\w+|guess\w*|estimat\w+|take(?:n)? for granted")
 _HOW_FAR: Final = _asks(r"how (?:far|long|many minutes)\b.*\b(?:from|between|to|drive|away|trip)")
 _WAITING: Final = _asks(r"waits?|waiting")
 _RIDES: Final = _asks(
-    r"who(?:'s| is| will be|se)?\b.*(?:pick\w*|fetch\w*|collect\w*|driv\w+|bring\w*|tak(?:es|ing)|gets?|rid\w+)|whose car"
+    r"who(?:'s| is| will be|se)?\b.*(?:pick\w*|fetch\w*|collect\w*|driv\w+|bring\w*|tak(?:es|ing)|gets?|rid\w+)"
+    r"|whose car|with whom|(?:travel|rid|go)\w* with"
 )
 _WHERE: Final = _asks(
-    r"where(?:'s|s)?|doing|going on|up to|landed|arrived|already (?:there|here|home)|(?:there|here|home) (?:yet|already)"
+    r"where(?:'s|s)?|doing|going on|up to|landed|arrived|already (?:there|here|home)"
+    r"|is (?:any|some|every)(?:body|one) (?:still |already )?(?:at |in )?\w+"
+    r"|(?:there|here|home) (?:yet|already)"
 )
 _COMES: Final = _asks(
     r"get(?:s|ting)? (?:home|there|back|here|to)|arriv\w+|leav\w+|set(?:s|ting)? off|depart\w*|home|there|pick\w*|fetch\w*"
@@ -57,12 +63,16 @@ class Answers:
         self._now = now
 
     def answer(self, asked: str) -> str | None:
+        if _WHY.match(asked) or _IF.search(asked):
+            return None
         people = named_in(asked, (each.name for each in self._problem.people))
         tasks = [each.name for each in self._problem.tasks if _shares_a_word(each.name, asked)]
         kinds: tuple[tuple[bool, Callable[[], Iterator[str]]], ...] = (
             (bool(_GUESSED.search(asked)), self._guesses),
-            (bool(_HOW_FAR.search(asked)) and not people, lambda: self._roads(asked)),
+            (bool(_DRIVING.search(asked)), lambda: self._driving(people)),
+            (bool(_HOW_FAR.search(asked)), lambda: self._roads(asked)),
             (bool(_WAITING.search(asked)), lambda: self._waits(people)),
+            (bool(tasks) and not people, lambda: self._tasks(tasks)),
             (bool(_WHERE.search(asked)), lambda: self._whereabouts(asked, people)),
             (bool(_RIDES.search(asked)) and not tasks, lambda: self._rides(people)),
             (bool(tasks), lambda: self._tasks(tasks)),
@@ -92,6 +102,15 @@ class Answers:
                 names = [self._problem.places[each] for each in (road.here, road.there)]
                 estimate = ", which I have estimated: say it if you know better" if {road.here, road.there} in guessed else ""
                 yield f"{' to '.join(names)} takes {road.amount:g} minutes{estimate}."
+
+    def _driving(self, people: Iterable[str]) -> Iterator[str]:
+        minutes: dict[str, int] = {}
+        for act in self._acts:
+            if isinstance(act, Journey):
+                who = act.driver or act.vehicle
+                minutes[who] = minutes.get(who, 0) + act.end - act.start
+        asked = set(people) or {*minutes}
+        yield from (f"– {who} drives {minutes.get(who, 0)} minutes in all." for who in sorted(asked))
 
     def _waits(self, people: Iterable[str]) -> Iterator[str]:
         asked = set(people)

@@ -34,6 +34,9 @@ _FOOD: Final = re.compile(
     r"\b(?:turkey|roasts?|sides?|(?:side )?dish(?:es)?|cakes?|pies?|bread|soup|stew|sauces?|salads?|pasta|potatoes|lasagna"
     r"|casserole|meat|fish|barbecue|food|meal|dinner|lunch|breakfast|dessert)\b"
 )
+_EVENING: Final = re.compile(r"\b(?:dinner|supper|party|concert|show)\b", re.IGNORECASE)
+_MORNING, _HALF_A_DAY = 11 * 60, 12 * 60
+"""Dinner at 7 is in the evening."""
 _RENTAL: Final = "rental car"
 _RENTING: Final = "rent a car"
 EVERYBODY: Final = "all"
@@ -142,7 +145,8 @@ class Assembly:
         """What is said of single people is theirs."""
         for each in self._of(GoalFact):
             goal = self._goal(list(each.people) or EVERYBODY)
-            goal |= _said(place=self._key(each.place), by=None if each.by is None else text_of(each.by))
+            late = _HALF_A_DAY if each.by is not None and each.by < _MORNING and _EVENING.search(each.event) else 0
+            goal |= _said(place=self._key(each.place), by=None if each.by is None else text_of(each.by + late))
             if self._base and None in (goal["place"], goal["by"]):
                 raise InvalidInputError("say where, and by when", field="text")
             if each.event and not self._base:

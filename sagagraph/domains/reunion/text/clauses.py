@@ -21,6 +21,10 @@ _AMOUNT: Final = form(r"{lasting}|{n:km} ?(?:km(?!/)|kilomet(?:re|er)s?)(?: at {
 _WHEN: Final = form(r"{when}")
 _NAME: Final = form(NAME)
 _OWN_HOUSE: Final = re.compile(r"(?:her|his|their|its) (?:own )?(?:house|home|place|flat|apartment)", re.IGNORECASE)
+_HOURS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_PAST: Final = re.compile(
+    rf"\b(?:half|(?P<part>(?:a )?quarter)) (?P<to>past|to) (?P<hour>{'|'.join(_HOURS)}|1[0-2]|[1-9])\b(?! ?[ap]m)", re.IGNORECASE
+)
 _AFTERNOON_UP_TO: Final = 6
 """A bare hour from 1 to this is one of the afternoon: people who mean the morning say so."""
 
@@ -43,7 +47,7 @@ class Amount:
 
 def tagged(sentence: str) -> Passage:
     """Tag times of day as `when`, and durations and distances as `amount`."""
-    passage = Passage.of(sentence)
+    passage = Passage.of(_PAST.sub(_on_the_clock, sentence))
     tag_clock_digits(passage)
     tag_numbers(passage)
     tag_clock(passage)
@@ -51,6 +55,15 @@ def tagged(sentence: str) -> Passage:
     passage.tag("when", _BARE_HOUR, lambda found: _when(found, _hour(found.get("n", Number))))
     passage.tag("amount", _AMOUNT, _amount)
     return passage
+
+
+def _on_the_clock(found: re.Match[str]) -> str:
+    """`Half past three` is `3:30 pm`."""
+    hour = _HOURS.index(found["hour"].lower()) + 1 if found["hour"].lower() in _HOURS else int(found["hour"])
+    before = 60 if found["to"].lower() == "to" else 0
+    minutes = 60 * hour - before + (before - 15 if before else 15 if found["part"] else 30)
+    half = " pm" if minutes < 60 * (_AFTERNOON_UP_TO + 1) else ""
+    return f"{minutes // 60}:{minutes % 60:02}{half}"
 
 
 def _when(found: Found, clock: Clock | None) -> When | None:

@@ -28,11 +28,14 @@ _COMES: Final = form(
 _SLOW: Final = form(r"\b(?:accident|traffic|jam|times as long|twice as long|snow|storm)\b")
 _TIMES: Final = form(r"{n} times\b|\b(?:twice|double)\b")
 _OUT: Final = form(
-    r"\b(?:can(?:not| ?not|'t) (?:come|make it)|is(?:n't| not) coming|(?:has |is )?cancel+ed|is (?:ill|sick)|drops? out)\b"
+    r"\b(?:can(?:not| ?not|'t) (?:come|make it)|is(?:n't| not) coming|do(?:es)?(?:n't| not) come|did(?:n't| not) come"
+    r"|(?:has |is )?cancel+ed|is (?:ill|sick)|drops? out)\b"
 )
-_BROKEN: Final = form(r"\b(?:breaks? down|broke(?:n)? down|is broken|out of order|does(?:n't| not) start)\b")
+_BROKEN: Final = form(r"\b(?:breaks? down|broke(?:n)? down|is broken|out of order|flat tyre|does(?:n't| not) start)\b")
 _CLOSED: Final = form(r"\broad\b.*\b(?:closed|blocked)\b|\b(?:closed|blocked)\b.*\broad\b")
 _OVER: Final = re.compile(r"^\W*(?:the )?day is over\W*$", re.IGNORECASE)
+_FLIGHT: Final = form(r"\b(?:flight|plane|train|bus|connection)\b")
+_STAYS_AWAY: Final = form(r"\b(?:not (?:come|at all)|n't come)\b")
 _COMMON: Final = frozenset({"the", "at", "in", "of", "a", "is", "to", "from"})
 
 
@@ -55,16 +58,34 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
     told = ((each.name for each in rows) for rows in (problem.vehicles, problem.people))
     vehicle, person = (next(iter(named_in(passage.said(), names)), None) for names in told)
     if passage.has(_CLOSED):
-        return {**known, "event": "road_closed", **_road(passage.said(), problem.places)}
+        return {**known, **_lasts(passage), "event": "road_closed", **_road(passage.said(), problem.places)}
     if passage.has(_BROKEN) and vehicle:
-        return {**known, "event": "vehicle_down", "vehicle": vehicle}
+        return {**known, **_lasts(passage), "event": "vehicle_down", "vehicle": vehicle}
     is_late = passage.has(_LATE) or (under_way and passage.has(_COMES) and passage.has(_UNTIL))
     if is_late and person:
         before = next(each.from_ for each in problem.people if each.name == person) or now
         return {**known, "event": "delayed", "person": person, "from": text_of(_later(passage, before, person))}
     if passage.has(_SLOW) and not person:
-        return {**known, "event": "travel_factor", "place": _place(passage.said(), problem.places), "factor": _factor(passage)}
-    return {**known, "event": "cancelled", "person": person} if passage.has(_OUT) and person else None
+        return {
+            **known,
+            **_lasts(passage),
+            "event": "travel_factor",
+            "place": _place(passage.said(), problem.places),
+            "factor": _factor(passage),
+        }
+    if not passage.has(_OUT) or not person:
+        return None
+    if passage.has(_FLIGHT) and not passage.has(_STAYS_AWAY):
+        if passage.has(_UNTIL):
+            return {**known, "event": "delayed", "person": person, "from": text_of(_later(passage, now, person))}
+        raise InvalidInputError(f"When does {person} come then? Say a time, or that {person} does not come at all.", field="text")
+    return {**known, "event": "cancelled", "person": person}
+
+
+def _lasts(passage: Passage) -> dict[str, str]:
+    """Until when, if that is said."""
+    times = [each.minutes for each in passage.values(When) if each.how in ("until", "till")]
+    return {"until": text_of(times[0])} if times else {}
 
 
 def _later(passage: Passage, before: int, person: str) -> int:
@@ -113,5 +134,6 @@ def _words(text: str) -> set[str]:
 
 def named_in(text: str, names: Iterable[str]) -> list[str]:
     """Return the names that are in the text, without those that are a part of another one there."""
-    found = [name for name in names if re.search(rf"\b{re.escape(name)}(?:'?s)?(?!\w)", text, re.IGNORECASE)]
+    plain = text.replace("'", "")
+    found = [name for name in names if re.search(rf"\b{re.escape(name.replace(chr(39), ''))}s?(?!\w)", plain, re.IGNORECASE)]
     return [name for name in found if not any(name != other and name.casefold() in other.casefold() for other in found)]

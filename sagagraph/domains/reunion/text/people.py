@@ -107,7 +107,7 @@ PEOPLE: Final = tuple(
             _is_there,
         ),
         (f"[is|are|will] {_LANDS} [by plane] [from ELSEWHERE] [AT] [from ELSEWHERE]", _lands),
-        ("[is|are|will] arrive~ [by plane|by car] [from ELSEWHERE] [AT]", _arrives),
+        ("[is|are|will] arrive~ [by plane|by car|by train|by bus] [from ELSEWHERE] [AT]", _arrives),
         (
             "(comes|come|is coming|are coming|joins us|join us|will come|will join us|will be there) [too|as well|along|with us]",
             _takes_part,

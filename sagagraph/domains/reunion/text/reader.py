@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -22,8 +22,11 @@ _JOINT: Final = re.compile(r"\s*,\s*(?:(?:and|but|so)\s+)?|\s+(?:and|but|so)\s+|
 _MOST_PARTS: Final = 8
 """Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
 _FILLER: Final = re.compile(r"(?:please|thanks?|thank you|hello|hi|ok(?:ay)?|any(?:body|one)|by family)", re.IGNORECASE)
-_BEFORE: Final = re.compile(r"^(?:(?:actually|no|oh|wait|sorry|well|also|and|but|then|please|rather)\b,?\s+)+", re.IGNORECASE)
-_AFTER: Final = re.compile(r",?\s+(?:instead|then|after all|please|too|as well)$", re.IGNORECASE)
+_BEFORE: Final = re.compile(
+    r"^(?:(?:(?:work|be (?:ok|fine|possible)) if|actually|no|oh|wait|sorry|well|also|and|but|then|please|rather)\b,?\s+)+",
+    re.IGNORECASE,
+)
+_AFTER: Final = re.compile(r",?\s+(?:instead|then|after all|please|too|as well|now)$", re.IGNORECASE)
 _THEY: Final = re.compile(r"\b(?:s?he|they|him|them|her(?! (?:own|house|home|place|flat|apartment|car|van)\b))\b", re.IGNORECASE)
 _IT: Final = re.compile(r"\bit\b", re.IGNORECASE)
 _BE_THERE: Final = re.compile(
@@ -48,6 +51,12 @@ _SPELLINGS: Final = tuple(
         ),
         (r"\(([A-Z])\)", r"\1"),
         (r"\b([Ss]?[Hh]e)'s\b", r"\1 is"),
+        (
+            r"(?i)\bwe (?:also |still |all )?(?:need|have) to "
+            r"(?=(?:pick|buy|get|collect|fetch|bring|walk|feed|bake|cook|make|prepare)\b)",
+            "somebody must ",
+        ),
+        (r"\b(\d+) and a half hours", r"\1.5 hours"),
         (r"\b([A-Z]\w+)'s (?=(?:at|in|coming|landing|driving|arriving|not|still) )", r"\1 is "),
         (r"(?i)\b(?:my|our|her|his|their|the) (dog|cat|puppy|kitten),? (?-i:[A-Z]\w+),?", r"the \1"),
         (r"\b([A-Z]\w+) \(((?:[a-z]+|\d+)-seater)\)", r"\1 with a \2"),
@@ -151,8 +160,15 @@ class _Reading:
             if end is not None:
                 self._leave_out(unread_from, at)
                 unread_from = end
+            else:
+                self._lose_track(self._part(at, at + 1))
             at = end or at + 1
         self._leave_out(unread_from, at)
+
+    def _lose_track(self, words: str) -> None:
+        """Whom `he` means after a clause about somebody that was not understood is nobody before it."""
+        if len(words.split()) > 1 and names_in(words):
+            self.context = replace(self.context, people=())
 
     def _read_clause(self, begin: int) -> int | None:
         """Return where the next clause begins; None if none begins here."""
@@ -185,7 +201,6 @@ class _Reading:
         words = self._passage.said(self._part(begin, end)) if begin < end else ""
         if words.strip() and not _FILLER.fullmatch(words):
             self.unread.append(words)
-            self.context = self.context.then(Context(names_in(words)))  # whom `he` means then is none of those before
 
     def _part(self, begin: int, end: int) -> str:
         return self._passage.text[self._parts[begin][0] : self._parts[end - 1][1]]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from rapidfuzz import fuzz
+from rapidfuzz.distance import OSA
 
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.suggestions import accept, suggestions
@@ -118,11 +118,16 @@ def _settled(transcript: Transcript, heard: Iterable[Sentence]) -> Revision:
 def _check_names(sentence: Sentence, known: list[str]) -> None:
     """Raises `InvalidInputError` for somebody new who is nearly called like somebody known: more likely it is a slip."""
     for name in (fact.name for fact in sentence.facts if isinstance(fact, PersonFact)):
-        alike = [each for each in known if name.isalpha() and fuzz.ratio(each.casefold(), name.casefold()) >= _ALIKE]
+        alike = [each for each in known if name.isalpha() and len(name) >= _LONG and _is_a_slip(each, name)]
         if alike and name not in known and not _TOO.search(sentence.text):
             raise InvalidInputError(
                 f"Do you mean {alike[0]}? Write the name as before, or say first that {name} comes, too.", field="text"
             )
+
+
+def _is_a_slip(known: str, name: str) -> bool:
+    """One letter too few, too many, or another, or two that changed places."""
+    return OSA.distance(known.casefold(), name.casefold()) == 1
 
 
 def _with_one_more(transcript: Transcript, new: Sentence) -> tuple[Transcript, list[tuple[str, str]]]:
@@ -163,9 +168,9 @@ def _sense(transcript: Transcript) -> Sense:
     return sense_of(partial_of(transcript).facts)
 
 
-_ALIKE: Final = 88
-"""Of 100: from here on, two names are one that is misspelt."""
-_TOO: Final = re.compile(r"\b(?:too|as well|also)\b", re.IGNORECASE)
+_LONG: Final = 4
+"""Letters: shorter names are alike by chance."""
+_TOO: Final = re.compile(r"\b(?:com(?:es?|ing)|joins?|be there)\b", re.IGNORECASE)
 _VALUES: Final = (form("{when}"), form("{amount}"))
 
 

@@ -66,7 +66,11 @@ ROADS: Final = tuple(
     for words, read in (
         ("[[it] takes|allow] AMOUNT from landing to [the] (kerb|curb|exit)", _kerb),
         ("([[it] takes|allow] AMOUNT to (rent|get) [a|the] [rental] car|renting [a|the] car take~ AMOUNT)", _rental),
-        ("[driving|(the|a) (drive|way|road|journey)] [from] HERE (-|to) THERE ARE [:|=] (AMOUNT|N) [by car|drive|away]", _road),
+        (
+            "[driving|(the|a) (drive|way|road|journey)] [from] HERE (-|to) THERE ARE [:|=] [only|just] (AMOUNT|N)"
+            " [by car|drive|away]",
+            _road,
+        ),
         (
             "[the drive] [it takes|it is|it's|allow] AMOUNT [by car|drive] [to (get|drive)] (from|between) HERE (to|and) THERE",
             _road,
@@ -117,8 +121,12 @@ _LEAST: Final = "[keep|drive|with|we want|i want] [as|the] (least|shortest|small
 _WHAT: Final = "(distance|km|kilometres|kilometers|time=(driving [time]|time))"
 
 OCCASIONS: Final = (
-    Slot.of("[the|our|a] EVENT [is|was|were|start~|started|begin~|takes place|will be] [FROM]", _occasion),
+    Slot.of(
+        "[the|our|a] EVENT [is|was|were|start~|started|begin~|takes place|will be|moves|is moved|moved] [now] [to] [FROM]",
+        _occasion,
+    ),
     Slot.of("[let's] make it", _everybody),
+    Slot.of("(we|let's|all) [all|will|can] (eat~|ate|dine~|sit down) [[for] EVENT]", _everybody),
     Slot.of("(coordinate|plan|organise|organize) [WORDS] for [the|our|a] EVENT [FROM]", _occasion),
     Slot.of("EVERYBODY [MUST|will|to] [all] [be|meet|are|is|arrive|gather|come] ((at|in) PLACE|HOME) [for] [EVENT]", _everybody),
     Slot.of("PLACE LETTER", _named_place, is_timed=False),
@@ -236,7 +244,8 @@ THINGS: Final = tuple(
         ("WHO 's (car|van) [only|just] (has|have|seats|takes) [only|just] N [SEATS]", _seats),
         ("[it|that|which] (take~ AMOUNT|FOR)", _goes_on),
         (
-            "THING (take~|need~|last~|require~) [IN_OVEN] [for] AMOUNT [IN_OVEN] [of work|to (cook|make|prepare|roast)] [FROM]",
+            "THING [only|just|now] (take~|need~|last~|require~) [only|just] [IN_OVEN] [for] AMOUNT [IN_OVEN]"
+            " [of work|to (cook|make|prepare|roast)] [FROM]",
             _task,
         ),
         ("THING (is|goes|has to be|must be|must go|cook~|roast~) [for AMOUNT] [IN_OVEN] [for AMOUNT]", _task),

@@ -43,6 +43,8 @@ PHRASINGS: Final[tuple[tuple[str, tuple[Fact, ...]], ...]] = (
         "Alex and Jamie land at Logan at noon",
         (PersonFact("Alex", "Logan", at(12), lands=True), PersonFact("Jamie", "Logan", at(12), lands=True)),
     ),
+    ("Emily lands at half past three at BOS", (PersonFact("Emily", "BOS", at(15, 30), lands=True),)),
+    ("Bob waits at the station from a quarter to five", (PersonFact("Bob", "station", at(16, 45)),)),
     ("Sarah (the host) is at home", (PersonFact("Sarah", "home"),)),
     ("Sarah is hosting at home", (PersonFact("Sarah", "home"),)),
     ("Bob waits at the station from 10 am", (PersonFact("Bob", "station", at(10)),)),

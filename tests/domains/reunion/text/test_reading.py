@@ -154,3 +154,20 @@ def test_what_is_a_wish_for_something_else_is_not_taken_for_company(said: str) -
 
 def test_names_that_nothing_is_said_of_are_named() -> None:
     assert read_reunion("Ann is at home. Bob, Cleo").unread == ("Bob, Cleo",)
+
+
+def test_he_is_nobody_before_whom_somebody_else_was_named() -> None:
+    """After a clause about somebody that is not understood, `he` is not the one before."""
+    read = read_reunion("Grandma is at her house. Uncle Bob sings well, he lands at BOS at noon.")
+    assert {each["name"]: each["place"] for each in read.problem["people"]} == {"Grandma": "Grandma's house"}
+    assert read.unread == ("Uncle Bob sings well, he lands at BOS at noon",)
+    told = read_reunion("Grandma is at her house. Uncle Bob is coming too, he lands at BOS at noon.")
+    assert {each["name"]: each["place"] for each in told.problem["people"]} == {"Grandma": "Grandma's house", "Uncle Bob": "BOS"}
+
+
+@pytest.mark.parametrize(
+    ("said", "by"),
+    [("Dinner at 7 at home", "19:00"), ("Dinner at half past eight at home", "20:30"), ("Brunch at 10 at home", "10:00")],
+)
+def test_dinner_is_in_the_evening(said: str, by: str) -> None:
+    assert read_reunion(said).problem["goals"][0]["by"] == by

@@ -172,3 +172,10 @@ def test_of_what_is_put_right_nothing_is_kept_that_is_not_understood() -> None:
     found = with_said(told(DAY), "James lands at 2 pm, come rain or shine")
     assert found.unread == ("come rain or shine",)
     assert "James lands at BOS at 2 pm" in found.transcript.sentences
+
+
+def test_a_name_that_is_misspelt_is_asked_about_and_somebody_who_comes_too_is_not() -> None:
+    transcript = told("Emily lands at BOS at 2 pm", "Bob is at home")
+    with pytest.raises(InvalidInputError, match="Do you mean Emily"):
+        with_said(transcript, "Emly lands at 4")
+    assert with_said(transcript, "Emely comes too").transcript.sentences[-1] == "Emely comes"
