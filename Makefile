@@ -17,7 +17,7 @@ SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to S
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test test-all test-again proof check lint sweep storm fuzz simulate lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-recipes \
+.PHONY: help install trip test test-all test-again proof check lint sweep storm model fuzz simulate lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-recipes \
   bench-context bench-caaf bench-ui screenshots clean
 
 help:
@@ -28,6 +28,7 @@ help:
 	@echo "make proof    all of it, complete: full sweeps, storms, explorations; hours; writes docs/proof.md"
 	@echo "make sweep    harm the sample trip at some of its boundaries, in every way; print the matrices"
 	@echo "make storm    2,000 random sagas on each store, workers killed and stopped; a ledger judges"
+	@echo "make model    check the formal model of changes, cancellations and leases (needs Spin); finds each planted fault"
 	@echo "make fuzz     thousands of inputs for everything that reads (INPUTS for each, SEED)"
 	@echo "make simulate the real engine on a virtual clock: SEEDS histories; one that fails is printed, and can be repeated"
 	@echo "make bench    measure what durability costs, beside the floor and the peers; writes docs/benchmarks"
@@ -64,7 +65,7 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "quick and not thorough"
 
 test-all: $(STAMP) $(MODELS)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not quick or thorough"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations 25 --durations-min 5 -m "not quick or thorough"
 
 # What failed in the last run, one test at a time.
 test-again: $(STAMP) $(MODELS)
@@ -95,6 +96,9 @@ storm: $(STAMP)
 
 simulate: $(STAMP)
 	SAGAGRAPH_SEEDS=$(SEEDS) $(BIN)/python -m pytest -q -s --timeout 0 tests/saga/test_simulation.py -k "breaks_an_invariant"
+
+model: $(STAMP)
+	SAGAGRAPH_EXPLORE=full $(BIN)/python -m pytest -q -s tests/formal
 
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz --inputs $(INPUTS) --seed $(SEED)

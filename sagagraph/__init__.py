@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sagagraph.context.slice import ContextSlice as ContextSlice
     from sagagraph.errors import Refused as Refused
     from sagagraph.graph.current import current_saga as current_saga
+    from sagagraph.graph.entrypoint import saga_entrypoint as saga_entrypoint
     from sagagraph.graph.planning_graph import planning_graph as planning_graph
     from sagagraph.graph.saga_graph import SagaGraph as SagaGraph
     from sagagraph.graph.state.offload import offload as offload
@@ -60,6 +61,7 @@ _HOME = {
     "offload": "sagagraph.graph.state.offload",
     "planning_graph": "sagagraph.graph.planning_graph",
     "saga_agent": "sagagraph.agents.agent",
+    "saga_entrypoint": "sagagraph.graph.entrypoint",
     "saga_tool": "sagagraph.graph.tools",
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 
-class SagaGraphError(Exception):
+class SagaGraphError(RuntimeError):  # servers that show clients no message of an unknown kind of error show this one's
     """Root of the family.
 
     `leaves_saga_open` tells the engine what an exception that leaves the body of a saga means: errors about *running* a saga

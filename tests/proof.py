@@ -49,7 +49,9 @@ def parts() -> list[Part]:
         *storms,
         Part("figures of the validators", ("tests.validators.figures",)),
         Part(
-            "exploration, long form", ("pytest", "-q", "-n", "2", "tests/saga", "tests/ui/talking"), {"SAGAGRAPH_EXPLORE": "full"}
+            "exploration, long form",
+            ("pytest", "-q", "-n", "2", "tests/saga", "tests/formal", "tests/ui/talking"),
+            {"SAGAGRAPH_EXPLORE": "full"},
         ),
     ]
 

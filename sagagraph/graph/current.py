@@ -13,6 +13,7 @@ from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldEr
 from sagagraph.graph.nested.frontier import Finished
 from sagagraph.graph.nested.inner import place_of
 from sagagraph.graph.run import GraphRun, Scope, active_scope
+from sagagraph.graph.waiting import running_loop
 from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.saga.engine.actions import Action
@@ -43,7 +44,7 @@ class NodeSaga:
         Ids are local to the node, also in `after` (by default all that had finished before). Errors are those of `BodySaga.run`.
         """
         running = self._run(action, request, id, after)
-        if _is_in_loop():
+        if running_loop() is not None:
             return running
         return asyncio.run_coroutine_threadsafe(running, self._scope.run.loop).result()
 
@@ -119,11 +120,3 @@ def _moves_no_more(saga: Saga, name: str) -> bool:
     if operation.in_flight:
         return False
     return operation.status is not OperationStatus.IN_DOUBT or operation.probe is not None or not operation.spec.has_probe
-
-
-def _is_in_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

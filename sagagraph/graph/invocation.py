@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.pregel import Pregel
 from langgraph.pregel._utils import is_xxh3_128_hexdigest  # how LangGraph knows the id of an interrupt
 from langgraph.types import Command, StateSnapshot
+from msgspec import ValidationError, convert
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
@@ -19,6 +20,7 @@ from sagagraph.graph.interrupts import is_answered_by, record_answer, waiting_no
 from sagagraph.graph.run import COMPENSATE, RUN, GraphRun
 from sagagraph.graph.state.items import run_id
 from sagagraph.graph.state.values import decode, encode, with_message_ids
+from sagagraph.graph.undone import is_reset, reset
 from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga, Stage
@@ -57,6 +59,34 @@ class _Thread:
         return (self.snapshot.metadata or {}).get("source") in ("update", "fork")
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """`on_failure`: "raise", or the node that continues once the saga was compensated; `resets`: whether the state is then what
+    it was before the run; `adopt`: as for `astream`."""
+
+    on_failure: str
+    resets: bool
+    adopt: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a client of a server says in `configurable`, under `saga`, having no arguments of `invoke`."""
+
+    effects: dict[str, str] | None = None
+    adopt: bool = False
+    cancel: bool = False
+
+
+def said_in(config: RunnableConfig | None) -> Said:
+    """Raises `InvalidInputError` for what it does not know."""
+    said = (config or {}).get("configurable", {}).get("saga")
+    try:
+        return convert(said or {}, Said)
+    except ValidationError as exc:
+        raise InvalidInputError(f"{exc}; it takes effects, adopt and cancel", field="configurable.saga") from exc
+
+
 def thread_of(config: RunnableConfig | None) -> str:
     thread = (config or {}).get("configurable", {}).get("thread_id")
     if thread is None or thread == "":
@@ -86,29 +116,33 @@ async def latest_run(engine: Engine, thread: str) -> tuple[str, int]:
 
 @asynccontextmanager
 async def opened(
-    graph: CompiledStateGraph[Any, Any, Any, Any],
+    graph: Pregel[Any, Any, Any, Any],
     engine: Engine,
     saver: FencedSaver,
     given: object,
     config: RunnableConfig | None,
     effects: Mapping[str, str] | None,
-    *,
-    on_failure: str,
-    adopt: bool,
+    ending: Ending,
 ) -> AsyncIterator[Invocation]:
-    """`on_failure`: "raise", or the node that continues once the saga was compensated; `adopt`: as for `astream`."""
+    on_failure = ending.on_failure
     thread_id = thread_of(config)
     thread_config = _newest(config)
     saga_id, number = await latest_run(engine, thread_id)
     saga = await engine.load(saga_id) if number else None
-    thread = _Thread(thread_id, await graph.aget_state(thread_config), saga, number)
+    snapshot = await graph.aget_state(thread_config)
+    if ending.resets and saga is not None and saga.stage is Stage.COMPENSATED and not is_reset(snapshot.metadata, saga):
+        async with engine.hold(saga_id) as coordinator:  # somebody else cancelled it, or the process died before it was reset
+            with saver.held_by(thread_id, coordinator):
+                await reset(saver, saga)
+        snapshot = await graph.aget_state(thread_config)
+    thread = _Thread(thread_id, snapshot, saga, number)
     point = fork_point(config, thread.head)
     if isinstance(given, Command) and given.resume is not None and point is None:
         _addressed(given, thread.snapshot)  # refused before anybody takes the saga
     if point is not None and thread.saga is not None:
         await decide_fork(engine, saver, thread.saga, point, thread.head, effects)
     if thread.saga is None and _is_answer(given):
-        _check_adopted(thread, adopt)
+        _check_adopted(thread, ending.adopt)
     begun = _begins(thread, given, point, ends_with_failure=on_failure == "raise")
     number = thread.number + 1 if begun else thread.number
     async with engine.hold(run_id(thread_id, number), begin=begun) as coordinator:
@@ -118,10 +152,14 @@ async def opened(
             now = _Thread(thread_id, snapshot, run.saga, number)
             if run.saga.stage is Stage.COMPENSATED and COMPENSATE not in snapshot.next:
                 run.compensated_at = -1.0 if on_failure in snapshot.next else None
+            if is_reset(snapshot.metadata, run.saga):
+                raise run.failure_in_journal(run.failure_to_raise())
             try:
                 yield Invocation(run, *await _what_to_give(run, now, given, config), thread_config)
             finally:
                 await run.settle()
+                if ending.resets and run.saga.stage is Stage.COMPENSATED:
+                    await reset(saver, run.saga)
 
 
 def _begins(thread: _Thread, given: object, point: str | None, *, ends_with_failure: bool) -> SagaBegun | None:

@@ -298,10 +298,10 @@ class GraphRun:
         self.failure.add_note(ended)
         return self.failure
 
-    def failure_in_journal(self, words: str) -> Exception:
-        """What a node failed with in another process, whose exception LangGraph keeps only as `words`."""
+    def failure_in_journal(self, otherwise: BaseException) -> BaseException:
+        """What a node failed with in another process; `otherwise`, if none has failed."""
         failed = next((each for each in self.saga.in_order() if each.failed), None)
-        return failure_of(self.saga, failed) if failed is not None else RuntimeError(words)
+        return failure_of(self.saga, failed) if failed is not None else otherwise
 
     async def settle(self) -> None:
         """Lets running effects end, within their policies, before the lease is given back."""

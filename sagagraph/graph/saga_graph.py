@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from inspect import isawaitable
 from typing import Any, NoReturn, Self, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import NodeError
 from langgraph.graph import END, StateGraph
 from langgraph.types import Command
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
 from sagagraph.errors import InvalidInputError, SagaClosedError, UnknownOperationError
-from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
 from sagagraph.graph.compiled import CompiledSagaGraph
 from sagagraph.graph.conversion import builder_of, copy_into
 from sagagraph.graph.declaration import NodeDeclaration
@@ -26,8 +23,7 @@ from sagagraph.graph.node import journalled_node
 from sagagraph.graph.run import COMPENSATE, LeftOpen, active_scope, run_of
 from sagagraph.graph.state.offload import offloaded_keys
 from sagagraph.graph.translated import Attempts
-from sagagraph.saga.core.state import Saga
-from sagagraph.saga.core.status import OperationStatus
+from sagagraph.graph.undone import RESET, OnUndone, update_of
 from sagagraph.saga.engine.actions import Function, Guarantees, kind_of
 from sagagraph.saga.engine.engine import Engine, SyncEngine
 from sagagraph.validators.protocol import Validator
@@ -40,9 +36,6 @@ READING = Policy(timeout_s=600.0)
 """The default policy of a node without effects: a model may take long."""
 CONTAINING = Policy(retry=Retry(max_attempts=1), timeout_s=86_400.0, loop_guards=LoopGuards(deadline_s=86_400.0))
 """The policy of a node that is a graph: what fails in it has used its own attempts."""
-
-
-OnUndone = Callable[[Any, tuple[str, ...]], Any]
 
 
 class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
@@ -153,7 +146,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         self,
         checkpointer: BaseCheckpointSaver[Any] | bool | None = None,
         *,
-        engine: Engine | SyncEngine | None = None,
+        engine: Engine | SyncEngine | str | None = None,
         on_failure: str = RAISE,
         on_undone: OnUndone | None = None,
         name: str | None = None,
@@ -162,22 +155,24 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         """`on_failure`: "raise" the failure after the compensation, or the name of the node with which the graph then continues.
 
         `on_undone(state, undone)` returns an update of the state that says so: `undone` has the ids of the operations that were.
+        "reset": the state is again what it was before the run.
 
         Without an `engine` it serves as a node of another SagaGraph. Without a `checkpointer` threads are kept
         in memory; the journal brings them back. Actions are named after `name`: it tells graphs with the same node names apart.
+        `engine` may be a store's URL: it is opened where the graph first runs, in each event loop, and closed with that; such
+        a graph has no synchronous calls.
         """
         self._check(on_failure)
+        if on_undone == RESET and on_failure != RAISE:
+            raise InvalidInputError(f"the state that {on_failure!r} makes would be lost: say only one of them", field="on_undone")
         known = name or "LangGraph"
         self.known_as = name or ""
-        saver = FencedSaver(InMemorySaver() if checkpointer in (None, True) else checkpointer) if engine else checkpointer
         with self._journalled():
             if engine is not None:
                 self._add_compensation(on_failure, on_undone)
-            compiled = super().compile(saver, name=known, **options)
-        made: CompiledSagaGraph[StateT, ContextT, InputT, OutputT] = CompiledSagaGraph.from_compiled(compiled, engine, on_failure)
-        if engine is not None:
-            made.register(known)
-        return made
+            compiled = super().compile(checkpointer, name=known, **options)
+        told: dict[str, Any] = {"known_as": self.known_as, "on_failure": on_failure, "on_undone": on_undone}
+        return CompiledSagaGraph.from_compiled(compiled, self.declarations, engine, **told)
 
     @contextmanager
     def _journalled(self) -> Iterator[None]:
@@ -216,10 +211,9 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
 
         async def compensate(state: Any, config: RunnableConfig) -> Command[Any]:
             run = run_of(config, COMPENSATE)
-            undone = undone_in(await run.compensated())
+            saga = await run.compensated()
             run.compensated_at = int(config["metadata"]["langgraph_step"])
-            update = on_undone(state, undone) if on_undone is not None else None
-            return Command(goto=goto, update=await update if isawaitable(update) else update)
+            return Command(goto=goto, update=await update_of(on_undone, state, saga))
 
         super().add_node(COMPENSATE, compensate, destinations=(goto,), input_schema=self.state_schema)
         super().set_node_defaults(error_handler=_route_failure)
@@ -228,7 +222,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
 async def _route_failure(state: Any, error: NodeError, config: RunnableConfig) -> Command[Any]:
     """Routes a failed node, or one refused because another failed, to the compensation: no further intent, then undo."""
     run = run_of(config, error.node)
-    raised = error.error if isinstance(error.error, BaseException) else run.failure_in_journal(str(error.error))
+    raised = error.error if isinstance(error.error, BaseException) else run.failure_in_journal(RuntimeError(str(error.error)))
     if active_scope() is not None:  # in a graph that is a node: the outermost one compensates
         raise raised
     is_after_the_end = run.compensated_at is not None and not isinstance(raised, SagaClosedError)
@@ -236,12 +230,6 @@ async def _route_failure(state: Any, error: NodeError, config: RunnableConfig) -
         raise LeftOpen(raised)
     await run.turn_back(raised)
     return Command(goto=COMPENSATE if run.routes_first() else END)
-
-
-def undone_in(saga: Saga) -> tuple[str, ...]:
-    """The operations with effects that were undone, in the order of their making."""
-    undone = (OperationStatus.COMPENSATED, OperationStatus.VOIDED)
-    return tuple(each.id for each in saga.in_order() if each.has_effect and each.status in undone)
 
 
 def _default_policy(runnable: Runnable[Any, Any], kind: ActionKind) -> Policy:

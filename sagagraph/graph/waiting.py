@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -21,12 +20,10 @@ class Waiting:
         self._loop = loop
 
     @classmethod
-    def on(cls, engine: Engine | SyncEngine) -> Waiting:
+    def on(cls, engine: Engine | SyncEngine | str) -> Waiting:
         if isinstance(engine, SyncEngine):
             return cls(engine.thread.without_await(_loop_here)())
-        with suppress(RuntimeError):
-            return cls(asyncio.get_running_loop())
-        return cls(None)
+        return cls(None if isinstance(engine, str) else running_loop())
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         try:
@@ -66,12 +63,17 @@ class Waiting:
     def _checked(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
             raise InvalidInputError("open the engine with `with Engine.open(...)`, or use ainvoke and astream", field="engine")
-        with suppress(RuntimeError):
-            if asyncio.get_running_loop() is self._loop:
-                raise InvalidInputError(
-                    "this would wait for its own event loop: use ainvoke, astream, aupdate_state", field="invoke"
-                )
+        if running_loop() is self._loop:
+            raise InvalidInputError("this would wait for its own event loop: use ainvoke, astream, aupdate_state", field="invoke")
         return self._loop
+
+
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop of this thread, if one is running."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 async def _loop_here() -> asyncio.AbstractEventLoop:

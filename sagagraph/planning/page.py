@@ -260,6 +260,10 @@ class Page(Reader):
         """What can be told about the lines of the saga's plan when somebody asks."""
         return ()
 
+    def answer(self, asked: str, saga: Saga) -> str | None:  # noqa: ARG002
+        """What only this domain can tell of the plan that the saga shows; None: nothing."""
+        return None
+
     async def preferred(self, text: str, saga: Saga) -> Preference | None:  # noqa: ARG002
         """Handles `make it cheaper`: the plan meant among those on offer; None where something else is meant."""
         return None

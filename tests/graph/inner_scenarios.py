@@ -20,7 +20,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import create_react_agent
 from langgraph.types import Command, interrupt
 
-from sagagraph import Engine, Refused, SagaGraph, current_call, current_saga, saga_tool
+from sagagraph import Engine, Refused, SagaGraph, current_call, current_saga, saga_entrypoint, saga_tool
 from sagagraph.errors import OperationFailedError, SagaClosedError, UnknownSagaError
 from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
 from sagagraph.saga.core.status import SagaStatus
@@ -119,6 +119,35 @@ def some_tasks(ledger: Ledger, _folder: Path) -> Any:
     return SagaGraph(Chat).add_node("node", node).add_edge(START, "node")
 
 
+@dataclass
+class AnEntrypoint:
+    """LangGraph's functional API: tasks at once, questions in between, and a task that a checkpointer has forgotten or not."""
+
+    ledger: Ledger
+    folder: Path
+    fails: bool = False
+
+    def compile(self, *, engine: Engine, checkpointer: Any) -> Any:
+        actions = {name: self.ledger.action(name) for name in ("flight", "hotel", "car")}
+
+        @task
+        def books(which: str) -> Any:
+            return current_saga().run(actions[which])
+
+        @saga_entrypoint(engine, checkpointer)
+        def trip(given: Any) -> Any:
+            for each in [books("flight"), books("hotel")]:
+                each.result()
+            said = [interrupt("what else?")]
+            books("car").result()
+            said.append(interrupt("and what else?"))
+            if self.fails:
+                raise Refused("overbooked")
+            return {"said": said}
+
+        return trip
+
+
 def called_graphs(ledger: Ledger, _folder: Path) -> Any:
     """Three graphs with nodes of the same name; the function asks between them."""
 
@@ -181,7 +210,9 @@ class InnerScenario(BodyScenario):
 
     def graph(self, ledger: Ledger, folder: Path) -> Any:
         graph = self.build(ledger, folder)
-        if self.fails:
+        if isinstance(graph, AnEntrypoint):
+            graph.fails = self.fails
+        elif self.fails:
 
             def refuse(state: Chat) -> Chat:
                 raise Refused("overbooked")
@@ -238,6 +269,8 @@ SCENARIOS = [
     InnerScenario("an agent, and the last node fails", an_agent, fails=True),
     InnerScenario("tasks", some_tasks),
     InnerScenario("tasks, and the last node fails", some_tasks, fails=True),
+    InnerScenario("an entrypoint", AnEntrypoint),
+    InnerScenario("an entrypoint that fails", AnEntrypoint, fails=True),
     InnerScenario("called graphs", called_graphs),
     InnerScenario("called graphs, and the last node fails", called_graphs, fails=True),
     InnerScenario("an inner node of another mind", another_mind, free=True),

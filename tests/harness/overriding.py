@@ -34,7 +34,10 @@ class Overriding(BodyScenario):
         try:
             run = await run_harness(engine, harness, "rain", fifty_five, records, TODAY)
         except ParadoxError as paradox:
-            given = Override("max_deceleration_limit", "2", "3.62", paradox.report, "Bob", "approver", "comfort")
+            given = Override(
+                parameter="max_deceleration_limit", before="2", to="3.62", report=paradox.report, by="Bob", role="approver",
+                reason="comfort",
+            )  # fmt: skip
             await records.override(harness, given, Person("Bob", "approver"), "now")
             run = await run_harness(engine, harness, "rain", fifty_five, records, TODAY)
         (folder / "artifact").write_text(f"{run.end} {run.artifact}")

@@ -18,12 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, OperationFailedError
-from sagagraph.harness.judging.check import RuleVerdict, check
+from sagagraph.harness.judging.check import RuleVerdict, check, exact
 from sagagraph.harness.life.mutation import mutants, score
 from sagagraph.harness.life.records import Override, Person, Records, report_hash
 from sagagraph.harness.loop.convergence import End, Executor, Slice, converge
 from sagagraph.harness.loop.executors import obedient, scripted
-from sagagraph.harness.loop.gradients import gradient
+from sagagraph.harness.loop.gradients import Gradient, fixed, towards
 from sagagraph.harness.loop.running import ParadoxError, run_harness
 from sagagraph.harness.proof.explain import explain
 from sagagraph.harness.registry.harness import Harness
@@ -80,6 +80,13 @@ async def test_what_no_case_notices_keeps_a_harness_from_being_frozen() -> None:
 
 
 # -- gradients -------------------------------------------------------------------------------------------------------
+
+
+def gradient(harness: Harness, rule: str, dimension: str, artifact: dict[str, float]) -> Gradient:
+    """Of one rule along one variable, with the others as they are."""
+    others = {name: value for name, each in artifact.items() if name != dimension and (value := exact(each)) is not None}
+    part = fixed(harness.with_rules((harness.rule(rule),)), others)
+    return towards(part, rule, dimension, exact(artifact[dimension]))
 
 
 @settings(max_examples=25, deadline=None)
@@ -178,7 +185,8 @@ async def test_an_obedient_executor_converges_in_two_attempts_each_and_sees_only
 
 def chosen(harness: Harness, to: str = "3.62", **changed: str) -> Override:
     report = report_hash(harness, explain(harness))
-    return replace(Override("max_deceleration_limit", "2", to, report, "Bob", "approver", "comfort"), **changed)
+    said = {"parameter": "max_deceleration_limit", "before": "2", "to": to, "report": report, "by": "Bob", "role": "approver"}
+    return Override(**{**said, "reason": "comfort", **changed})
 
 
 async def test_an_override_that_is_forged_replayed_or_about_something_else_is_refused() -> None:

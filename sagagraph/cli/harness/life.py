@@ -112,7 +112,8 @@ def override_command(
     from sagagraph.harness.life.records import Override, Person
 
     before = loaded.variables[parameter].value if parameter in loaded.variables else ""
-    given = Override(parameter, str(before), to, report, by, role, reason, until.date().isoformat() if until else "")
+    given = Override(parameter=parameter, before=str(before), to=to, report=report, by=by, role=role, reason=reason,
+                     until=until.date().isoformat() if until else "")  # fmt: skip
     work = lambda records: records.override(loaded, given, Person(by, role), _now())  # noqa: E731 - one line a command
     o.end(_with_records(Options(store, as_json=as_json), loaded.id, work))
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
-from sagagraph.domains.reunion.request import Name, Person
+from sagagraph.domains.reunion.request import Name, Person, ReunionProblem
 from sagagraph.domains.reunion.times import Minutes, Moment, text_of
 
 _FORBID: Final = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
@@ -94,3 +94,33 @@ def _as_list(value: Any) -> Any:
 
 EVENTS: Final = TypeAdapter[tuple[Event, ...]](Annotated[tuple[Event, ...], BeforeValidator(_as_list)])
 """A file holds one event or a list of them."""
+
+
+def in_words(event: Event, problem: ReunionProblem) -> str:
+    return f"Known at {text_of(event.at)}: {_what(event, problem)}"
+
+
+def _what(event: Event, problem: ReunionProblem) -> str:
+    places = problem.places
+    match event:
+        case TravelFactor():
+            return (
+                f"everything at {places.get(event.place, event.place)} takes {event.factor:g} times as long{_until(event.until)}"
+            )
+        case Delayed():
+            return f"{event.person} is delayed until {text_of(event.from_)}"
+        case Cancelled():
+            return f"{event.person} does not come"
+        case Added():
+            return f"{event.person.name} comes too"
+        case VehicleDown():
+            return f"{event.vehicle} is out of order{_until(event.until)}"
+        case RoadClosed():
+            ends = f"{places.get(event.from_, event.from_)} to {places.get(event.to, event.to)}"
+            return f"the road from {ends} is closed{_until(event.until)}"
+        case MayReroute():
+            return f"{event.vehicle} may go to {', '.join(places.get(each, each) for each in event.minutes_left)} instead"
+
+
+def _until(moment: int | None) -> str:
+    return "" if moment is None else f" until {text_of(moment)}"

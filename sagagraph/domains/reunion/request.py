@@ -200,6 +200,8 @@ class ReunionProblem(BaseModel):
     tasks: tuple[Task, ...] = ()
     goals: tuple[Goal, ...] = ()
     objectives: tuple[Objective, ...] = (Objective.DRIVING_MINUTES,)
+    apart: tuple[tuple[Name, ...], ...] = Field((), exclude_if=lambda apart: not apart)
+    """People who do no task together, and none side by side: at one place at the same time. To watch is no task here."""
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
@@ -216,6 +218,13 @@ class ReunionProblem(BaseModel):
         for field, name in _tasks_named(self):
             if name not in tasks:
                 raise ValueError(f"{field}: no task is called {name!r}; there are {_list(tasks) or 'none'}")
+        return self
+
+    @model_validator(mode="after")
+    def _nobody_is_apart_alone(self) -> Self:
+        for number, names in enumerate(self.apart):
+            if len(set(names)) < 2:
+                raise ValueError(f"apart[{number}]: name at least two people")
         return self
 
     @model_validator(mode="after")
@@ -291,6 +300,8 @@ def _people_named(problem: ReunionProblem) -> Iterator[tuple[str, str]]:
         yield from ((f"tasks[{number}].who", name) for name in task.who or ())
     for number, goal in enumerate(problem.goals):
         yield from ((f"goals[{number}].people", name) for name in (() if goal.people == "all" else goal.people))
+    for number, names in enumerate(problem.apart):
+        yield from ((f"apart[{number}]", name) for name in names)
 
 
 def _tasks_named(problem: ReunionProblem) -> Iterator[tuple[str, str]]:

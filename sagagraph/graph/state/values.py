@@ -16,6 +16,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage, message_to_dict, messages_from_dict
 from langgraph._internal._fields import get_update_as_tuples  # what LangGraph takes from a model that a node returns
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.func import entrypoint
 from langgraph.types import Command, Send
 from pydantic import BaseModel
 
@@ -76,6 +77,7 @@ _MARKED: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
     (BaseMessage, "$message", _message),
     (Command, "$command", _command),
     (Send, "$send", lambda value: [value.node, encode(value.arg)]),
+    (entrypoint.final, "$final", lambda value: [encode(value.value), encode(value.save)]),
     (frozenset, "$frozenset", _set),
     (set, "$set", _set),
     (tuple, "$tuple", lambda value: [encode(each) for each in value]),
@@ -118,6 +120,7 @@ _READ: dict[str, Callable[[Json], Any]] = {
     "$message": lambda content: messages_from_dict([decode(content)])[0],
     "$command": _read_command,
     "$send": lambda content: Send(content[0], decode(content[1])),
+    "$final": lambda content: entrypoint.final(value=decode(content[0]), save=decode(content[1])),
     "$frozenset": lambda content: frozenset(decode(each) for each in content),
     "$set": lambda content: {decode(each) for each in content},
     "$tuple": lambda content: tuple(decode(each) for each in content),

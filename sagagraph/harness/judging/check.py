@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -101,39 +102,25 @@ def exact(value: object) -> Value | None:
 def check(harness: Harness, artifact: Mapping[str, Any]) -> Checked:
     """Judge an artifact. The same input gives the same answer everywhere; nothing of it raises."""
     values = {name: exact(value) for name, value in artifact.items()}
-    faults = {name: fault for name, value in values.items() if (fault := _fault(harness.variables.get(name), value))}
-    known: dict[str, Value | None] = {name: each.value for name, each in harness.variables.items() if each.value is not None}
-    given = {**values, **known}
-    terms = [Terms(given, harness.derived, bits) for bits in BITS]
-    results = tuple(_judge(harness, rule, given, faults, terms) for rule in harness.rules)
-    outside = tuple(
-        name for name, each in harness.variables.items() if each.is_decided and name in values and _is_outside(each, values[name])
-    )
-    return Checked(_overall(results, outside), results, outside, hash_of(_plainly(artifact)), harness.hash)
+    given = {**values, **{name: each.value for name, each in harness.variables.items() if each.value is not None}}
+    judge = _Judge(harness, given, [Terms(given, harness.derived, bits) for bits in BITS], _faults(harness, values))
+    results = tuple(judge.result(rule) for rule in harness.rules)
+    outside = _outside(harness, values)
+    return Checked(_overall(results, outside), results, outside, hash_of(values), harness.hash)
 
 
 def passes(harness: Harness, artifact: Mapping[str, Value]) -> bool:
     """Tell whether an artifact passes all rules within its domains: the verdict of `check`, without what it says."""
-    if any(_fault(harness.variables.get(name), value) for name, value in artifact.items()):
-        return False
-    if any(name in harness.variables and _is_outside(harness.variables[name], value) for name, value in artifact.items()):
+    if _faults(harness, artifact) or _outside(harness, artifact):
         return False
     given = {**artifact, **{name: each.value for name, each in harness.variables.items() if each.value is not None}}
-    few = Terms(given, harness.derived, BITS[0])
-    for rule in harness.rules:
-        try:
-            holds = few.value(rule.tree)
-        except NotApartError:
-            holds = check(harness.with_rules((rule,)), artifact).verdict is RuleVerdict.PASS
-        except (NoValueError, RecursionError):
-            return False
-        if holds is not True:
-            return False
-    return True
+    judge = _Judge(harness, given, [Terms(given, harness.derived, bits) for bits in BITS], {})
+    return all(judge.verdict(rule)[0] is RuleVerdict.PASS for rule in harness.rules)
 
 
-def _plainly(artifact: Mapping[str, Any]) -> Any:
-    return {name: value if isinstance(value, fmpq | str | bool) else exact(value) for name, value in artifact.items()}
+def _outside(harness: Harness, values: Mapping[str, Value | None]) -> tuple[str, ...]:
+    decided = (each for each in harness.variables.values() if each.is_decided)
+    return tuple(each.name for each in decided if each.name in values and each.excludes(values[each.name]))
 
 
 def _overall(results: tuple[RuleResult, ...], outside: tuple[str, ...]) -> RuleVerdict:
@@ -144,111 +131,99 @@ def _overall(results: tuple[RuleResult, ...], outside: tuple[str, ...]) -> RuleV
     return RuleVerdict.FAIL if outside else RuleVerdict.PASS
 
 
+def _faults(harness: Harness, values: Mapping[str, Value | None]) -> dict[str, str]:
+    """Return why stated values cannot be used, by their names."""
+    return {name: fault for name, value in values.items() if (fault := _fault(harness.variables.get(name), value))}
+
+
 def _fault(variable: Variable | None, value: Value | None) -> str:
-    """Why a stated value cannot be used; empty where it can."""
     if value is None:
         return "is no finite number"
     if variable is None:
         return ""
     kinds = {"number": fmpq, "integer": fmpq, "boolean": bool, "string": str, "list": tuple}
-    if not isinstance(value, kinds[variable.kind]) or (isinstance(value, bool) and variable.kind != "boolean"):
+    if not isinstance(value, kinds[variable.kind]):
         return f"is no {variable.kind}"
     if variable.value is not None and variable.value != value:
         return "is fixed by the harness, and the artifact states something else"
     return ""
 
 
-def _is_outside(variable: Variable, value: Value | None) -> bool:
-    if variable.choices:
-        return value not in variable.choices
-    if not isinstance(value, fmpq) or isinstance(value, bool):
-        return False
-    below = variable.low is not None and value < variable.low
-    return below or (variable.high is not None and value > variable.high) or (variable.kind == "integer" and value.q != 1)
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Of one artifact. `terms`: its values with more and more bits. `faults`: why fields cannot be used."""
 
+    harness: Harness
+    given: Mapping[str, Value | None]
+    terms: list[Terms]
+    faults: Mapping[str, str]
 
-def _judge(
-    harness: Harness, rule: Rule, given: Mapping[str, Value | None], faults: Mapping[str, str], terms: list[Terms]
-) -> RuleResult:
-    fields = harness.fields_of(rule)
-    trace = {name: shown(given[name]) for name in fields if given.get(name) is not None}
-    for name in fields:
-        if name in faults:
-            return RuleResult(rule.id, RuleVerdict.ERROR, trace=trace, reason=f"{name} {faults[name]}")
-        if name not in given:
-            return RuleResult(rule.id, RuleVerdict.ERROR, trace=trace, reason=f"{name} is missing")
-    stated = _stated(rule, terms[1], trace)
-    for each in terms:
+    def result(self, rule: Rule) -> RuleResult:
+        fields = self.harness.fields_of(rule)
+        trace = {name: shown(self.given[name]) for name in fields if self.given.get(name) is not None}
+        missing = {name: "is missing" for name in fields if name not in self.given}
+        for name in fields:
+            if name in self.faults or name in missing:
+                return RuleResult(
+                    rule.id, RuleVerdict.ERROR, trace=trace, reason=f"{name} {self.faults.get(name) or missing[name]}"
+                )
+        verdict, reason = self.verdict(rule)
+        left = right = None
+        operator = ""
+        if isinstance(rule.tree, Call) and rule.tree.name in COMPARISONS:
+            left, right = (self._number(each) for each in rule.tree.operands)
+            operator = rule.tree.name
+        margin = _float(self._margin(rule.tree))
+        return RuleResult(rule.id, verdict, margin, _float(left), _float(right), operator, trace, reason)
+
+    def verdict(self, rule: Rule) -> tuple[RuleVerdict, str]:
+        """Return it with the reason, where it is neither passed nor failed."""
+        for each in self.terms:
+            try:
+                holds = each.value(rule.tree)
+            except NotApartError as exc:
+                apart = exc
+            except NoValueError as exc:
+                return RuleVerdict.ERROR, str(exc)
+            except RecursionError:
+                return RuleVerdict.ERROR, "it is nested too deep"
+            else:
+                if not isinstance(holds, bool):
+                    return RuleVerdict.ERROR, "it is neither true nor false"
+                return RuleVerdict.PASS if holds else RuleVerdict.FAIL, ""
+        return self._same_or_undecided(rule, apart)
+
+    def _same_or_undecided(self, rule: Rule, apart: NotApartError) -> tuple[RuleVerdict, str]:
+        """Sides that no precision tells apart are equal only if they are the same by the rules of algebra, term by term."""
+        tree = rule.tree
+        if isinstance(tree, Call) and tree.name in COMPARISONS and apart.sides == tree.operands:
+            form = CoreForm({name: value for name, value in self.given.items() if value is not None}, {}, self.harness.derived)
+            with suppress(NotSupportedError, TooLargeError, TooManyError, RecursionError):
+                if not polynomial(form.number(Call("-", apart.sides))):
+                    return RuleVerdict.PASS if tree.name in ("<=", ">=", "==") else RuleVerdict.FAIL, ""
+        return RuleVerdict.UNDECIDED, "200 bits do not tell its sides apart"
+
+    def _number(self, node: Node) -> fmpq | arb | None:
         try:
-            holds = each.value(rule.tree)
-        except NotApartError as exc:
-            apart = exc
-        except (NoValueError, RecursionError) as exc:
-            return _with(stated, RuleVerdict.ERROR, str(exc) if isinstance(exc, NoValueError) else "it is nested too deep")
-        else:
-            if not isinstance(holds, bool):
-                return _with(stated, RuleVerdict.ERROR, "it is neither true nor false")
-            return _with(stated, RuleVerdict.PASS if holds else RuleVerdict.FAIL)
-    return _same_or_undecided(stated, rule, apart, given, harness)
-
-
-def _same_or_undecided(
-    stated: RuleResult, rule: Rule, apart: NotApartError, given: Mapping[str, Value | None], harness: Harness
-) -> RuleResult:
-    """Sides that no precision tells apart are equal only if they are the same symbolically, term by term."""
-    compared = isinstance(rule.tree, Call) and rule.tree.name in COMPARISONS and apart.sides == rule.tree.operands
-    if compared and isinstance(rule.tree, Call) and identical(Call("-", apart.sides), given, harness.derived):
-        holds = rule.tree.name in ("<=", ">=", "==")
-        return _with(stated, RuleVerdict.PASS if holds else RuleVerdict.FAIL)
-    return _with(stated, RuleVerdict.UNDECIDED, "200 bits do not tell its sides apart")
-
-
-def identical(difference: Node, values: Mapping[str, Value | None], derived: Mapping[str, Node]) -> bool:
-    """Tell whether a difference is 0 by the rules of algebra alone, once values are put in."""
-    form = CoreForm({name: value for name, value in values.items() if value is not None}, {}, derived)
-    try:
-        return not polynomial(form.number(difference))
-    except (NotSupportedError, TooLargeError, TooManyError, RecursionError):
-        return False
-
-
-def _with(result: RuleResult, verdict: RuleVerdict, reason: str = "") -> RuleResult:
-    return RuleResult(result.rule, verdict, result.margin, result.left, result.right, result.operator, result.trace, reason)
-
-
-def _stated(rule: Rule, terms: Terms, trace: Mapping[str, Any]) -> RuleResult:
-    """What is said of a rule whatever its verdict."""
-    tree = rule.tree
-    if not isinstance(tree, Call) or tree.name not in COMPARISONS:
-        return RuleResult(rule.id, RuleVerdict.FAIL, _float(_margin(tree, terms)), trace=trace)
-    left, right = (_try(each, terms) for each in tree.operands)
-    margin = None if left is None or right is None else _distance(tree.name, left, right)
-    return RuleResult(rule.id, RuleVerdict.FAIL, _float(margin), _float(left), _float(right), tree.name, trace)
-
-
-def _try(node: Node, terms: Terms) -> fmpq | arb | None:
-    try:
-        return terms.number(node)
-    except (NoValueError, NotApartError, RecursionError):
-        return None
-
-
-def _margin(tree: Node, terms: Terms) -> Any:
-    """`Any`: Flint types its arithmetic by what all its numbers have in common."""
-    if not isinstance(tree, Call):
-        return None
-    if tree.name in COMPARISONS:
-        left, right = (_try(each, terms) for each in tree.operands)
-        return None if left is None or right is None else _distance(tree.name, left, right)
-    if tree.name == "not":
-        inner = _margin(tree.operands[0], terms)
-        return None if inner is None else -inner
-    if tree.name in ("and", "or"):
-        found = [each for each in (_margin(part, terms) for part in tree.operands) if each is not None]
-        if len(found) < len(tree.operands):
+            return self.terms[1].number(node)
+        except (NoValueError, NotApartError, RecursionError):
             return None
+
+    def _margin(self, tree: Node) -> Any:
+        """`Any`: Flint types its arithmetic by what all its numbers have in common."""
+        if not isinstance(tree, Call):
+            return None
+        if tree.name in COMPARISONS:
+            left, right = (self._number(each) for each in tree.operands)
+            return None if left is None or right is None else _distance(tree.name, left, right)
+        if tree.name not in ("not", "and", "or"):
+            return None
+        found = [self._margin(each) for each in tree.operands]
+        if None in found:
+            return None
+        if tree.name == "not":
+            return -found[0]
         return (min if tree.name == "and" else max)(found, key=lambda each: float(arb(each)))
-    return None
 
 
 def _distance(sign: str, left: Any, right: Any) -> Any:
@@ -261,16 +236,10 @@ def _distance(sign: str, left: Any, right: Any) -> Any:
 
 def _float(value: fmpq | arb | None) -> float | None:
     """Return it with twelve digits, the same on every machine; None where it is too large for JSON."""
-    if value is None:
+    if value is None or not abs(arb(value)) < 10**300:
         return None
-    found = (
-        float(arb(value).mid())
-        if isinstance(value, arb)
-        else float(int(value.p) / int(value.q))
-        if abs(value) < 10**300
-        else None
-    )
-    return None if found is None or found in (float("inf"), float("-inf")) or found != found else float(f"{found:.12g}")
+    found = float(value.mid()) if isinstance(value, arb) else int(value.p) / int(value.q)
+    return float(f"{found:.12g}")
 
 
 def shown(value: Value | None) -> Any:

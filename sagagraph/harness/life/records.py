@@ -12,6 +12,7 @@ from datetime import date
 from typing import Any, Final
 
 from flint import fmpq
+from pydantic import BaseModel, ConfigDict
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
 from sagagraph.harness.judging.tests import run_tests
@@ -36,10 +37,10 @@ class Person:
             raise NotAllowedError(f"{self.name or 'nobody'} ({self.role}) may not {what}: it takes a person who is {role}")
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(BaseModel):
     """`to` and `before`: exact texts. `until`: a date, or empty for one run."""
 
+    model_config = ConfigDict(frozen=True)
     parameter: str
     before: str
     to: str
@@ -170,10 +171,9 @@ class Records:
             raise ConflictError(f"{given.parameter} is {variable.value}, not {given.before}")
         if explain(overlaid(harness, given), relax=False).status is not Status.SATISFIABLE:
             raise InvalidInputError(f"{given.to} does not resolve it", field="--to")
-        said = {"parameter": given.parameter, "before": given.before, "to": given.to, "report": given.report, "by": by.name,
-                "role": by.role, "reason": given.reason, "until": given.until, "at": at}  # fmt: skip
-        kept = await self._put("override", given.report, said)
-        if {key: kept[key] for key in said if key != "at"} != {key: said[key] for key in said if key != "at"}:
+        signed = given.model_copy(update={"by": by.name, "role": by.role})
+        kept = await self._put("override", given.report, {**signed.model_dump(), "at": at})
+        if Override.model_validate(kept) != signed:
             raise ConflictError(f"this report was answered by {kept['by']} at {kept['at']}")
         return kept
 
@@ -184,7 +184,7 @@ class Records:
         kept = next((each for each in await self._all("override") if each["report"] == report), None)
         if kept is None:
             return None
-        given = Override(**{key: kept[key] for key in ("parameter", "before", "to", "report", "by", "role", "reason", "until")})
+        given = Override.model_validate(kept)
         if given.until:
             return given if date.fromisoformat(given.until) >= today else None
         used = await self._put("use", report, {"report": report, "run": run})

@@ -21,7 +21,7 @@ from sagagraph.harness.loop.decomposition import Turn, order_of
 from sagagraph.harness.loop.gradients import Gradient, fixed, towards
 from sagagraph.harness.proof.explain import Explanation, Status, explain, number_json
 from sagagraph.harness.proof.search import Budget, Search
-from sagagraph.harness.proof.system import Point, UndefinedDomainError, UnsupportedRuleError, system_of
+from sagagraph.harness.proof.system import Point, system_of
 from sagagraph.harness.registry.harness import Harness, Value, Variable
 
 MOST_ATTEMPTS: Final = 3
@@ -91,10 +91,8 @@ async def converge(
     found = explain(harness)
     if found.status is Status.PARADOX:
         return Run(End.FAILED_PARADOX, explanation=found)
-    try:
-        system_of(harness)
-    except (UndefinedDomainError, UnsupportedRuleError) as exc:
-        return Run(End.HARNESS_ERROR, reason=str(exc))
+    if not found.is_readable:
+        return Run(End.HARNESS_ERROR, reason=found.reason)
     locks: dict[str, Value] = {}
     tried: list[Attempt] = []
     for turn in order_of(harness) if decomposed is None else await decomposed():
@@ -153,10 +151,9 @@ def schema_of(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[s
     asked: dict[str, Any] = {"type": kinds.get(variable.kind, "number")}
     if variable.choices:
         asked["enum"] = [shown(each) for each in variable.choices]
-    if variable.low is not None and not variable.choices:
-        asked["minimum"] = number_json(variable.low)
-    if variable.high is not None and not variable.choices:
-        asked["maximum"] = number_json(variable.high)
+    for key, end in (("minimum", variable.low), ("maximum", variable.high)):
+        if end is not None:
+            asked[key] = number_json(end)
     return {
         "title": name,
         "type": "object",
@@ -174,13 +171,7 @@ def _read(proposed: Any, name: str, variable: Variable, locks: Mapping[str, Valu
         return None
     value = exact(proposed[name])
     kinds = {"boolean": bool, "string": str}
-    fits = isinstance(value, kinds.get(variable.kind, fmpq)) and (variable.kind == "boolean" or not isinstance(value, bool))
-    if not fits or value is None or (variable.choices and value not in variable.choices):
-        return None
-    if isinstance(value, fmpq) and not isinstance(value, bool):
-        outside = (variable.low is not None and value < variable.low) or (variable.high is not None and value > variable.high)
-        return None if outside or (variable.kind == "integer" and value.q != 1) else value
-    return value
+    return value if isinstance(value, kinds.get(variable.kind, fmpq)) and not variable.excludes(value) else None
 
 
 def _shown(locks: Mapping[str, Value]) -> dict[str, Any]:

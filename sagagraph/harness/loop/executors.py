@@ -42,30 +42,29 @@ def obedient() -> Executor:
 
 
 def asking(model: Model, nonce: Callable[[], str]) -> Executor:
-    """Ask a language model, each question with a context of its own. An answer that cannot be read counts as an attempt."""
+    """Ask a language model, each question with a context of its own."""
 
     async def propose(seen: Slice, _attempt: str) -> Any:
-        data = Quoted(data_of(seen), nonce())
-        question = Question(INSTRUCTIONS + data.rule, data, seen.schema)
-        try:
-            return (await model.answer(question)).content
-        except UnusableAnswerError:
-            return None
+        return await _answer(model, INSTRUCTIONS, Quoted(data_of(seen), nonce()), seen.schema)
 
     return propose
 
 
 def decomposing(model: Model, nonce: Callable[[], str]) -> Decomposer:
-    """Ask a language model for tasks. An answer that cannot be read counts as a round."""
+    """Ask a language model for tasks."""
 
     async def propose(asked: Mapping[str, Any], _round: str) -> Any:
-        data = Quoted(dict(asked), nonce())
-        try:
-            return (await model.answer(Question(TASKS + data.rule, data, SCHEMA))).content
-        except UnusableAnswerError:
-            return None
+        return await _answer(model, TASKS, Quoted(dict(asked), nonce()), SCHEMA)
 
     return propose
+
+
+async def _answer(model: Model, instructions: str, data: Quoted, schema: Mapping[str, Any]) -> Any:
+    """An answer that cannot be read counts as an attempt, or a round."""
+    try:
+        return (await model.answer(Question(instructions + data.rule, data, schema))).content
+    except UnusableAnswerError:
+        return None
 
 
 def data_of(seen: Slice) -> dict[str, Any]:

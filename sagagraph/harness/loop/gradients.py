@@ -8,7 +8,6 @@ from typing import Any
 
 from flint import fmpq
 
-from sagagraph.harness.judging.check import exact
 from sagagraph.harness.proof.explain import number_json
 from sagagraph.harness.proof.relaxations import relaxation
 from sagagraph.harness.proof.search import Budget, Search
@@ -42,13 +41,6 @@ class Gradient:
             return f"{self.rule}: no value of {self.dimension} helps while the others stay"
         there = f"{number_json(self.boundary)} {self.unit}"
         return f"{self.rule}: move {self.dimension} {self.direction}, from {number_json(self.now)} to {there}"
-
-
-def gradient(harness: Harness, rule_id: str, dimension: str, artifact: Mapping[str, Any]) -> Gradient:
-    """Return the gradient of one rule along one variable, with the other variables as they are."""
-    rule = harness.with_rules((harness.rule(rule_id),))
-    others = {name: value for name, each in artifact.items() if name != dimension and (value := exact(each)) is not None}
-    return towards(fixed(rule, others), rule_id, dimension, exact(artifact[dimension]))
 
 
 def towards(

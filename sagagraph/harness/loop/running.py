@@ -67,17 +67,6 @@ class Consumed(BaseModel):
     today: str
 
 
-class Overridden(BaseModel):
-    parameter: str
-    before: str
-    to: str
-    report: str
-    by: str
-    role: str
-    reason: str
-    until: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class Asking:
     """A request in words, and who decomposes it into tasks."""
@@ -131,7 +120,7 @@ async def run_harness(
                                    saga_id=saga_id, report=report, run=found)  # fmt: skip
             consumed = Consumed(report=report, today=today.isoformat())
             given = await saga.run(_consuming(records, saga_id), consumed, id=f"override-{report[:16]}")
-            changed = overlaid(harness, Override(**given.model_dump()))
+            changed = overlaid(harness, given)
             found = await converge(changed, through("after"), decomposed=decomposed("after"))
         if found.end is not End.SUCCESS:
             raise NotConvergedError(
@@ -175,10 +164,10 @@ def _decomposing(decomposer: Decomposer, question: Mapping[str, Any]) -> Action:
 
 
 def _consuming(records: Records, saga_id: str) -> Action:
-    async def consume(request: Consumed, call: Call) -> Overridden:  # noqa: ARG001 - actions take a call
+    async def consume(request: Consumed, call: Call) -> Override:  # noqa: ARG001 - actions take a call
         given = await records.consume(request.report, saga_id, date.fromisoformat(request.today))
         if given is None:
             raise NotAllowedError("the override has expired, or another run has used it", saga_id=saga_id)
-        return Overridden(**{name: getattr(given, name) for name in Overridden.model_fields})
+        return given
 
     return action(kind="read-only", name="harness_override")(consume)

@@ -1,7 +1,8 @@
 """Conflicts: all minimal sets of rules that no artifact passes at once, domains taken as given (MARCO: Liffiton et al. 2016).
 
-A map of what is known, kept by Z3, names sets that are neither part of a satisfiable one nor hold a conflict. A satisfiable
-one is grown, a conflict is shrunk rule by rule. Points and certificates answer most questions without another search.
+A map of what is known, kept by Z3, names sets that are neither part of a satisfiable one nor hold a conflict, each as large as
+it can be: a satisfiable one needs no growing, a conflict is shrunk rule by rule. Points and certificates answer most questions
+without another search.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def conflicts_of(oracle: Oracle) -> tuple[list[Conflict], bool]:
             known.block_above(frozenset(conflict.rules))
         else:
             complete &= answer.witness is not None
-            known.block_below(_grow(oracle, seed) if answer.witness is not None else seed)
+            known.block_below(seed)
     else:
         complete = False
     order = {rule: number for number, rule in enumerate(rules)}
@@ -116,17 +117,6 @@ def _shrink(oracle: Oracle, core: frozenset[str]) -> Conflict:
         each: point for each in rules if (point := needed.get(each) or oracle.decide(current - {each}).witness) is not None
     }
     return Conflict(rules, oracle.decide(current), witnesses)
-
-
-def _grow(oracle: Oracle, seed: frozenset[str]) -> frozenset[str]:
-    """Add rules as long as a point satisfies all of them. What one point passes comes along."""
-    current = next((known for known, _ in oracle.passed if seed <= known), seed)
-    for rule in oracle.rules:
-        if rule not in current and not any(core <= current | {rule} for core, _ in oracle.refuted):
-            with_it = current | {rule}
-            if oracle.decide(with_it).witness is not None:
-                current = next(known for known, _ in oracle.passed if current | {rule} <= known)
-    return current
 
 
 class _Map:

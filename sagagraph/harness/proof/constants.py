@@ -5,11 +5,12 @@ A rule over negotiable parameters alone is none: a person may move it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.harness.language.tree import Call, Node
+from sagagraph.harness.language.tree import Call
 from sagagraph.harness.proof.paths import truth
 from sagagraph.harness.proof.search import Budget, Search
 from sagagraph.harness.proof.system import System, UndefinedDomainError, UnsupportedRuleError, system_of
@@ -33,28 +34,19 @@ def load_checked(path: Path) -> Harness:
 
 def constancy(harness: Harness, rule: Rule) -> str:
     """Return "always true" or "always false" where that is proven quickly; else nothing."""
-    fields = harness.fields_of(rule)
-    if any(harness.variables[name].is_negotiable for name in fields if name in harness.variables):
+    if any(harness.variables[name].is_negotiable for name in harness.fields_of(rule) if name in harness.variables):
         return ""
     try:
         system = system_of(harness.with_rules((rule,)))
-        opposite = system_of(harness.with_rules((_negated(rule),)))
+        opposite = system_of(harness.with_rules((replace(rule, tree=Call("not", (rule.tree,))),)))
     except (UndefinedDomainError, UnsupportedRuleError):
         return ""
     if _is_empty(system):
         return "always false"
-    return "always true" if _is_true(system) and _is_empty(opposite) else ""
-
-
-def _is_true(system: System) -> bool:
-    """A rule that has no value somewhere is not always true, though its opposite is never true either."""
-    return all(truth(formula, system.root.floats) is not False for formula in system.rules.values())
+    # A rule that has no value somewhere is not always true, though its opposite is never true either.
+    has_values = truth(system.rules[rule.id], system.root.floats) is not False
+    return "always true" if has_values and _is_empty(opposite) else ""
 
 
 def _is_empty(system: System) -> bool:
     return Search(system, Budget(_BOXES)).run().tree is not None
-
-
-def _negated(rule: Rule) -> Rule:
-    tree: Node = Call("not", (rule.tree,))
-    return Rule(rule.id, rule.assertion, tree)

@@ -43,6 +43,8 @@ class Explanation:
     complete: bool = True
     reason: str = ""
     missing: tuple[str, ...] = ()
+    is_readable: bool = True
+    """Whether the rules are of a kind that anything can be proven about, over domains that are stated."""
 
 
 def explain(
@@ -52,9 +54,9 @@ def explain(
     try:
         system = system_of(harness)
     except UndefinedDomainError as exc:
-        return Explanation(Status.UNDECIDED, reason=str(exc), missing=exc.names)
+        return Explanation(Status.UNDECIDED, reason=str(exc), missing=exc.names, is_readable=False)
     except UnsupportedRuleError as exc:
-        return Explanation(Status.UNDECIDED, reason=str(exc))
+        return Explanation(Status.UNDECIDED, reason=str(exc), is_readable=False)
     oracle = Oracle(system, boxes, expired)
     found = solve(system, Budget(boxes, expired))
     if found.witness is not None:

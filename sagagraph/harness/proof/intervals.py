@@ -27,8 +27,13 @@ def up(value: float) -> float:
 
 
 def of_rational(value: fmpq) -> Interval:
-    """Return the narrowest interval of doubles around it, or the next."""
-    return of_ball(arb(value))
+    """Return the narrowest interval of doubles around it: itself, if it is one."""
+    try:
+        near = int(value.p) / int(value.q)
+    except OverflowError:
+        return of_ball(arb(value))
+    exact = fmpq(*near.as_integer_ratio())
+    return near if exact <= value else down(near), near if exact >= value else up(near)
 
 
 def of_ball(value: arb) -> Interval:
@@ -92,31 +97,22 @@ def power(value: Interval, exponent: int) -> Interval:
         return EMPTY
     if exponent % 2 == 0:
         if low >= 0:
-            return _raise_down(low, exponent), _raise_up(high, exponent)
+            return _raised(low, exponent)[0], _raised(high, exponent)[1]
         if high <= 0:
-            return _raise_down(-high, exponent), _raise_up(-low, exponent)
-        return 0.0, _raise_up(max(-low, high), exponent)
-    below = _raise_down(low, exponent) if low >= 0 else -_raise_up(-low, exponent)
-    above = _raise_up(high, exponent) if high >= 0 else -_raise_down(-high, exponent)
+            return _raised(-high, exponent)[0], _raised(-low, exponent)[1]
+        return 0.0, _raised(max(-low, high), exponent)[1]
+    below = _raised(low, exponent)[0] if low >= 0 else -_raised(-low, exponent)[1]
+    above = _raised(high, exponent)[1] if high >= 0 else -_raised(-high, exponent)[0]
     return below, above
 
 
-def _raise_down(value: float, exponent: int) -> float:
-    found = 1.0
-    for _ in range(exponent) if exponent <= 64 else ():
-        found = max(0.0, nextafter(found * value, 0.0))
-        if found in (0.0, inf):
-            break
-    return found if exponent <= 64 else 0.0 if value < 1 else 1.0
-
-
-def _raise_up(value: float, exponent: int) -> float:
-    found = 1.0
-    for _ in range(exponent) if exponent <= 64 else ():
-        found = nextafter(found * value, inf)
-        if found == inf:
-            break
-    return found if exponent <= 64 else 1.0 if value <= 1 else inf
+@lru_cache(maxsize=100_000)
+def _raised(value: float, exponent: int) -> Interval:
+    """Of a number that is not negative."""
+    if value == inf:
+        return 1.7e308, inf
+    low, high = of_ball(arb(value) ** exponent) if value else (0.0, 0.0)
+    return max(low, 0.0), high
 
 
 def exp(value: Interval) -> Interval:
@@ -151,8 +147,16 @@ def sqrt(value: Interval) -> Interval:
     low, high = value
     if low > high or high < 0:
         return EMPTY
-    return (max(0.0, of_ball(arb(low).sqrt())[0]) if 0 < low < inf else 0.0,
-            of_ball(arb(high).sqrt())[1] if high < inf else inf)  # fmt: skip
+    return root(max(low, 0.0), 2)[0] if low < inf else 0.0, root(high, 2)[1]
+
+
+@lru_cache(maxsize=100_000)
+def root(value: float, exponent: int) -> Interval:
+    """Return bounds of the real root; of a negative number for odd exponents only."""
+    if abs(value) == inf:
+        return value, value
+    low, high = of_ball(arb(abs(value)).root(exponent))
+    return (-high, -low) if value < 0 else (max(low, 0.0), high)
 
 
 def intersect(left: Interval, right: Interval) -> Interval:

@@ -24,6 +24,7 @@ from sagagraph.harness.registry.harness import Harness, Rule, Severity, Variable
 
 LIMIT: Final = "limit_of_rule_"
 _REACH: Final = (fmpq(1, 2), fmpq(4), fmpq(32), fmpq(1000), fmpq(10) ** 6, fmpq(10) ** 12)
+"""How far it may move, as a multiple of its value; the last one beside 1 too."""
 _PRECISION: Final = 1e-9
 _DIGITS: Final = 8
 _NEAR: Final = 200
@@ -135,17 +136,19 @@ class _Way:
         if part is None or any(Search(each, Budget(self.boxes, self.expired)).run().witness is None for each in rest):
             return None
         alone = self.harness.with_rules(tuple(each for each in self.harness.rules if each.id in part.rules))
-        for reach in _REACH:
-            span = self._span(reach * max(abs(self.before), fmpq(1)))
-            if span is None or self.expired():
+        size = abs(self.before) or fmpq(1)
+        reaches = (*(each * size for each in _REACH), _REACH[-1] * max(size, fmpq(1)))
+        spans = list(dict.fromkeys(span for each in reaches if (span := self._span(each)) is not None))
+        for span in (*spans[-1:], *spans):
+            if self.expired():
                 return None
             system = system_of(alone, freed={name: span})
             found = Search(system, Budget(self.boxes, self.expired)).run()
-            if found.witness is not None:
-                return self._nearest(system, found.witness)
-            if span[0 if self.sign < 0 else 1] in (*self._domain(), fmpq(0)):
+            if found.tree is not None and span == spans[-1]:
                 return None
-        return None
+            if found.witness is not None and (span != spans[-1] or len(spans) == 1):
+                return self._nearest(system, found.witness)
+        return None if not spans or found.witness is None else self._nearest(system, found.witness)
 
     def _domain(self) -> Span:
         """Without a domain, a parameter keeps its sign."""
@@ -172,7 +175,7 @@ class _Way:
         for _ in range(self.boxes):
             reached = self._distance(best)
             bound = max(bound, min([reached, *stuck, *(each[0] for each in queue[:1])]))
-            proven = float_of(reached - bound) <= _PRECISION * max(1e-9, float_of(abs(self.before)), float_of(bound))
+            proven = float_of(reached - bound) <= _PRECISION * max(1e-99, float_of(abs(self.before)), float_of(bound))
             if proven or self.expired() or not queue or len(stuck) > _MOST_STUCK:
                 break
             near, _, node = heapq.heappop(queue)
@@ -209,7 +212,7 @@ class _Way:
         """Try where the relaxation is least; where that itself is excluded, just beyond it."""
         point, value = optimum.point, optimum.value
         if optimum.strict and value is not None:
-            near = sorted((value, value + self.sign * max(abs(value), fmpq(1, 1000)) / 10**12))
+            near = sorted((value, value + self.sign * (abs(value) or fmpq(1, 1000)) / 10**12))
             box = node.box.with_span(self.variable.name, (near[0], near[1]))
             point = relax(search.rows(parts), box, search.system.integers).point or point
         try:
@@ -230,7 +233,7 @@ class _Way:
         if false is None and edge is not None:
             numbers = {each: end for each, (end, _) in narrowed.box.spans.items() if end is not None}
             for nudge in (fmpq(0), fmpq(1, 10**15), fmpq(1, 10**12), fmpq(2, 10**9)):
-                value = edge + self.sign * nudge * max(abs(edge), abs(self.before), fmpq(1, 10**6))
+                value = edge + self.sign * nudge * (max(abs(edge), abs(self.before)) or fmpq(1, 10**6))
                 point = search.system.point({**numbers, name: value})
                 if self._distance(point) < self._distance(best) and search.satisfies(point):
                     return point
@@ -255,7 +258,7 @@ class _Way:
             return None
         simple = _simplest(bound, reached)
         end = bound if strict or not proven else reached if simple is None else simple
-        listed = [simple] if simple is not None and proven else []
+        listed = [each for each in (simple if proven else None, None if strict else end) if each is not None]
         for to in (*listed, *(self._rounded(end, digits) for digits in (_DIGITS, _DIGITS + 1, 12, 15))):
             found = solve(system_of(self.harness.with_values({self.variable.name: to})), Budget(self.boxes if proven else _NEAR))
             if found.witness is not None:
@@ -269,10 +272,9 @@ class _Way:
         if self.variable.kind == "integer":
             return fmpq(end.ceil() if self.sign > 0 else end.floor())
         to = significant(end, digits, upwards=self.sign > 0)
-        size, power = abs(end), 0
-        while size >= 1:
-            size, power = size / 10, power + 1
-        return to if to != end else to + self.sign * fmpq(10) ** (power - digits)
+        return (
+            to if to != end else significant(end + self.sign * (abs(end) or fmpq(1)) / 10**digits, digits, upwards=self.sign > 0)
+        )
 
 
 def _simplest(bound: fmpq, reached: fmpq) -> fmpq | None:

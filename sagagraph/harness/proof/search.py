@@ -188,9 +188,12 @@ class Search:
 
     def _cutting_points(self, name: str, end: float, proposed: float, side: int, width: float) -> Iterator[fmpq]:
         """Yield them from the furthest in. Those of whole numbers fall between them."""
-        shares = (1 - 1e-9, 0.5, 0.1) if width < inf else (1.0,)
-        for share in shares:
-            at = end + (proposed - end) * share if width < inf else proposed + (1e-9 + abs(proposed) * 1e-9) * (-1, 1)[side]
+        outwards, whole = (-1, 1)[side], abs(end - proposed)
+        margins = (
+            (1e-12 * abs(proposed), 1e-9 * whole, 0.5 * whole, 0.9 * whole) if width < inf else (1e-9 * (1 + abs(proposed)),)
+        )
+        for margin in margins:
+            at = proposed + outwards * margin
             if name in self.system.integers and abs(at) < 1e15:
                 at = -(-at // 1) - 0.5 if side == 0 else at // 1 + 0.5
             yield exact_float(at)
@@ -336,9 +339,11 @@ def _with_cuts(cuts: list[Tree], then: Tree) -> Tree:
 
 
 def middle_of(span: Interval) -> float:
-    """Return the middle; without ends, of what is sought."""
-    low, high = max(span[0], -_WIDE), min(span[1], _WIDE)
-    return low + (high - low) / 2 if low <= high else span[0] if abs(span[0]) < inf else span[1]
+    """Return the middle; where an end is far out or missing, that of what lies nearer."""
+    near = min(abs(span[0]), abs(span[1]))
+    far = max(_WIDE, 4 * near) if near < inf else _WIDE
+    low, high = max(span[0], -far), min(span[1], far)
+    return low + (high - low) / 2
 
 
 def _share(span: Interval, root: Interval) -> float:

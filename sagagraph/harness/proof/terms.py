@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 from typing import Final
 
 from sagagraph.harness.language.formulas import Const, Function, Power, Product, Sum, Term, Var
@@ -106,22 +105,14 @@ class Hull:
             if wanted[0] <= 0 <= wanted[1]:
                 return
             wanted, exponent = i.inverse(wanted), -exponent
-        if exponent % 2 == 0:
-            if wanted[1] < 0:
-                self.is_empty = True
-                return
-            root = _root_up(wanted[1], exponent)
-            least = _root_down(max(wanted[0], 0.0), exponent)
-            if found[0] >= 0:
-                self._narrow(base, found, (least, root))
-            elif found[1] <= 0:
-                self._narrow(base, found, (-root, -least))
-            else:
-                self._narrow(base, found, (-root, root))
-            return
-        low = _root_down(wanted[0], exponent) if wanted[0] >= 0 else -_root_up(-wanted[0], exponent)
-        high = _root_up(wanted[1], exponent) if wanted[1] >= 0 else -_root_down(-wanted[1], exponent)
-        self._narrow(base, found, (low, high))
+        if exponent % 2:
+            self._narrow(base, found, (i.root(wanted[0], exponent)[0], i.root(wanted[1], exponent)[1]))
+        elif wanted[1] < 0:
+            self.is_empty = True
+        else:
+            least, most = i.root(max(wanted[0], 0.0), exponent)[0], i.root(wanted[1], exponent)[1]
+            low, high = (least, most) if found[0] >= 0 else (-most, -least) if found[1] <= 0 else (-most, most)
+            self._narrow(base, found, (low, high))
 
     def _function(self, name: str, argument: Term, wanted: Interval) -> None:
         found = bounds_of(argument, self.box)
@@ -140,11 +131,3 @@ class Hull:
             self.is_empty = True
         elif both != found and not self.is_empty:
             self.require(term, both)
-
-
-def _root_up(value: float, exponent: int) -> float:
-    return inf if value == inf else (value ** (1 / exponent)) * (1 + 1e-15) + 1e-300
-
-
-def _root_down(value: float, exponent: int) -> float:
-    return inf if value == inf else max(0.0, (value ** (1 / exponent)) * (1 - 1e-15))

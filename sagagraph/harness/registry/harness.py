@@ -40,10 +40,8 @@ class Variable:
     value: Value | None = None
     step: fmpq | None = None
     is_negotiable: bool = False
-    is_hidden: bool = False
     has_domain: bool = True
     cost: Mapping[str, Any] = field(default_factory=dict)
-    decided_by: str = ""
 
     @property
     def is_decided(self) -> bool:
@@ -58,6 +56,15 @@ class Variable:
         """All values, where they are counted."""
         return self.choices or ((False, True) if self.kind == "boolean" else ())
 
+    def excludes(self, value: Value | None) -> bool:
+        """Tell whether a value is outside the domain."""
+        if self.choices:
+            return value not in self.choices
+        if not isinstance(value, fmpq):
+            return False
+        below = self.low is not None and value < self.low
+        return below or (self.high is not None and value > self.high) or (self.kind == "integer" and value.q != 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -65,7 +72,6 @@ class Rule:
     assertion: str
     tree: Node
     description: str = ""
-    target_field: str = ""
     condition: str = ""
     severity: Severity = Severity.CRITICAL
     source: str = ""
@@ -94,7 +100,6 @@ class Harness:
     golden: tuple[Case, ...] = ()
     poisoned: tuple[Case, ...] = ()
     title: str = ""
-    owner: str = ""
     waived: tuple[str, ...] = ()
     approvals: int = 1
     """How many approve a change, of `approvers`; of all who have that role where nobody is named."""

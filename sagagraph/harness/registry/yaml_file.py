@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
 from decimal import Decimal
 from typing import Any, Final
 
@@ -27,101 +27,88 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-_CORE: Final = {"null": r"~|null|Null|NULL|", "bool": r"true|True|TRUE|false|False|FALSE",
-                "float": r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"}  # fmt: skip
-
-
-def _add_resolvers() -> None:
-    import re
-
-    for name, pattern in _CORE.items():
-        _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{name}", re.compile(rf"^(?:{pattern})$"), None)
-
-
-_add_resolvers()
+for _name, _pattern in {
+    "null": r"~|null|Null|NULL|[-+]?\.(inf|Inf|INF)|",
+    "bool": r"true|True|TRUE|false|False|FALSE",
+    "float": r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?",
+    "nan": r"\.(nan|NaN|NAN)",
+}.items():
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", re.compile(rf"^(?:{_pattern})$"), None)
 
 
 def read_yaml(text: str, where: str) -> Any:
-    """Return what the file says: dictionaries, lists, strings, booleans, None and `fmpq`.
+    """Return what the file says: dictionaries, lists, strings, booleans, `fmpq`, and None for null and for infinities.
 
     Raises:
         InvalidInputError: names the line that cannot be read.
     """
     try:
-        loader = _Loader(text)
-        node = loader.get_single_node()
-        return None if node is None else _value(node, where, 0)
+        node = _Loader(text).get_single_node()
+        return None if node is None else _value(node, 0)
     except yaml.MarkedYAMLError as exc:
-        mark = exc.problem_mark
-        at = f" in line {mark.line + 1}" if mark else ""
+        at = f" in line {exc.problem_mark.line + 1}" if exc.problem_mark else ""
         raise InvalidInputError(f"is not YAML: {exc.problem or 'cannot be read'}{at}", field=where) from exc
+    except _FaultError as exc:
+        raise InvalidInputError(str(exc), field=where) from exc
     except (yaml.YAMLError, RecursionError, ValueError) as exc:
-        raise InvalidInputError(
-            f"is not YAML: {str(exc).splitlines()[0][:120] if str(exc) else 'nested too deep'}", field=where
-        ) from exc
+        said = str(exc).splitlines()[0][:120] if str(exc) else "nested too deep"
+        raise InvalidInputError(f"is not YAML: {said}", field=where) from exc
 
 
-def _value(node: yaml.Node, where: str, depth: int) -> Any:
-    line = node.start_mark.line + 1
+class _FaultError(Exception):
+    def __init__(self, message: str, node: yaml.Node) -> None:
+        super().__init__(f"{message}, in line {node.start_mark.line + 1}")
+
+
+def _value(node: yaml.Node, depth: int) -> Any:
     if depth > MOST_DEPTH:
-        raise InvalidInputError(f"is nested more than {MOST_DEPTH} deep in line {line}", field=where)
-    if isinstance(node, yaml.MappingNode):
-        found: dict[str, Any] = {}
-        for key, each in node.value:
-            name = key.value if isinstance(key, yaml.ScalarNode) else None
-            if name is None or name in found:
-                said = f"{name!r} stands twice" if name is not None else "a key must be a word"
-                raise InvalidInputError(f"{said}, in line {key.start_mark.line + 1}", field=where)
-            found[name] = _value(each, where, depth + 1)
-        return found
+        raise _FaultError(f"is nested more than {MOST_DEPTH} deep", node)
     if isinstance(node, yaml.SequenceNode):
-        return [_value(each, where, depth + 1) for each in node.value]
-    return _scalar(node, where, line)
+        return [_value(each, depth + 1) for each in node.value]
+    if not isinstance(node, yaml.MappingNode):
+        return _scalar(node)
+    found: dict[str, Any] = {}
+    for key, each in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise _FaultError("a key must be a word", key)
+        if key.value in found:
+            raise _FaultError(f"{key.value!r} stands twice", key)
+        found[key.value] = _value(each, depth + 1)
+    return found
 
 
-def _scalar(node: yaml.Node, where: str, line: int) -> Any:
-    text, kind = str(node.value), node.tag.rpartition(":")[2]
-    if kind == "null":
-        return None
-    if kind == "bool":
-        return text.lower() == "true"
-    if kind == "float":
-        if text.lower().lstrip("+-") in (".inf", ".nan"):
-            return None if text.lower() != ".nan" else _refuse("not a number", where, line)
-        try:
-            return rational(text)
-        except NotANumberError as exc:
-            raise InvalidInputError(f"{exc}, in line {line}", field=where) from exc
-    return text if kind == "str" else _refuse(f"the tag {node.tag} is not supported", where, line)
-
-
-def _refuse(message: str, where: str, line: int) -> Any:
-    raise InvalidInputError(f"{message}, in line {line}", field=where)
+def _scalar(node: yaml.Node) -> Any:
+    text = str(node.value)
+    match node.tag.rpartition(":")[2]:
+        case "null":
+            return None
+        case "str":
+            return text
+        case "bool":
+            return text.lower() == "true"
+        case "float":
+            try:
+                return rational(text)
+            except NotANumberError as exc:
+                raise _FaultError(str(exc), node) from exc
+        case "nan":
+            raise _FaultError("not a number", node)
+    raise _FaultError(f"the tag {node.tag} is not supported", node)
 
 
 def yaml_text(document: Any) -> str:
-    """Return a document as YAML that reads as the same document; numbers that no decimal is equal to are refused there."""
-    return yaml.dump(_plain(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
-
-
-class _Number(str):
-    """A number as it is written."""
-
-    __slots__ = ()
+    """Return a document as YAML that reads as the same document; numbers must be decimals."""
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 
 class _Dumper(yaml.SafeDumper):
-    pass
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's signature
+        return True
 
 
-_Dumper.add_representer(_Number, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:float", text))
+def _written(dumper: yaml.SafeDumper, value: fmpq) -> yaml.Node:
+    number = Decimal(int(value.p)) if value.q == 1 else Decimal(int(value.p)) / Decimal(int(value.q))
+    return dumper.represent_scalar("tag:yaml.org,2002:float", str(number))
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, fmpq):
-        return _Number(value.p if value.q == 1 else Decimal(int(value.p)) / Decimal(int(value.q)))
-    return value
+_Dumper.add_representer(fmpq, _written)

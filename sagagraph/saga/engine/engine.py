@@ -144,6 +144,7 @@ class Engine(SagaHolder):
         together = [saga, *[await self.load(each) for each in beside]]
         await redact_journals(self.store, together, names, by=by, now=self._clock())
         await self._withdraw([each.id for each in together])
+        await self.store.forget(saga_id)
         return await self.status(saga_id)
 
     async def _withdraw(self, saga_ids: Iterable[str]) -> None:

@@ -93,6 +93,8 @@ class Commits(ABC):
         self._is_scheduled = False
         self._in_thread = 0
         self._is_closed = False
+        self.spares_loop = False
+        """Whether everything is left to the store's thread."""
 
     # -- what each database does in its own way ------------------------------------------------------------------------
 
@@ -153,7 +155,7 @@ class Commits(ABC):
         if self._in_thread or not self._waiting:
             return
         jobs, self._waiting = self._waiting[:_MOST_JOBS], self._waiting[_MOST_JOBS:]
-        if self._commits_at_once(jobs):
+        if not self.spares_loop and self._commits_at_once(jobs):
             self._schedule()
             return
         self._in_thread += 1

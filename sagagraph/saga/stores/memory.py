@@ -170,6 +170,9 @@ class MemorySagaStore:
         self._documents[saga_id] = {name: replace(each, data=hide(each.data)) for name, each in kept.items()}
         saga.headline = replace(saga.headline, version=recorded.version, updated_at=recorded.at)
 
+    async def forget(self, saga_id: str) -> None:
+        """Do nothing."""
+
     async def close(self) -> None:
         """Do nothing: the journals live as long as the store."""
 

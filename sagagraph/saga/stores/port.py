@@ -170,8 +170,11 @@ class SagaStore(Documents, Protocol):
         """Replace every event by `change` of it, and the contents of evidence, requests and documents by `hide` of them, and
         append `recorded`.
 
-        All of it happens in one transaction. The old contents are then gone from the database's files, as far as the store can
-        ensure that. Raises `SupersededError` if `recorded` does not follow the journal's last event.
+        All of it happens in one transaction. The old contents stay in the database's files until `forget`. Raises
+        `SupersededError` if `recorded` does not follow the journal's last event.
         """
+
+    async def forget(self, saga_id: str) -> None:
+        """Remove what was overwritten, of this saga and all others, from the database's files, as far as the store can."""
 
     async def close(self) -> None: ...

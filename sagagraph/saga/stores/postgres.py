@@ -105,6 +105,12 @@ class PostgresSagaStore(SqlSagaStore):
         self._guard.history = self._guard.history._replace(epoch=epoch)
         return epoch
 
+    async def forget(self, saga_id: str) -> None:
+        """Work on a connection of its own: this store, too, goes on writing."""
+        from sagagraph.saga.stores.guards.free_space import overwrite_free_space
+
+        await asyncio.to_thread(overwrite_free_space, self._connection.url, saga_id)
+
     # -- one writer ----------------------------------------------------------------------------------------------------
 
     def _outcomes(self, jobs: list[Job]) -> list[Any]:
@@ -172,6 +178,9 @@ class PostgresSagaStore(SqlSagaStore):
 
     def _execute(self, statement: str, parameters: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
         return self._connection.execute(statement, parameters)
+
+    def _execute_many(self, statement: str, parameters: Sequence[Sequence[Any]]) -> None:
+        self._connection.execute_many(statement, parameters)
 
     def _change(
         self, change: sql.Change, given: Sequence[Mapping[str, Any]], events: Sequence[EventParameters] = ()

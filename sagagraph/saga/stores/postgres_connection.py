@@ -113,6 +113,12 @@ class PostgresConnection:
             self._connection = self._checked(_connected(self._parameters))
         return self._connection.execute(_with_percents(statement), parameters, prepare=prepare)
 
+    def execute_many(self, statement: str, parameters: Sequence[Sequence[Any]]) -> None:
+        """Execute a statement with each of these parameters, within a transaction."""
+        if self._connection is None:
+            raise psycopg.OperationalError("the connection was lost")
+        self._connection.cursor().executemany(_with_percents(statement), parameters)
+
     def _checked(self, connection: psycopg.Connection) -> psycopg.Connection:
         try:
             self._check(connection)

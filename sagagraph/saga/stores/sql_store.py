@@ -140,6 +140,10 @@ class SqlSagaStore(Commits):
         """Execute a statement and return a cursor."""
 
     @abstractmethod
+    def _execute_many(self, statement: str, parameters: Sequence[Sequence[Any]]) -> None:
+        """Execute a statement with each of these parameters."""
+
+    @abstractmethod
     def _change(
         self, change: sql.Change, given: Sequence[Mapping[str, Any]], events: Sequence[EventParameters] = ()
     ) -> set[tuple[Any, ...]]:
@@ -156,9 +160,6 @@ class SqlSagaStore(Commits):
     def _settle_head(self, saga_id: str) -> None:
         """Return when everything of this store that is still under way on this head has committed or is gone."""
         self._execute(sql.LOCK, (saga_id,)).fetchall()
-
-    def _forget(self) -> None:
-        """Ensure that what was overwritten or deleted is gone from the database's files."""
 
     # -- the fence -----------------------------------------------------------------------------------------------------
 
@@ -328,14 +329,13 @@ class SqlSagaStore(Commits):
         def work() -> None:
             if self._execute(sql.MOVE_ON, (recorded.version, recorded.at, saga_id, recorded.version - 1)).rowcount != 1:
                 raise moved_on(saga_id)
-            for row in rows:
-                self._execute(sql.REWRITE_EVENT, (row.type, row.schema_version, row.data, row.checksum, saga_id, row.version))
+            given = [(row.type, row.schema_version, row.data, row.checksum, saga_id, row.version) for row in rows]
+            self._execute_many(sql.REWRITE_EVENT, given)
             self._execute(sql.INSERT_EVENT, (saga_id, *row_of(saga_id, recorded)))
             for table, column in (("evidence", "output"), ("requests", "data"), ("documents", "data")):
                 self._hide(table, column, saga_id, hide)
 
         await self._write(Alone(work, in_transaction=True))
-        await self._read(self._forget)
 
     def _hide(self, table: str, column: str, saga_id: str, hide: Callable[[Any], Any]) -> None:
         for row in self._rows(table, f"number, {column}", saga_id, "number", parsed=column):

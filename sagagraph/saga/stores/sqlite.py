@@ -41,9 +41,9 @@ class SqliteSagaStore(SqlSagaStore):
     def __init__(
         self,
         path: Path,
-        connection: sqlite3.Connection,
         thread: ThreadPoolExecutor,
         clock: Callable[[], float],
+        connection: sqlite3.Connection,
         epoch: int,
         shortfalls: tuple[str, ...] = (),
     ) -> None:
@@ -78,11 +78,10 @@ class SqliteSagaStore(SqlSagaStore):
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sagagraph-journal")
         loop = asyncio.get_running_loop()
         try:
-            connection, epoch, shortfalls = await loop.run_in_executor(thread, _connect, path, create, durability)
+            return await loop.run_in_executor(thread, lambda: cls(path, thread, clock, *_connect(path, create, durability)))
         except BaseException:
             thread.shutdown(wait=False)
             raise
-        return cls(path, connection, thread, clock, epoch, shortfalls)
 
     @property
     def database_url(self) -> str:
@@ -195,6 +194,9 @@ class SqliteSagaStore(SqlSagaStore):
     def _execute(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         return self._connection.execute(_without_locks(statement), parameters)
 
+    def _execute_many(self, statement: str, parameters: Sequence[Sequence[Any]]) -> None:
+        self._connection.executemany(statement, parameters)
+
     def _change(
         self, change: sql.Change, given: Sequence[Mapping[str, Any]], events: Sequence[EventParameters] = ()
     ) -> set[tuple[Any, ...]]:
@@ -223,10 +225,13 @@ class SqliteSagaStore(SqlSagaStore):
         except UnicodeEncodeError as exc:  # possible in a command-line argument
             raise InvalidInputError(f"{exc.object!r} is not valid Unicode") from exc
 
-    def _forget(self) -> None:
+    async def forget(self, saga_id: str) -> None:  # noqa: ARG002 - the whole file is rewritten
         """Rely on `secure_delete`, which has overwritten the rows. Remnants from moved pages go with the file's old pages,
         and the log beside the file is written back and emptied.
         """
+        await self._read(self._rewrite_file)
+
+    def _rewrite_file(self) -> None:
         self._wait_for_others(True)
         try:
             self._connection.execute("VACUUM")

@@ -27,6 +27,10 @@ class Answering(Turn):
     """Answers questions and compares hypotheticals."""
 
     async def _answer(self, asked: str, saga: Saga | None) -> None:
+        shown = None if saga is None else await self._service.shown(saga)
+        if shown is not None and shown.plan.content is not None and (own := self._page.answer(asked, shown)) is not None:
+            self._say(Deed.ANSWERED, own)
+            return
         topic = topic_of(asked)
         is_offer = topic is None or (
             topic in (Topic.PLAN, Topic.ALTERNATIVES, Topic.PRICE) and _IS_THERE.search(asked) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.planning.tradeoffs import Tradeoffs, tradeoffs
+from sagagraph.domains.reunion.planning.measure import Tradeoffs, tradeoffs
 from tests.domains.reunion.plans import Json, plan_of, task, travel
 from tests.domains.reunion.solving import read_plan
 

@@ -13,7 +13,7 @@ from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError, InvalidUpdateError, NodeError
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy
+from langgraph.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy, interrupt
 
 from sagagraph import (
     Backoff,
@@ -584,3 +584,47 @@ async def test_a_graph_with_an_engine_may_also_be_a_node_and_is_drawn_as_written
     assert set(drawn.nodes) == {"__start__", "flight", "fails", "__end__"}
     whole = SagaGraph(State).add_node("inner", inner.compile()).add_edge(START, "inner").compile(engine=engine)
     assert (await whole.ainvoke({"log": []}, thread("t")))["log"] == ["flight", "fine"]
+
+
+async def test_a_state_is_reset_to_what_it_was_before_the_run(engine: Engine, ledger: Ledger) -> None:
+    """After a failure, and after a cancellation from elsewhere; the next run begins from there."""
+
+    def fails_then_asks(state: State) -> State:
+        if not state["log"]:
+            raise Refused("nothing was asked for")
+        return {"log": [interrupt("go on?")] if state["log"][0] == "ask" else ["fine"]}
+
+    graph = SagaGraph(State).add_node("node", fails_then_asks).add_edge(START, "flight").add_edge("flight", "node")
+    node, told = effect(ledger, "flight", lambda _state, _key: {"sorry": True})
+    app = graph.add_node("flight", node, **told).compile(InMemorySaver(), engine=engine, on_undone="reset")
+
+    with pytest.raises(OperationFailedError, match="nothing was asked for"):
+        await app.ainvoke({"log": []}, thread("t"))
+    assert (await app.aget_state(thread("t"))).values == {"log": []}
+    with pytest.raises(OperationFailedError, match="nothing was asked for"):
+        await app.ainvoke(None, thread("t"))
+    await app.ainvoke({"log": ["first"]}, thread("t"))
+    before = (await app.aget_state(thread("t"))).values
+    assert before == {"log": ["first", "fine"], "sorry": True}
+
+    await app.ainvoke({"log": ["ask"]}, thread("other"))
+    await app.acancel(thread("other"))
+    assert (await app.aget_state(thread("other"))).values == {"log": []}
+    await app.ainvoke({"log": ["ask"]}, thread("other"))
+    await engine.cancel("other/run-2")  # runs no graph: the next run is the first to know
+    state = await app.ainvoke({"log": ["third"]}, thread("other"))
+    assert state == {"log": ["third", "fine"], "sorry": True}
+    assert (await app.aget_state(thread("other"))).next == ()
+    assert ledger.live() == {"flight": 2}
+
+
+async def test_a_cancelled_thread_says_so_once(engine: Engine, ledger: Ledger) -> None:
+    node, told = effect(ledger, "flight")
+    graph = SagaGraph(State).add_node("flight", node, **told).add_node("ask", lambda _state: {"log": [interrupt("?")]})
+    graph = graph.add_edge(START, "flight").add_edge("flight", "ask")
+    app = graph.compile(engine=engine, on_undone=lambda state, undone: {"log": [f"undone: {each}" for each in undone]})
+    await app.ainvoke({"log": []}, thread("t"))
+    for _again in range(2):
+        await app.acancel(thread("t"))
+    snapshot = await app.aget_state(thread("t"))
+    assert (snapshot.values["log"], snapshot.next) == (["flight", "undone: 1/flight"], ())

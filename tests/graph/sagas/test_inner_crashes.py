@@ -25,4 +25,4 @@ def test_what_a_node_runs_is_killed_anywhere_and_nothing_is_lost_or_wrongly_undo
     )
     assert swept.returncode == 0, swept.stdout + swept.stderr
     assert swept.stdout.splitlines()[-1] == "0 faults"
-    assert "killed 9 times" in swept.stdout
+    assert "killed 11 times" in swept.stdout

@@ -32,9 +32,9 @@ def where(
     as_json: o.AsJson = False,
 ) -> None:
     """Where everybody is at a moment of a plan."""
-    from sagagraph.domains.reunion.commands import places
+    from sagagraph.domains.reunion.commands import days
 
-    raise typer.Exit(places.where(problem, plan, at, event or [], as_json=as_json))
+    raise typer.Exit(days.where(problem, plan, at, event or [], as_json=as_json))
 
 
 @reunion.command("plan")

@@ -33,7 +33,7 @@ def disruption_in(text: str, saga: Saga) -> Disruption | None:
                 "A plan waits for your decision first: approve it or reject it. Then say that the day is over."
             )
         return day.over()
-    event = event_in(text, day.problem, day.now)
+    event = event_in(text, day.problem, day.now, under_way=saga.stage is Stage.RUNNING)
     return None if event is None else day.after(text, event)
 
 

@@ -13,15 +13,17 @@ from sagagraph.context.slice import content_hash
 from sagagraph.domains.reunion.actions.calendar import invitation_ics
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
-from sagagraph.domains.reunion.page.disruptions import disruption_in, disruptions
-from sagagraph.domains.reunion.page.events import in_words
+from sagagraph.domains.reunion.events import in_words
+from sagagraph.domains.reunion.page.answers import Answers
+from sagagraph.domains.reunion.page.disruptions import Day, disruption_in, disruptions
 from sagagraph.domains.reunion.page.preferences import preferred
-from sagagraph.domains.reunion.page.rewording import in_plainer_words
 from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.suggestions import Suggestion, suggestions
+from sagagraph.domains.reunion.text.partial import ESTIMATED
 from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said, with_said_instead, without
+from sagagraph.domains.reunion.text.rewording import in_plainer_words
 from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.page import Disruption, Download, Draft, Page, PlanView, Preference, Wish
@@ -30,6 +32,7 @@ from sagagraph.saga.core.state import Saga
 _ADD: Final = re.compile(
     r"^\W*(?:yes,? )?(?:please )?add (?:(?P<all>all|them|them all|everything)|(?P<numbers>[\d ,and]+))\W*$", re.IGNORECASE
 )
+_BETTER: Final = "Say it where you know better, like “it is 60 minutes from the airport to home”."
 _SENTENCE, _SENSE, _HAPPENED = "sentence", "sense", "happened"
 
 
@@ -153,6 +156,9 @@ class ReunionPage(Page):
         names = ", ".join(person.name for person in wanted.problem.people)
         return f"A reunion ({wanted.problem.name}) of {names} on {wanted.day.isoformat()}."
 
+    def answer(self, asked: str, saga: Saga) -> str | None:
+        return Answers(saga, Day(saga).now).answer(asked)
+
     # -- plans ---------------------------------------------------------------------------------------------------------
 
     def view(self, plan: Any) -> PlanView:
@@ -204,7 +210,9 @@ def _overtaken(change: tuple[str, str]) -> str:
 
 
 def _notes(notes: tuple[str, ...]) -> tuple[str, ...]:
-    return (f"I took for granted: {'; '.join(notes)}.",) if notes else ()
+    granted = [each for each in notes if not each.startswith(ESTIMATED)]
+    guessed = [f"{each[0].upper()}{each[1:]}. {_BETTER}" for each in notes if each.startswith(ESTIMATED)]
+    return (*((f"I took for granted: {'; '.join(granted)}.",) if granted else ()), *guessed)
 
 
 def _forgotten(left: tuple[Suggestion, ...]) -> tuple[str, ...]:

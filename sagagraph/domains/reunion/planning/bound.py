@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.tours import METRES
+from sagagraph.domains.reunion.planning.model.reach import METRES
 from sagagraph.domains.reunion.request import Objective
 from sagagraph.planning.cp_sat import proven_bound, solver_with
 

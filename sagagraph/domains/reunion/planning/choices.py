@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.planning.measure import measure
+from sagagraph.domains.reunion.planning.measure import Tradeoffs, measure, tradeoffs
 from sagagraph.domains.reunion.planning.model.search import Found, search
 from sagagraph.domains.reunion.planning.solving import plain, questions_of
-from sagagraph.domains.reunion.planning.tradeoffs import Tradeoffs, tradeoffs
 from sagagraph.domains.reunion.request import Objective
 
 if TYPE_CHECKING:

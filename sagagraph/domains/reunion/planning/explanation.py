@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sagagraph.domains.reunion.plan import Journey, ReunionPlan
-from sagagraph.domains.reunion.planning.measure import measure
-from sagagraph.domains.reunion.planning.tradeoffs import Tradeoffs, tradeoffs
+from sagagraph.domains.reunion.planning.measure import Tradeoffs, measure, tradeoffs
 from sagagraph.domains.reunion.request import Objective, ReunionProblem
 from sagagraph.domains.reunion.times import text_of
 

@@ -9,8 +9,7 @@ from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning.bound import driving_bound
 from sagagraph.domains.reunion.planning.measure import measure
 from sagagraph.domains.reunion.planning.model.question import roles_of
-from sagagraph.domains.reunion.planning.model.reach import is_too_late
-from sagagraph.domains.reunion.planning.model.tours import METRES
+from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late
 from sagagraph.domains.reunion.planning.solving import (
     MOST_JOURNEYS,
     Attained,

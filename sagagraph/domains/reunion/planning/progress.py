@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, MayReroute, RoadClosed, TravelFactor, VehicleDown
 from sagagraph.domains.reunion.plan import Journey
 from sagagraph.domains.reunion.planning.model.draft import journey
-from sagagraph.domains.reunion.planning.model.situation import Leg, Watch, is_watched, roads_of, situation_of
+from sagagraph.domains.reunion.planning.model.situation import Leg, Shift, Watch, is_watched, moments_of, roads_of, situation_of
 from sagagraph.domains.reunion.times import whole_minutes
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ class Standing:
 
 
 def standing(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]) -> Iterator[Standing]:
-    """`events` in the order of `at`: the latest is now. One for each way in which vehicles under way may go on: first as they
-    are, then with one of them rerouted after the other."""
-    now = events[-1].at
+    """`events` in the order of `at`: the latest is now; without any, nothing has begun. One for each way in which vehicles
+    under way may go on: first as they are, then with one of them rerouted after the other."""
+    now = events[-1].at if events else min(moments_of(problem), default=0)
     actions = dict(enumerate(plan.actions))
     history = {index: _as_it_goes_on(problem, events, each) for index, each in actions.items() if each.start < now}
     stands = Standing(
@@ -90,6 +90,7 @@ def _without(problem: ReunionProblem, name: str) -> ReunionProblem:
         update={
             "people": tuple(each for each in problem.people if each.name != name),
             "goals": tuple(others(goal) for goal in problem.goals),
+            "apart": tuple(left for names in problem.apart if len(left := tuple(each for each in names if each != name)) > 1),
         }
     )
 
@@ -153,6 +154,7 @@ def situation_after(stands: Standing, *, journeys: int, is_free: bool = False) -
         tasks=tuple(task for task in stands.problem.tasks if task.name not in done),
         done=done,
         watches=tuple(_watches(stands, begun)),
+        shifts=tuple(_shifts(stands, begun)),
         departed=frozenset(each.vehicle for each in begun if isinstance(each, Journey)),
         ended=max((each.end for each in begun), default=0),
     )
@@ -217,3 +219,10 @@ def _watches(stands: Standing, begun: list[Action]) -> Iterator[Watch]:
             place = action.place or task.place
             if place is not None:
                 yield Watch(place, action.end)
+
+
+def _shifts(stands: Standing, begun: list[Action]) -> Iterator[Shift]:
+    tasks = {task.name: task for task in stands.problem.tasks}
+    for action in begun:
+        if action.do == "task" and action.end > stands.now and action.task in tasks and not is_watched(tasks[action.task]):
+            yield Shift(action.who, action.place or tasks[action.task].place, action.end)

@@ -56,6 +56,7 @@ def requirements_of(problem: ReunionProblem) -> tuple[Requirement, ...]:
         *(each for person in problem.people for each in _of_person(person)),
         *(each for task in problem.tasks for each in _of_task(task)),
         *(each for vehicle in problem.vehicles for each in _of_vehicle(problem, vehicle)),
+        *(_of_those_apart(number, names) for number, names in enumerate(problem.apart)),
     )
 
 
@@ -211,6 +212,13 @@ def _vehicle(name: str, **update: Any) -> Change:
 def _anybody_drives(name: str, problem: ReunionProblem) -> ReunionProblem:
     """Of those who are not forbidden to."""
     return _vehicle(name, drivers=tuple(each.name for each in problem.people))(problem)
+
+
+def _of_those_apart(number: int, names: tuple[str, ...]) -> Requirement:
+    def change(problem: ReunionProblem) -> ReunionProblem:
+        return problem.model_copy(update={"apart": tuple(each for each in problem.apart if each != names)})
+
+    return Requirement(f"apart[{number}]", f"{' and '.join(names)} do not work side by side", change)
 
 
 # -- shared ----------------------------------------------------------------------------------------------------------

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning.measure import measure
 from sagagraph.domains.reunion.planning.model.question import Question
-from sagagraph.domains.reunion.planning.model.reach import is_too_late
+from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late, most_journeys
 from sagagraph.domains.reunion.planning.model.search import Found, NothingFound, search
 from sagagraph.domains.reunion.planning.model.situation import situation_of
-from sagagraph.domains.reunion.planning.model.tours import METRES, most_journeys
 from sagagraph.domains.reunion.request import MOST_WITH_SLACK, Objective
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import Status

@@ -1,10 +1,12 @@
-"""Company: somebody is at every place that is watched, and with everybody who must never wait alone.
+"""Company: somebody is at every place that is watched, and with everybody who must never wait alone; and nobody works beside
+those from whom they are kept apart.
 
-Both are seen from summaries of everybody's day: who is where, from when until when.
+All are seen from summaries of everybody's day: who is where, from when until when.
 """
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -59,6 +61,25 @@ class AloneView(Struct, frozen=True):
     waiting: tuple[Waiting, ...]
     until: int | None
     """When their last goal is; None: more follows."""
+
+
+class Shift(Struct, frozen=True, array_like=True):
+    """What somebody does, from when until when. `is_active`: it is no watching."""
+
+    name: str
+    action: int
+    task: str
+    place: str | None
+    start: int
+    end: int
+    is_active: bool
+
+
+class ApartView(Struct, frozen=True):
+    """One thing that somebody does, and all that somebody else does from whom they are kept apart."""
+
+    mine: Shift
+    theirs: tuple[Shift, ...]
 
 
 def _watched_scopes(case: Case) -> Iterator[tuple[str, WatchView]]:
@@ -186,5 +207,36 @@ def _followed(view: AloneView) -> tuple[list[tuple[str, int, int]], tuple[str, i
     return times, since
 
 
+def _apart_scopes(case: Case) -> Iterator[tuple[str, ApartView]]:
+    for one, other in (pair for names in case.problem.apart for pair in combinations(names, 2)):
+        theirs = list(_shifts(case, other))
+        for mine in _shifts(case, one):
+            for number, window in enumerate(windows(theirs), start=1):
+                yield f"{one} beside {other}, action {mine.action}, part {number}", ApartView(mine, tuple(window))
+
+
+def _shifts(case: Case, name: str) -> Iterator[Shift]:
+    for index, work in case.works:
+        if name in work.who and case.world.takes_part(name, work.start):
+            is_active = case.world.tasks[work.task].attention is Attention.ACTIVE
+            yield Shift(name, index, work.task, case.simulation.sites.get(index), work.start, work.end, is_active)
+
+
+def _check_apart(view: ApartView) -> Iterator[Violation]:
+    mine = view.mine
+    for each in view.theirs:
+        is_beside = each.place == mine.place and mine.start < each.end and each.start < mine.end
+        if each.action == mine.action or (is_beside and mine.is_active and each.is_active):
+            since = clock(max(mine.start, each.start))[0]
+            yield Violation(
+                code="TOGETHER",
+                message=f"{mine.name} ({mine.task!r}) and {each.name} ({each.task!r}) are to be kept apart, and work side by side"
+                f" from {since}",
+                scope={"people": [mine.name, each.name], "task": mine.task, "action": max(mine.action, each.action)},
+                evidence={"from": since, "actions": sorted({mine.action, each.action})},
+            )
+
+
 WATCHED = Concern("watched place", Kind.AGREEMENT, WatchView, _watched_scopes, _check_watched)
 ALONE = Concern("never alone", Kind.AGREEMENT, AloneView, _alone_scopes, _check_alone)
+APART = Concern("kept apart", Kind.AGREEMENT, ApartView, _apart_scopes, _check_apart)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from sagagraph.domains.reunion.events import MayReroute
+from sagagraph.domains.reunion.events import EVENTS, MayReroute
 from sagagraph.domains.reunion.parsing import Broken, ParsedPlan
-from sagagraph.domains.reunion.plan import Journey
+from sagagraph.domains.reunion.plan import Act, Journey
 from sagagraph.domains.reunion.rules.facts.case import clock
 from sagagraph.domains.reunion.rules.facts.history import History
 from sagagraph.domains.reunion.rules.facts.part import ACTIONS, act_json, json_of_event
-from sagagraph.domains.reunion.rules.past import dropped, inserted, rewritten
 from sagagraph.domains.reunion.rules.references import not_readable
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from sagagraph.domains.reunion.plan import Act
     from sagagraph.domains.reunion.rules.facts.case import Case
-
-from sagagraph.domains.reunion.events import EVENTS
 
 Json = dict[str, Any]
 
@@ -139,3 +137,42 @@ def _check_past(view: PastView) -> Iterator[Violation]:
 UNREAD = Concern("readable actions", Kind.SYNTACTIC, UnreadView, _unread_scopes, _check_unread)
 MISSING = Concern("missing tasks", Kind.RETENTION, MissingView, _missing_scopes, _check_missing)
 PAST = Concern("past", Kind.CONSISTENCY, PastView, _past_scopes, _check_past)
+
+
+def rewritten(old: int, was: Act, new: int, act: Act, until: int) -> Violation:
+    changed = _changes(was, act)
+    said = ", ".join(f"{field} {before} became {now}" for field, (before, now) in changed.items())
+    message = f"action {new}: {_in_words(was)} began before {clock(until)[0]} and stands as it was; {said}"
+    return _violation(message, {**_names(act), "action": new}, {"old_action": old, "changed": changed})
+
+
+def dropped(old: int, act: Act, until: int) -> Iterator[Violation]:
+    if act.start < until:
+        message = f"action {old} of the old plan: {_in_words(act)} began before {clock(until)[0]} and is not in the new one"
+        yield _violation(message, {**_names(act), "action": old, "plan": "old"}, {"old_action": old})
+
+
+def inserted(new: int, act: Act, until: int) -> Iterator[Violation]:
+    if act.start < until:
+        message = f"action {new}: {_in_words(act)} would have begun before {clock(until)[0]}, and was not in the old plan"
+        yield _violation(message, {**_names(act), "action": new}, {})
+
+
+def _violation(message: str, scope: dict[str, Any], evidence: dict[str, Any]) -> Violation:
+    return Violation(code="PAST_REWRITTEN", message=message, scope=scope, evidence=evidence)
+
+
+def _in_words(act: Act) -> str:
+    start, end = clock(act.start, act.end)
+    what = f"{act.vehicle}, {act.from_} to {act.to}" if isinstance(act, Journey) else repr(act.task)
+    return f"{what} {start}-{end}"
+
+
+def _names(act: Act) -> dict[str, Any]:
+    what = {"vehicle": act.vehicle} if isinstance(act, Journey) else {"task": act.task}
+    return {"people": list(act.people), **what}
+
+
+def _changes(old: Act, new: Act) -> dict[str, tuple[Any, Any]]:
+    before, after = (act.model_dump(mode="json", by_alias=True) for act in (old, new))
+    return {field: (before.get(field), after[field]) for field in after if before.get(field) != after[field]}

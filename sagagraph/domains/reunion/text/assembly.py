@@ -6,21 +6,27 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeVar
 
+from pydantic import TypeAdapter
+
 from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, MOST_WITH_SLACK, ReunionProblem
+from sagagraph.domains.reunion.text.estimates import Estimate, estimates
 from sagagraph.domains.reunion.text.facts import (
+    ApartFact,
     CompanyFact,
     Fact,
     GoalFact,
     HoursFact,
+    KerbFact,
     ObjectiveFact,
     PersonFact,
+    PlaceFact,
     RoadFact,
     TaskFact,
     VehicleFact,
     merged,
 )
 from sagagraph.domains.reunion.text.places import Places, plain
-from sagagraph.domains.reunion.times import text_of
+from sagagraph.domains.reunion.times import Moment, text_of
 from sagagraph.errors import InvalidInputError
 
 SEATS: Final = 5
@@ -31,13 +37,16 @@ _FOOD: Final = re.compile(
 _RENTAL: Final = "rental car"
 _RENTING: Final = "rent a car"
 EVERYBODY: Final = "all"
-_TABLES: Final = ("people", "vehicles", "tasks", "goals", "travel_minutes", "distance_km", "objectives")
+_TABLES: Final = ("people", "vehicles", "tasks", "goals", "travel_minutes", "distance_km", "objectives", "apart")
+_PET: Final = re.compile(r"\b(?:dogs?|puppy|cats?|kitten|pets?|baby|toddler)\b")
+_MOMENT: Final = TypeAdapter[int](Moment)
 Row = dict[str, Any]
 _F = TypeVar("_F", bound=Fact)
 
 
 class Assembly:
     """A problem and its assumptions. `problem`: its JSON, in which unknown values are None or missing. `notes`: the assumptions.
+    `estimates`: how long one drives where nobody has said it.
 
     Of `base`, a problem that came as a whole, everything stays that nobody has mentioned.
     """
@@ -49,19 +58,46 @@ class Assembly:
         """
         self.notes: list[str] = []
         empty: Row = {table: [] for table in _TABLES} | {"name": "reunion", "places": {}}
-        self.problem = base.model_dump(mode="json") if base else empty
+        self.problem = empty | base.model_dump(mode="json") if base else empty
         self._base = base
         self._facts = merged(facts)
         people = [*(row["name"] for row in self.problem["people"]), *(each.name for each in self._of(PersonFact))]
         self._places = Places(people, self.problem["places"])
+        for each in self._of(PlaceFact):
+            self._places.call(each.key, each.name)
         self._add_people()
         self._add_goals()
         self._add_roads()
+        self._settle_people()
         self._add_vehicles()
         self._add_tasks()
+        self._keep_apart()
         wanted = [each.objective for each in self._of(ObjectiveFact)]
         self.problem["objectives"] = wanted or self.problem["objectives"] or self._usual()
-        self.problem["places"] = self._places.described()
+        self.problem["places"] = self._places_used()
+        self.estimates: tuple[Estimate, ...] = tuple(self._estimated())
+        self.problem["travel_minutes"] += [[each.here, each.there, each.minutes] for each in self.estimates]
+
+    def _estimated(self) -> Iterator[Estimate]:
+        told = ((row[0], row[1]) for row in self.problem["travel_minutes"])
+        yield from estimates(self.problem["places"], told, self._shared_goal().get("place"))
+
+    def _places_used(self) -> Row:
+        """Without those that only had to be passed."""
+        rows = [*self.problem["people"], *self.problem["vehicles"], *self.problem["tasks"], *self.problem["goals"]]
+        rows += [goal for person in self.problem["people"] for goal in person.get("goals", ())]
+        used = {row.get("place") for row in rows} | {end for row in self.problem["travel_minutes"] for end in row[:2]}
+        return {key: name for key, name in self._places.described().items() if key in used or self._base}
+
+    def _shared_goal(self) -> Row:
+        """Where everybody has to be."""
+        return next((goal for goal in self.problem["goals"] if goal["people"] == EVERYBODY), {})
+
+    def _keep_apart(self) -> None:
+        for each in self._of(ApartFact):
+            others = [names for names in self.problem["apart"] if {*map(plain, names)} != {*map(plain, each.people)}]
+            names = [self._row("people", name)[0]["name"] for name in each.people]
+            self.problem["apart"] = [*others, names] if each.is_wanted else others
 
     def _usual(self) -> list[str]:
         usual = AS_PEOPLE_PLAN if len(self.problem["people"]) <= MOST_WITH_SLACK else AS_PEOPLE_PLAN[-1:]
@@ -91,6 +127,8 @@ class Assembly:
                     f"nobody is called {each.name}; say where they are, if they are to come too", field="text"
                 )
             person |= _said(place=self._key(each.place), drives=each.drives, prefers=each.prefers)
+            kerb = next((fact.minutes for fact in self._of(KerbFact) if each.lands), each.exit_minutes)
+            person |= _said(exit_minutes=kerb if each.exit_minutes is None else each.exit_minutes)
             if each.from_ is not None:
                 person["from"] = text_of(each.from_)
             if each.lands and len(airports) == 1 and not person.get("place"):
@@ -126,17 +164,32 @@ class Assembly:
         return goal
 
     def _add_roads(self) -> None:
-        """Add roads. If only the distance to Grandma is known, she is at her house."""
+        """Add roads. One that leads to nowhere in particular leads to where all meet."""
         for each in self._of(RoadFact):
-            ends = [self._places.key(each.here), self._places.key(each.there)]
+            if not each.there and not self._shared_goal().get("place"):
+                continue
+            ends = [self._places.key(each.here), self._places.key(each.there or self._shared_goal()["place"])]
             for table, amount in (("travel_minutes", each.minutes), ("distance_km", each.km)):
                 if amount is not None and ends[0] != ends[1]:
                     others = [row for row in self.problem[table] if {*row[:2]} != {*ends}]
                     self.problem[table] = [*others, [*ends, round(amount, 6)]]
+
+    def _settle_people(self) -> None:
+        """Whoever arrives comes to where all meet; whoever is fetched, or lives where roads lead to, is at home."""
         known = {end for row in self.problem["travel_minutes"] for end in row[:2]}
+        said = {plain(each.name): each for each in self._of(PersonFact)}
         for person in self.problem["people"]:
-            house = f"{person['name']}'s house"
-            person.setdefault("place", house if house in known else None)
+            house, fact = f"{person['name']}'s house", said.get(plain(person["name"]))
+            if person.get("place") and not (house in known and person["place"] not in known and not self._base):
+                continue
+            if fact and not person.get("place") and fact.arrives and (place := self._shared_goal().get("place")):
+                person["place"] = place
+                self.notes.append(f"{person['name']} arrives at {self._places.described()[place]}")
+            elif house in known or (fact and fact.is_fetched):
+                person["place"] = self._places.key(house)
+                self.notes.append(f"{person['name']} is at {house}")
+            else:
+                person["place"] = None
 
     def _add_vehicles(self) -> None:
         """Add vehicles. One without a stated place is where its driver is; a rental must be rented there."""
@@ -160,7 +213,7 @@ class Assembly:
 
     def _add_tasks(self) -> None:
         """Add tasks. What nobody has to travel for is done where everybody must be, before they must be there."""
-        shared: Row = next((goal for goal in self.problem["goals"] if goal["people"] == EVERYBODY), {})
+        shared = self._shared_goal()
         granted = []
         for each in self._of(TaskFact):
             task, is_new = self._row("tasks", plain(each.name))
@@ -176,12 +229,22 @@ class Assembly:
             if task in granted and shared.get("place") and not task["place"]:
                 task["place"] = shared["place"]
                 self.notes.append(f"{task['name']} is done at {self._places.described()[shared['place']]}")
+            if _PET.search(task["name"]) and task.get("minutes") is None and shared.get("by"):
+                self._stay_with(task, shared["by"])
             opens, closes = self._window(task)
             if task in granted and shared.get("by") and not closes:
                 closes = shared["by"]
                 self.notes.append(f"{task['name']} is done by {closes}")
             if opens or closes:
                 task["window"] = [opens, closes]
+
+    def _stay_with(self, task: Row, until: str) -> None:
+        """Whom nobody may leave alone, and nobody says for how long: from the first moment that is told until all are there."""
+        known = [moment for person in self.problem["people"] if (moment := person.get("from"))]
+        since = min([*known, until])
+        minutes = _MOMENT.validate_python(until) - _MOMENT.validate_python(since)
+        task |= {"minutes": minutes, "window": [since, until]}
+        self.notes.append(f"somebody is with the {task['name']} from {since} to {until}")
 
     def _window(self, task: Row) -> Iterator[str | None]:
         """Return the window as stated for the task, for its place, or before."""

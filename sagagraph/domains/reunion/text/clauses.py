@@ -172,6 +172,7 @@ def without_names(text: str) -> str:
 
 
 def _name(said: str) -> str:
+    said = re.sub(r"(?<=\w)[ -]in[ -]law\b", "-in-law", said)
     *of_whom, name = said.split()
     is_described = bool(of_whom) and of_whom[0].lower() in ("my", "our")
     return said if not is_described else name.capitalize() if len(of_whom) == 1 else name

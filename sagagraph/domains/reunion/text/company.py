@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from sagagraph.domains.reunion.text.clauses import Clause, Slot, names_in, without_names
-from sagagraph.domains.reunion.text.facts import CompanyFact, Fact, PersonFact
+from sagagraph.domains.reunion.text.facts import ApartFact, CompanyFact, Fact, PersonFact
 
 _NO: Final = re.compile(r"\b(?:not|never|nobody|no-?one|no|none|hates?|without)\b", re.IGNORECASE)
 _MAY: Final = re.compile(r"\b(?:may|can|could|might|fine|ok|okay|happy|all right)\b", re.IGNORECASE)
@@ -43,7 +43,26 @@ def _wish(people: tuple[str, ...], *, is_wanted: bool = True) -> Iterator[Fact]:
     yield CompanyFact(people, is_wanted)
 
 
+def _apart(clause: Clause) -> Iterator[Fact]:
+    people = (*clause.people, *clause.whom)
+    if len(people) > 1:
+        yield from map(PersonFact, people)
+        yield ApartFact(people, is_wanted=not clause.said("may"))
+
+
+_SIDE_BY_SIDE: Final = (
+    "(cook|bake|work|be) [in the [same] kitchen] (together|with WHOM|side by side|in one kitchen|at the same time)"
+)
+
 COMPANY: Final = (
+    Slot.of(
+        "WHO ([had|would] (rather|better) not|(MUST|may|can) not|(shouldn't|mustn't|can't|cannot|don't|won't) [want to|like to]"
+        f"|may=(may|can)) {_SIDE_BY_SIDE} [after all|please]",
+        _apart,
+        is_timed=False,
+    ),
+    Slot.of("[please] (keep|have) WHO apart [in the kitchen|while cooking]", _apart, is_timed=False),
+    Slot.of("[please] [do not|don't] (let|have|make|put) WHO (cook|bake|work) (together|side by side)", _apart, is_timed=False),
     Slot.of(
         f"WORDS (alone|unaccompanied|by (herself|himself|themselves)|on (her|his|their) own) {_WHERE}", _alone, is_timed=False
     ),

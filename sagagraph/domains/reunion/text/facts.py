@@ -19,6 +19,11 @@ class PersonFact:
     drives: bool | None = None
     prefers: str | None = None
     lands: bool = False
+    arrives: bool = False
+    """Where all meet, if nobody says where."""
+    exit_minutes: int | None = None
+    is_fetched: bool = False
+    """From their own house, if nobody says where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,50 @@ class CompanyFact:
     is_wanted: bool = True
 
 
-Fact = PersonFact | VehicleFact | TaskFact | HoursFact | GoalFact | RoadFact | ObjectiveFact | CompanyFact
+@dataclass(frozen=True, slots=True)
+class ApartFact:
+    """Whether these must not work side by side."""
+
+    people: tuple[str, ...]
+    is_wanted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceFact:
+    """A short name for a place."""
+
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class KerbFact:
+    """How long everybody who lands takes to the kerb."""
+
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class TruismFact:
+    """What holds in every plan, or changes none."""
+
+    words: str
+
+
+Fact = (
+    PersonFact
+    | VehicleFact
+    | TaskFact
+    | HoursFact
+    | GoalFact
+    | RoadFact
+    | ObjectiveFact
+    | CompanyFact
+    | ApartFact
+    | PlaceFact
+    | KerbFact
+    | TruismFact
+)
 
 Key = tuple[type[Fact], object]
 Sense = frozenset[tuple[Key, frozenset[object]]]
@@ -103,7 +151,7 @@ def merged(facts: Iterable[Fact]) -> dict[Key, Fact]:
 
 def said(fact: Fact) -> dict[str, Any]:
     """Return the fields that it states."""
-    if isinstance(fact, CompanyFact | ObjectiveFact):
+    if isinstance(fact, CompanyFact | ObjectiveFact | ApartFact):
         return asdict(fact)
     known = ((each.name, getattr(fact, each.name), each.default) for each in fields(fact))
     return {name: value for name, value, default in known if default is not MISSING and value != default}
@@ -134,6 +182,10 @@ def _key(fact: Fact) -> Key:
             return RoadFact, frozenset((plain(here), plain(there)))
         case GoalFact(people):
             return GoalFact, people
+        case ApartFact(people):
+            return ApartFact, frozenset(map(plain, people))
+        case PlaceFact(words) | TruismFact(words):
+            return type(fact), plain(words)
     return type(fact), ""
 
 

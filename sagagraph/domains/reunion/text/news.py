@@ -19,7 +19,12 @@ _NOON: Final = 12 * 60
 _KNOWN_AT: Final = form(r"^(?:it is )?{when}[,:.]?")
 _UNTIL: Final = form("{when}")
 _BARE: Final = re.compile(r"\D*\d{1,2}")
-_LATE: Final = form(r"\b(?:delay(?:ed)?|late|later|postponed)\b")
+_LATE: Final = form(
+    r"\b(?:delay(?:ed)?|late|postponed)\b|\b(?:comes?|arriv\w+|lands?|is|be|hours?|minutes?) (?:much |a (?:bit|little) )?later\b"
+)
+_COMES: Final = form(
+    r"\b(?:lands?|arrives?|comes?|gets? in|(?:is|will be) (?:landing|arriving|coming|there|here)|touch(?:es)? down)\b"
+)
 _SLOW: Final = form(r"\b(?:accident|traffic|jam|times as long|twice as long|snow|storm)\b")
 _TIMES: Final = form(r"{n} times\b|\b(?:twice|double)\b")
 _OUT: Final = form(
@@ -35,8 +40,9 @@ def is_over(text: str) -> bool:
     return _OVER.match(text) is not None
 
 
-def event_in(text: str, problem: ReunionProblem, now: int) -> dict[str, Any] | None:
-    """Return the event; None if it is no news. `now`: when it becomes known, unless the text says so.
+def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = False) -> dict[str, Any] | None:
+    """Return the event; None if it is no news. `now`: when it becomes known, unless the text says so. Once the day is
+    `under_way`, another time at which somebody comes is news, too.
 
     Raises:
         InvalidInputError: it is news, but does not say until when, or where.
@@ -46,12 +52,14 @@ def event_in(text: str, problem: ReunionProblem, now: int) -> dict[str, Any] | N
     moment = first.get("when", When) if first else None
     passage.take(_KNOWN_AT)
     known = {"at": text_of(moment.minutes if moment else now)}
-    vehicle, person = (_named(passage.said(), (each.name for each in rows)) for rows in (problem.vehicles, problem.people))
+    told = ((each.name for each in rows) for rows in (problem.vehicles, problem.people))
+    vehicle, person = (next(iter(named_in(passage.said(), names)), None) for names in told)
     if passage.has(_CLOSED):
         return {**known, "event": "road_closed", **_road(passage.said(), problem.places)}
     if passage.has(_BROKEN) and vehicle:
         return {**known, "event": "vehicle_down", "vehicle": vehicle}
-    if passage.has(_LATE) and person:
+    is_late = passage.has(_LATE) or (under_way and passage.has(_COMES) and passage.has(_UNTIL))
+    if is_late and person:
         before = next(each.from_ for each in problem.people if each.name == person) or now
         return {**known, "event": "delayed", "person": person, "from": text_of(_later(passage, before, person))}
     if passage.has(_SLOW) and not person:
@@ -78,31 +86,32 @@ def _factor(passage: Passage) -> float:
 
 
 def _place(text: str, places: Mapping[str, str]) -> str:
-    found = _places(text, places)
+    found = places_in(text, places)
     if len(found) != 1:
         raise InvalidInputError(f"Where is that: {', '.join(places.values())}?", field="text")
     return found[0]
 
 
 def _road(text: str, places: Mapping[str, str]) -> dict[str, str]:
-    ends = _places(text, places)
+    ends = places_in(text, places)
     if len(ends) != 2:
         raise InvalidInputError("Which road: from where to where?", field="text")
     return {"from": ends[0], "to": ends[1]}
 
 
-def _places(text: str, places: Mapping[str, str]) -> list[str]:
-    """Find places by their short or full names; otherwise by a word that only one of them has."""
+def places_in(text: str, places: Mapping[str, str]) -> list[str]:
+    """Find places by their short or full names, and by words that only one of them has."""
     said = _words(text)
     by_name = [short for short, name in places.items() if {short.casefold()} <= said or _words(name) <= said]
-    return by_name or [short for short, name in places.items() if _words(name) & said - _COMMON]
+    left = said - _COMMON.union(*(_words(places[each]) | {each.casefold()} for each in by_name))
+    return [*by_name, *(short for short, name in places.items() if short not in by_name and _words(name) & left)]
 
 
 def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.casefold()))
+    return set(re.findall(r"\w{2,}", text.casefold()))
 
 
-def _named(text: str, names: Iterable[str]) -> str | None:
-    """Return the longest name that is in the text."""
-    found = [name for name in names if re.search(rf"\b{re.escape(name)}(?:'s)?(?!\w)", text, re.IGNORECASE)]
-    return max(found, key=len, default=None)
+def named_in(text: str, names: Iterable[str]) -> list[str]:
+    """Return the names that are in the text, without those that are a part of another one there."""
+    found = [name for name in names if re.search(rf"\b{re.escape(name)}(?:'?s)?(?!\w)", text, re.IGNORECASE)]
+    return [name for name in found if not any(name != other and name.casefold() in other.casefold() for other in found)]

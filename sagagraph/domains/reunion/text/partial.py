@@ -18,6 +18,7 @@ from sagagraph.domains.reunion.text.reader import Context, Sentence, read_senten
 from sagagraph.errors import InvalidInputError
 
 LONGEST_TEXT: Final = 5_000
+ESTIMATED: Final = "estimated, because nobody said how long one drives"
 _LEADING: Final = re.compile(r"^(?:at|in|on|to|by|before|around|about)\s+", re.IGNORECASE)
 
 
@@ -49,8 +50,10 @@ class PartialProblem:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Assumptions, to be shown."""
-        return tuple(dict.fromkeys(self.assembly.notes))
+        """Assumptions, to be shown; estimates last."""
+        listed = [f"{each.here} to {each.there} {each.minutes} minutes" for each in self.assembly.estimates]
+        guessed = (f"{ESTIMATED}: {', '.join(listed)}",) if listed else ()
+        return (*dict.fromkeys(self.assembly.notes), *guessed)
 
     @property
     def problem(self) -> dict[str, Any]:
@@ -71,6 +74,13 @@ class PartialProblem:
     def missing(self) -> tuple[Question, ...]:
         """Everything that must be answered before `complete`."""
         return () if self.base else tuple(self._questions())
+
+    def open_questions(self) -> Iterator[Question]:
+        """What a bare answer may be about: the first thing that is missing, or the only time that is estimated."""
+        yield from self.missing()[:1]
+        if len(self.assembly.estimates) == 1:
+            (only,) = self.assembly.estimates
+            yield _how_long(self.problem["places"], only.here, only.there)
 
     def complete(self) -> ReunionProblem:
         """Return the problem. Raises `InvalidInputError`: something is missing, named by its field, or does not fit together."""
@@ -108,10 +118,14 @@ class PartialProblem:
         wanted = dict.fromkeys(_trips(said))
         for here, there in wanted:
             if not nx.has_path(roads, here, there):
-                text = f"How long does it take from {names[here]} to {names[there]}?"
-                yield Question("travel_minutes", text, f"{here} to {there} takes {{}}")
+                yield _how_long(names, here, there)
         if wanted and not said["vehicles"]:
             yield Question("vehicles", "Who has a car, or which vehicles are there?")
+
+
+def _how_long(names: dict[str, str], here: str, there: str) -> Question:
+    text = f"How long does it take from {names[here]} to {names[there]}?"
+    return Question("travel_minutes", text, f"{here} to {there} takes {{}}")
 
 
 def _of_goal(field: str, who: str, goal: dict[str, Any]) -> Iterator[Question]:
@@ -151,8 +165,7 @@ def hear(text: str, known: PartialProblem) -> Iterator[Sentence]:
     for each in sentences(text):
         said = read_sentence(each, context)
         if not said.facts and known.facts:
-            question = next(iter(known.missing()), None)
-            answer = read_sentence(question.answered(each), Context()) if question else said
-            said = answer if answer.facts and not answer.unread else said
+            answers = (read_sentence(question.answered(each), Context()) for question in known.open_questions())
+            said = next((answer for answer in answers if answer.facts and not answer.unread), said)
         context = said.context
         yield said

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|our|my|their)\s+", re.IGNORECASE)
+_SHOP: Final = re.compile(r" (?:shop|store)$")
 _HOUSE: Final = re.compile(r"^(?P<owner>.+?)'s(?: (?:own )?(?:house|home|place|flat|apartment))?$", re.IGNORECASE)
 
 
@@ -35,14 +36,20 @@ class Places:
             return said
         name = _ARTICLE.sub("", said.strip(" ,."))
         house = _HOUSE.match(name)
-        owner = self._people.get(plain(house["owner"] if house else name))
+        owner = self._people.get(plain(house["owner"] if house else name)) or self._people.get(plain(name).removesuffix("s"))
         name = f"{owner}'s house" if owner else name
         alike = {*self._alike(plain(name))}
         key = self._keys.get(plain(name)) or (alike.pop() if len(alike) == 1 else self._new_key(name))
         self._keys.setdefault(plain(name), key)
-        if key not in self._given and len(name) > len(self._names.get(key, "")):
+        is_plain = plain(name) in ("airport", "home") and key in self._names
+        if key not in self._given and not is_plain and len(name) > len(self._names.get(key, "")):
             self._names[key] = name[0].upper() + name[1:]
         return key
+
+    def call(self, key: str, name: str) -> None:
+        """Give a place a short name, which is its key."""
+        self._names[key] = name[0].upper() + name[1:]
+        self._keys |= {plain(key): key, plain(name): key}
 
     def airport(self, said: str) -> str:
         """Whoever lands somewhere lands at an airport, whatever it is called."""
@@ -62,6 +69,10 @@ class Places:
             if wanted == "airport" and ("airport" in said or key in self._airports):
                 yield key
             if said.startswith(f"{wanted} in ") or wanted.startswith(f"{said} in "):
+                yield key
+            if _SHOP.sub("", wanted) == _SHOP.sub("", said):
+                yield key
+            if f"{wanted} airport" == said or (wanted == f"{said} airport" and (key in self._airports or key.isupper())):
                 yield key
             if key in self._given and {*wanted.split()} <= {*said.split()}:
                 yield key

@@ -11,22 +11,56 @@ from typing import Final
 from sagagraph.domains.reunion.text.clauses import Clause, names_in, tagged, untimed
 from sagagraph.domains.reunion.text.company import COMPANY
 from sagagraph.domains.reunion.text.facts import Fact, PersonFact, TaskFact, VehicleFact
-from sagagraph.domains.reunion.text.people import PEOPLE
-from sagagraph.domains.reunion.text.things import OCCASIONS, ROADS, THINGS
+from sagagraph.domains.reunion.text.people import LISTED, PEOPLE
+from sagagraph.domains.reunion.text.things import OCCASIONS, ROADS, THINGS, TRUISMS
 from sagagraph.language.passage import Passage
 
-SLOTS: Final = (*ROADS, *COMPANY, *OCCASIONS, *PEOPLE, *THINGS)
+SLOTS: Final = (*ROADS, *COMPANY, *OCCASIONS, *PEOPLE, *THINGS, LISTED, *TRUISMS)
 """The first that a clause fills says what it means."""
 _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
 _JOINT: Final = re.compile(r"\s*,\s*(?:(?:and|but|so)\s+)?|\s+(?:and|but|so)\s+|\s+(?=with(?:out)?\s)", re.IGNORECASE)
 _MOST_PARTS: Final = 8
 """Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
-_FILLER: Final = re.compile(r"(?:please|thanks?|thank you|hello|hi|ok(?:ay)?)", re.IGNORECASE)
+_FILLER: Final = re.compile(r"(?:please|thanks?|thank you|hello|hi|ok(?:ay)?|any(?:body|one)|by family)", re.IGNORECASE)
 _BEFORE: Final = re.compile(r"^(?:(?:actually|no|oh|wait|sorry|well|also|and|but|then|please|rather)\b,?\s+)+", re.IGNORECASE)
 _AFTER: Final = re.compile(r",?\s+(?:instead|then|after all|please|too|as well)$", re.IGNORECASE)
 _THEY: Final = re.compile(r"\b(?:s?he|they|him|them|her(?! (?:own|house|home|place|flat|apartment|car|van)\b))\b", re.IGNORECASE)
 _IT: Final = re.compile(r"\bit\b", re.IGNORECASE)
-_BE_THERE: Final = re.compile(r"\b(?:always )?(?:be|stay) (?:at home|home|there|in the house)$", re.IGNORECASE)
+_BE_THERE: Final = re.compile(
+    r"\b(?:always )?(?:(?:be|stay) )?(?:at home|home|there|in the house)"
+    r"(?: (?:all (?:that|the) time|meanwhile|during (?:the )?cooking"
+    r"|while (?:it|they|the \w+) (?:is|are|cooks?|roasts?|bakes?)\b.*))?$",
+    re.IGNORECASE,
+)
+_SOMEBODY: Final = re.compile(r"\b(?:some|any)(?:one|body)\b", re.IGNORECASE)
+_OVEN: Final = re.compile(
+    r"\b(?:turkey|roast|oven|bak\w+|cake|pie|lasagna|casserole|chicken|goose|duck|ham|lamb|beef)\b", re.IGNORECASE
+)
+_SPELLINGS: Final = tuple(
+    (re.compile(words, re.MULTILINE), instead)
+    for words, instead in (
+        (r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", ""),
+        (r"^[A-Z][\w ,/&'()-]{2,60}:[ \t]*$", ""),
+        (
+            r"(?i)(^|[.;]\s+)(?:objective|goal|(?:travel|driving) times?(?: ?\(minutes\))?|locations?|places"
+            r"|soft(?: wish(?:es)?)?|arrivals|common sense(?:, to be offered)?|(?:key )?requirements?|note)\s*:\s*",
+            r"\1",
+        ),
+        (r"\(([A-Z])\)", r"\1"),
+        (r"\b([Ss]?[Hh]e)'s\b", r"\1 is"),
+        (r"\b([A-Z]\w+)'s (?=(?:at|in|coming|landing|driving|arriving|not|still) )", r"\1 is "),
+        (r"(?i)\b(?:my|our|her|his|their|the) (dog|cat|puppy|kitten),? (?-i:[A-Z]\w+),?", r"the \1"),
+        (r"\b([A-Z]\w+) \(((?:[a-z]+|\d+)-seater)\)", r"\1 with a \2"),
+        (r"^([A-Z]\w+(?: \w+)?)(?: \([^)]*\))?: ([A-Z])(?=[a-z])", lambda said: f"{said[1]} {said[2].lower()}"),
+        (r"^([A-Z]\w+(?: \w+)?)(?: \([^)]*\))?: (?=[a-z\d])", r"\1 "),
+        (r"(?i)\b(?:our|the|my|a )?(?:local )?(?:friend|neighbou?r|cousin|colleague) (?=(?-i:[A-Z]))", ""),
+        (
+            r"(?i)\bbetween (\d{1,2}(?::\d\d)?(?: ?[ap]m)?) and (\d{1,2}(?::\d\d)?(?: ?[ap]m)?)(?![\w:])",
+            r"from \1 until \2",
+        ),
+    )
+)
+"""Lists, headings and short ways of writing, as sentences have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +69,18 @@ class Context:
 
     people: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
+    cooked: str = ""
+    """What is in the oven, and must not be left."""
 
     def after(self, facts: Iterable[Fact]) -> Context:
         said = list(facts)
         people = dict.fromkeys(each.name for each in said if isinstance(each, PersonFact))
-        return self.then(Context(tuple(people), tuple(thing for each in said for thing in _things(each))))
+        cooked = [each.name for each in said if isinstance(each, TaskFact) and _OVEN.search(each.name) and not each.is_errand]
+        things = tuple(thing for each in said for thing in _things(each))
+        return self.then(Context(tuple(people), things, (cooked or [""])[-1]))
 
     def then(self, later: Context) -> Context:
-        return Context(later.people or self.people, later.things or self.things)
+        return Context(later.people or self.people, later.things or self.things, later.cooked or self.cooked)
 
 
 def _things(fact: Fact) -> Iterator[str]:
@@ -67,6 +105,8 @@ def sentences(text: str) -> list[str]:
     """Return the sentences, with one spelling for what can be written in several ways."""
     text = text.replace("’", "'").replace("–", "-").replace("—", ", ").replace("→", "-")
     text = re.sub(r"\b([ap])\.\s?m\.?(?=\W|$)", r"\1m", text, flags=re.IGNORECASE)
+    for words, instead in _SPELLINGS:
+        text = words.sub(instead, text)
     text = re.sub(r"\s*\(([^)]*)\)", r", \1,", text)
     text = re.sub(r"'s (?:flight|plane|train|bus) (?=lands|arrives|gets in)", " ", text)
     return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
@@ -145,6 +185,7 @@ class _Reading:
         words = self._passage.said(self._part(begin, end)) if begin < end else ""
         if words.strip() and not _FILLER.fullmatch(words):
             self.unread.append(words)
+            self.context = self.context.then(Context(names_in(words)))  # whom `he` means then is none of those before
 
     def _part(self, begin: int, end: int) -> str:
         return self._passage.text[self._parts[begin][0] : self._parts[end - 1][1]]
@@ -155,6 +196,9 @@ def _as_meant(words: str, context: Context) -> Iterator[str]:
     yield words
     if context.people and _THEY.search(words):
         yield _THEY.sub(" and ".join(context.people), words)
+    for thing in filter(None, dict.fromkeys((context.cooked, *context.things))):
+        if _SOMEBODY.search(words) and _BE_THERE.search(words):
+            yield _BE_THERE.sub(f"watch {thing}", words)
     for thing in context.things:
-        if _IT.search(words) or _BE_THERE.search(words):
-            yield _BE_THERE.sub(f"watch {thing}", _IT.sub(thing, words))
+        if _IT.search(words):
+            yield _IT.sub(thing, words)

@@ -6,18 +6,23 @@ exactly the meaning that it has with both: everything is read again for each way
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
+
+from rapidfuzz import fuzz
 
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.suggestions import accept, suggestions
-from sagagraph.domains.reunion.text.facts import Sense, sense_of, still_holds
+from sagagraph.domains.reunion.text.clauses import tagged
+from sagagraph.domains.reunion.text.facts import PersonFact, Sense, sense_of, still_holds
 from sagagraph.domains.reunion.text.partial import PartialProblem, Question, hear
-from sagagraph.domains.reunion.text.reader import Sentence
-from sagagraph.domains.reunion.text.variants import revised, shortened
+from sagagraph.domains.reunion.text.reader import Context, Sentence, parts_of, read_sentence
 from sagagraph.domains.reunion.transcript import LONGEST_TRANSCRIPT, MOST_SENTENCES, Transcript
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.passage import form
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +105,24 @@ def without(transcript: Transcript, number: int) -> Transcript:
 def _settled(transcript: Transcript, heard: Iterable[Sentence]) -> Revision:
     unread: list[str] = []
     overtaken: list[tuple[str, str]] = []
+    known = [each["name"] for each in partial_of(transcript).problem["people"]]
     for sentence in heard:
+        _check_names(sentence, known)
         unread += sentence.unread
         if sentence.facts:
             transcript, gone = _with_one_more(transcript, sentence)
             overtaken += gone
     return Revision(_checked(transcript), tuple(unread), tuple(overtaken))
+
+
+def _check_names(sentence: Sentence, known: list[str]) -> None:
+    """Raises `InvalidInputError` for somebody new who is nearly called like somebody known: more likely it is a slip."""
+    for name in (fact.name for fact in sentence.facts if isinstance(fact, PersonFact)):
+        alike = [each for each in known if name.isalpha() and fuzz.ratio(each.casefold(), name.casefold()) >= _ALIKE]
+        if alike and name not in known and not _TOO.search(sentence.text):
+            raise InvalidInputError(
+                f"Do you mean {alike[0]}? Write the name as before, or say first that {name} comes, too.", field="text"
+            )
 
 
 def _with_one_more(transcript: Transcript, new: Sentence) -> tuple[Transcript, list[tuple[str, str]]]:
@@ -144,3 +161,52 @@ def _checked(transcript: Transcript) -> Transcript:
 
 def _sense(transcript: Transcript) -> Sense:
     return sense_of(partial_of(transcript).facts)
+
+
+_ALIKE: Final = 88
+"""Of 100: from here on, two names are one that is misspelt."""
+_TOO: Final = re.compile(r"\b(?:too|as well|also)\b", re.IGNORECASE)
+_VALUES: Final = (form("{when}"), form("{amount}"))
+
+
+def revised(old: str, new: str) -> Iterator[str]:
+    """Return one sentence for both, where `new` changes a part of `old`."""
+    yield new
+    yield from _with_other_values(old, new)
+    parts, others = parts_of(old), new.partition(" ")[2]
+    for begin, end in _windows(parts):
+        before, after = old[: parts[begin][0]], old[parts[end - 1][1] :]
+        if begin and new.split()[0] == old.split()[0]:
+            yield before + others + after
+        yield before + new + after
+
+
+def shortened(old: str) -> Iterator[str]:
+    """Yield `old` without some of its parts, the shortest first."""
+    yield ""
+    parts = parts_of(old)
+    for begin, end in sorted(_windows(parts), key=lambda each: each[0] - each[1]):
+        yield old[parts[end][0] :] if begin == 0 else old[: parts[begin - 1][1]] + old[parts[end - 1][1] :]
+
+
+def _with_other_values(old: str, new: str) -> Iterator[str]:
+    """Yield variants with a time, an amount or a place of `new` instead of one of `old`."""
+    was, now = tagged(old), tagged(new)
+    for kind in _VALUES:
+        for before in was.find(kind):
+            head, tail = was.said(was.text[: before.start]), was.said(was.text[before.end :])
+            yield from (head + after.said + tail for after in now.find(kind))
+    for place in _places(old):
+        head, found, tail = old.partition(place)
+        yield from (head + other + tail for other in _places(new) if found)
+
+
+def _places(sentence: str) -> dict[str, None]:
+    said = (getattr(fact, "place", None) for fact in read_sentence(sentence, Context()).facts)
+    return dict.fromkeys(place for place in said if place)
+
+
+def _windows(parts: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Which of the parts, though not all, could be meant."""
+    for begin in range(len(parts)):
+        yield from ((begin, end) for end in range(begin + 1, len(parts) + 1) if end - begin < len(parts))

@@ -15,7 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sagagraph.context.model import Model, Question
 from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.domains.reunion.text.partial import LONGEST_TEXT, PartialProblem, read_reunion
-from sagagraph.errors import InvalidInputError, UnusableAnswerError
+from sagagraph.domains.reunion.text.revision import Revision, partial_of, with_said
+from sagagraph.domains.reunion.transcript import Transcript
+from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
 from sagagraph.language.numbers import Number, tag_numbers
 from sagagraph.language.passage import Passage
 
@@ -98,3 +100,26 @@ def _numbers(text: str) -> set[float]:
     tag_numbers(passage)
     said = {float(each.value) for each in passage.values(Number) if each.value is not None}
     return said.union(*(_IMPLIED.get(word, set()) for word in _words(text)))
+
+
+async def in_plainer_words(text: str, transcript: Transcript, model: Model) -> tuple[Revision | None, str]:
+    """Return the model's reading and a line for the speaker. None if the model is of no help: the rules' reading stands."""
+    try:
+        said = await reworded(text, model=model, places=_places(transcript))
+        if said is None:
+            return None, "The model could not put it in plainer words either."
+        return with_said(transcript, ". ".join(each.rstrip(" .") for each in said)), _shown(said, model)
+    except ModelError as exc:
+        return None, f"The model could not be asked, so I went on without it: {exc}."
+    except InvalidInputError:
+        return None, "What the model made of it does not fit, so I went on without it."
+
+
+def _shown(said: tuple[str, ...], model: Model) -> str:
+    plain = " ".join(f"{each.rstrip(' .')}." for each in said)
+    return f"In plainer words, by {model.name}: {plain} Change them in the list of what you have said, where they are wrong."
+
+
+def _places(transcript: Transcript) -> tuple[str, ...]:
+    known = partial_of(transcript).problem["places"] if transcript.base is None else transcript.base.places
+    return (*known, *known.values())

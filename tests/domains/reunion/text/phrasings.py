@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sagagraph.domains.reunion.text.facts import (
+    ApartFact,
     CompanyFact,
     Fact,
     GoalFact,
@@ -49,9 +50,12 @@ PHRASINGS: Final[tuple[tuple[str, tuple[Fact, ...]], ...]] = (
     ("Michael leaves New York at 11 o'clock", (PersonFact("Michael", "New York", at(11)),)),
     ("My sister Emily is at the hotel", (PersonFact("Emily", "hotel"),)),
     # rides
-    ("Grandma needs a pick-up", (PersonFact("Grandma", drives=False),)),
+    ("Grandma needs a pick-up", (PersonFact("Grandma", drives=False, is_fetched=True),)),
     ("Grandma lives in Cambridge and needs a lift", (PersonFact("Grandma", "Cambridge"), PersonFact("Grandma", drives=False))),
-    ("Grandma has to be collected from the care home by family", (PersonFact("Grandma", "care home", drives=False),)),
+    (
+        "Grandma has to be collected from the care home by family",
+        (PersonFact("Grandma", "care home", drives=False, is_fetched=True),),
+    ),
     ("Someone must pick up Grandma at her house", (PersonFact("Grandma", "Grandma's house", drives=False),)),
     ("my mother is at her house and needs a ride", (PersonFact("Mother", "Mother's house"), PersonFact("Mother", drives=False))),
     ("Emily is at BOS. She needs a ride.", (PersonFact("Emily", "BOS"), PersonFact("Emily", drives=False))),
@@ -82,6 +86,15 @@ PHRASINGS: Final[tuple[tuple[str, tuple[Fact, ...]], ...]] = (
     (
         "Emily needs a ride from BOS without waiting alone",
         (PersonFact("Emily", "BOS", drives=False), PersonFact("Emily"), CompanyFact(("Emily",))),
+    ),
+    (
+        "Sarah and Grandma should not cook together",
+        (PersonFact("Sarah"), PersonFact("Grandma"), ApartFact(("Sarah", "Grandma"))),
+    ),
+    ("Ann and Bob would rather not work side by side", (PersonFact("Ann"), PersonFact("Bob"), ApartFact(("Ann", "Bob")))),
+    (
+        "Ann and Bob may cook together after all",
+        (PersonFact("Ann"), PersonFact("Bob"), ApartFact(("Ann", "Bob"), is_wanted=False)),
     ),
     ("Nobody should have to wait alone", (CompanyFact(),)),
     ("No one may be left alone at BOS", (CompanyFact(),)),
@@ -145,6 +158,10 @@ PHRASINGS: Final[tuple[tuple[str, tuple[Fact, ...]], ...]] = (
         "Chris picks up the flowers at the florist by 11",
         (TaskFact("flowers", "florist", closes=at(11), is_errand=True, who=("Chris",)),),
     ),
+    ("Somebody has to walk the dog for 30 minutes between 3 and 5", (TaskFact("walk the dog", None, 30, at(15), at(17)),)),
+    ("The roast must not be left alone", (TaskFact("roast", watched=True),)),
+    ("Turkey: 4 hours cooking time", (TaskFact("Turkey", minutes=240),)),
+    ("Gift collection from G (after 12:00 PM)", (TaskFact("Gift", "G", opens=at(12), is_errand=True),)),
     ("The tailor closes at 2 pm", (HoursFact("tailor", closes=at(14)),)),
     ("The gift shop opens at noon", (HoursFact("gift shop", opens=at(12)),)),
     ("Bob buys flowers at the market", (TaskFact("flowers", "market", is_errand=True, who=("Bob",)),)),
@@ -158,6 +175,8 @@ PHRASINGS: Final[tuple[tuple[str, tuple[Fact, ...]], ...]] = (
     ("Home to BOS: 1h30", (RoadFact("Home", "BOS", 90),)),
     ("A-B 10 km at 60 km/h", (RoadFact("A", "B", 10, 10),)),
     ("A to C are pairwise 10 minutes apart", (RoadFact("A", "B", 10), RoadFact("A", "C", 10), RoadFact("B", "C", 10))),
+    ("it is 60 minutes from the airport to home", (RoadFact("airport", "home", 60),)),
+    ("the drive from Augsburg is more like 50 minutes", (RoadFact("Augsburg", "", 50),)),
     ("As few kilometres as possible, please", (ObjectiveFact("distance"),)),
 )
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.engagement import Engagement
+from sagagraph.domains.reunion.planning.model.never_alone import Engagement
+from sagagraph.domains.reunion.planning.model.reach import METRES
 from sagagraph.domains.reunion.planning.model.robustness import Robustness
-from sagagraph.domains.reunion.planning.model.tours import METRES
 from sagagraph.domains.reunion.request import LONG_WAIT, Objective
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sagagraph.domains.reunion.planning.model.engagement import both
-from sagagraph.domains.reunion.planning.model.never_alone import keep_company
+from sagagraph.domains.reunion.planning.model.never_alone import both, keep_apart, keep_company
 from sagagraph.domains.reunion.planning.model.objectives import Aims
 from sagagraph.domains.reunion.planning.model.presence import Presence
 from sagagraph.domains.reunion.planning.model.sequence import Sequence
@@ -48,6 +47,7 @@ class Question:
         sequence = Sequence(situation, journeys + len(situation.tasks), longer=max(slacks, default=0))
         presence = Presence(sequence)
         keep_company(sequence, presence)
+        keep_apart(sequence)
         aims = Aims(sequence, presence)
         objectives = [aims.expression(each) for each in situation.objectives]
         for roles in self.known:

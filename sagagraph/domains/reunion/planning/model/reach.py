@@ -6,15 +6,15 @@ What is too late even so has no plan. (Bonet and Geffner, "Planning as heuristic
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.reunion.planning.model.situation import is_watched
+from sagagraph.domains.reunion.request import Objective
 from sagagraph.domains.reunion.times import whole_minutes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from sagagraph.domains.reunion.planning.model.situation import Car, Leg, Situation, Traveller
+    from sagagraph.domains.reunion.planning.model.situation import Car, Leg, Situation
     from sagagraph.domains.reunion.request import Task
 
 NEVER = 10**9
@@ -30,10 +30,8 @@ class Reach:
 
 
 def is_too_late(situation: Situation) -> bool:
-    """Tell whether some goal or task cannot be met in time by anybody, or somebody is alone on arrival."""
+    """Tell whether some goal or task cannot be met in time by anybody."""
     reach = reach_of(situation)
-    if any(_is_left_alone(situation, reach, person) for person in situation.travellers):
-        return True
     for person in situation.travellers:
         if any(max(person.arrives, reach.people[person.name].get(goal.place, NEVER)) > goal.by for goal in person.goals):
             return True
@@ -42,23 +40,6 @@ def is_too_late(situation: Situation) -> bool:
         for task in situation.tasks
         if not task.optional
     )
-
-
-def _is_left_alone(situation: Situation, reach: Reach, person: Traveller) -> bool:
-    """They must not wait alone, and can neither leave nor begin a task nor be met by then."""
-    company, since = person.company, person.free
-    if company is None or company.from_first_action or person.place == company.refuge or since >= company.until:
-        return False
-    others = (places for name, places in reach.people.items() if name != person.name)
-    return not (
-        any(ready(situation, reach, car, person.place) <= since for car in situation.cars)
-        or any(_may_begin(task, person) for task in situation.tasks)
-        or any(places.get(person.place, NEVER) <= since for places in others)
-    )
-
-
-def _may_begin(task: Task, person: Traveller) -> bool:
-    return not is_watched(task) and task.place in (None, person.place) and (task.who is None or person.name in task.who)
 
 
 def reach_of(situation: Situation) -> Reach:
@@ -125,3 +106,78 @@ def _end_of(situation: Situation, reach: Reach, task: Task) -> int:
     optional = {each.name for each in situation.tasks if each.optional}
     begins += [situation.done.get(name, reach.tasks.get(name, 0)) for name in task.after if name not in optional]
     return int(min(NEVER, max(begins) + whole_minutes(task.minutes)))
+
+
+METRES: Final = 1000
+"""Distances are counted in metres inside."""
+
+
+def most_journeys(situation: Situation, limit: int, cost: int | None = None) -> int:
+    """Of all vehicles in a plan that costs at most `cost` in the first objective; `limit` if there may be more than that.
+
+    A tour is a walk over roads. Each vehicle's longest one is bounded by its time; what all tours cost together, by `cost`.
+    """
+    objective = situation.objectives[0] if situation.objectives else None
+    ends = situation.ends
+    if cost is not None and objective is Objective.MAKESPAN:
+        ends = min(ends, situation.first_moment + cost)
+    weigh = _weight(objective) if cost is not None else None
+    reach = reach_of(situation)
+    cheapest = [0]
+    for car in situation.cars:
+        tour = _cheapest_tours(situation, car, _time_for(situation, reach, car, ends), limit, weigh)
+        cheapest = _joined(cheapest, tour, limit, cost if weigh else None)
+    return len(cheapest) - 1
+
+
+def _weight(objective: Objective | None) -> Callable[[Leg], int] | None:
+    """What a journey adds to an objective that is a sum over journeys."""
+    match objective:
+        case Objective.DRIVING_MINUTES:
+            return lambda leg: leg.minutes
+        case Objective.DISTANCE:
+            return lambda leg: round(leg.km * METRES)
+        case _:
+            return None
+
+
+def _time_for(situation: Situation, reach: Reach, car: Car, ends: int) -> int:
+    """From when it can set out until it is of no more use, or nobody who drives it sets out any more; negative: none."""
+    begins = ready(situation, reach, car, car.place)
+    if car.drivers is None:
+        return ends - begins
+    able = [each for each in situation.travellers if each.name in car.drivers]
+    last = max((ends if each.stays_from is None else each.stays_from for each in able), default=ends)
+    return min(ends, last) - begins
+
+
+def _cheapest_tours(situation: Situation, car: Car, time: int, limit: int, weigh: Callable[[Leg], int] | None) -> list[int]:
+    """[n]: what n journeys one after the other cost at the least; as many as `time` allows, at most `limit`."""
+    minutes, costs = {car.place: 0}, {car.place: 0}
+    cheapest = [0]
+    while len(cheapest) <= limit:
+        minutes = _longer(situation, minutes, lambda leg: leg.minutes)
+        costs = _longer(situation, costs, weigh or (lambda _: 0))
+        if not minutes or min(minutes.values()) > time:
+            break
+        cheapest.append(min(costs.values()))
+    return cheapest
+
+
+def _longer(situation: Situation, so_far: dict[str, int], weigh: Callable[[Leg], int]) -> dict[str, int]:
+    """The least for tours of one journey more, by where they end."""
+    longer: dict[str, int] = {}
+    for leg in situation.legs:
+        if leg.here in so_far:
+            longer[leg.there] = min(longer.get(leg.there, 10**9), so_far[leg.here] + weigh(leg))
+    return longer
+
+
+def _joined(left: list[int], right: list[int], limit: int, cost: int | None) -> list[int]:
+    joined: list[int] = []
+    for n in range(min(len(left) + len(right) - 1, limit + 1)):
+        least = min(left[i] + right[n - i] for i in range(len(left)) if 0 <= n - i < len(right))
+        if cost is not None and least > cost:
+            break
+        joined.append(least)
+    return joined

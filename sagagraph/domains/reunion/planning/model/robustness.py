@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.engagement import Engagement, both
+from sagagraph.domains.reunion.planning.model.never_alone import Engagement, both
 from sagagraph.domains.reunion.planning.model.situation import is_watched
 from sagagraph.domains.reunion.times import whole_minutes
 

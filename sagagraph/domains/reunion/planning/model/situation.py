@@ -85,6 +85,15 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
+class Shift:
+    """Work that is under way, which is no watching."""
+
+    people: tuple[str, ...]
+    place: str | None
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """Times are minutes as in files; nothing begins before `begins`, and nothing is of use after `ends`."""
 
@@ -100,6 +109,8 @@ class Situation:
     done: Mapping[str, int] = field(default_factory=dict)
     """When tasks end that have begun before."""
     watches: tuple[Watch, ...] = ()
+    apart: tuple[tuple[str, ...], ...] = ()
+    shifts: tuple[Shift, ...] = ()
     departed: frozenset[str] = frozenset()
     """Vehicles that have set out before."""
     ended: int = 0
@@ -131,6 +142,7 @@ def situation_of(problem: ReunionProblem, *, journeys: int, is_free: bool = Fals
         legs=tuple(Leg(here, there, minutes, km, start, _FAR) for here, there, minutes, km in roads_of(problem)),
         tasks=problem.tasks,
         objectives=problem.objectives,
+        apart=problem.apart,
         first_moment=min(moments),
         last_moment=max(moments),
     )

@@ -49,6 +49,7 @@ def excerpt(problem: ReunionProblem, team: Team, also: frozenset[str] = frozense
             "vehicles": tuple(each for each in problem.vehicles if each.name in team.vehicles),
             "tasks": tuple(each for each in problem.tasks if each.name in team.tasks),
             "goals": tuple(shared),
+            "apart": tuple(names for names in problem.apart if team.people.issuperset(names)),
         }
     )
     return _nearby(own, also | set(_places(own)))
@@ -112,6 +113,8 @@ def _standing_bonds(problem: ReunionProblem) -> Iterator[tuple[Node, Node]]:
         yield from ((("vehicle", vehicle.name), ("person", name)) for name in drivers_of(problem, vehicle.name) or ())
         if vehicle.unlocked_by is not None:
             yield ("vehicle", vehicle.name), ("task", vehicle.unlocked_by)
+    for names in problem.apart:
+        yield from ((("person", names[0]), ("person", name)) for name in names[1:])
     for task in problem.tasks:
         yield from ((("task", task.name), ("task", name)) for name in task.after)
         if task.who is not None and len(task.who) <= task.people:
