@@ -9,7 +9,7 @@ import pytest
 from sagagraph.errors import WorkflowError
 from sagagraph.workflow.condition import Succeeded
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.operation import OperationSpec, reference, references, resolve
+from sagagraph.workflow.operation import OperationSpec, rebind, reference, references, resolve
 from sagagraph.workflow.policy import Catch, Policy
 from sagagraph.workflow.wellformed import better_order, check_workflow
 from tests.saga.cases import Case, is_well_formed, shapes
@@ -98,3 +98,11 @@ def test_what_only_looks_like_a_reference_is_data(path: object) -> None:
     inputs = {"to": {"$from": "T1", "path": path}}
     assert list(references(inputs)) == []
     assert resolve(inputs, {"T1": {}}) == inputs
+
+
+def test_who_handles_a_failure_is_replaced_with_the_plan() -> None:
+    caught = spec("insurance", COMPENSATABLE, "fare", policy=Policy(catch=(Catch(("*",), "payment"),)))
+    again = rebind(caught, {"payment": "payment.2"})
+    assert (again.policy.catch[0].handler, again.depends_on) == ("payment.2", ("fare",))
+    assert rebind(caught, {"fare": "fare.2"}).depends_on == ("fare.2",)
+    assert rebind(caught, {"other": "other.2"}) is caught
