@@ -27,7 +27,7 @@ help:
 	@echo "make test-all everything else beside: PostgreSQL, explorations, planted faults, kills, the browser, a small model; samples"
 	@echo "make proof    all of it, complete: full sweeps, storms, explorations; hours; writes docs/proof.md"
 	@echo "make sweep    harm the sample trip at some of its boundaries, in every way; print the matrices"
-	@echo "make storm    2,000 random sagas on each store, workers killed and stopped; a ledger judges"
+	@echo "make storm    2,000 random sagas (SAGAS) on each store, with every fault at once; a ledger judges"
 	@echo "make model    check the formal model of changes, cancellations and leases (needs Spin); finds each planted fault"
 	@echo "make fuzz     thousands of inputs for everything that reads (INPUTS for each, SEED)"
 	@echo "make simulate the real engine on a virtual clock: SEEDS histories; one that fails is printed, and can be repeated"

@@ -25,7 +25,7 @@ GRAPHS = {
     "inner graphs": "tests.graph.inner_scenarios:SCENARIOS",
     "prebuilt agents": "tests.agents.scenarios:SCENARIOS",
 }
-STORM = ("tests.support.storm", "--sagas", "2000")
+STORM = ("tests.support.storm", "--sagas", "10000")
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ async def wanted(page: Page, text: str | None, file: Path | None, before: Saga |
 async def _read(page: Page, text: str, before: Draft | None) -> Draft:
     draft = await page.read(text, None if before is None else before.known)
     if draft.by:
-        render.stderr.print(f"put in plain words by {draft.by}", markup=False)
+        render.stderr.print(f"read with the help of {draft.by}", markup=False)
     while draft.questions and is_terminal():
         _tell(draft)
         answer = await asked(f"{draft.questions[0]} ")
@@ -49,6 +49,8 @@ async def _read(page: Page, text: str, before: Draft | None) -> Draft:
     if draft.questions and draft.failed is not None:
         raise draft.failed
     if draft.questions:
+        for each in draft.asides:
+            render.stderr.print(each, markup=False)
         unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
         raise InvalidInputError(" ".join([*draft.questions, *unread]), field=draft.field or "TEXT")
     return draft

@@ -47,11 +47,12 @@ _FORMS: Final = tuple(
 )
 _ISO: Final = form(r"\b(?P<year>20\d\d)(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})\b")
 _NUMERIC: Final = form(
-    r"(?<![\d./])(?P<a>\d{1,2})(?:(?P<mark>[/.])(?P<b>\d{1,2})(?P=mark)(?P<year>(?:20)?\d\d)|/(?P<c>\d{1,2}))(?![\d/])"
+    r"(?<![\d./])(?P<a>\d{1,2})(?:(?P<mark>[/.])(?P<b>\d{1,2})(?P=mark)(?P<year>(?:20)?\d\d)|/(?P<c>\d{1,2})"
+    r"|\.(?P<month>\d{1,2})\.)(?![\d/])"
 )
 _NTH_ALONE: Final = form(
     r"\b(?P<cue>on|by|before|after|until|till|from|to|between|and|leaving|departing) (?:the )?(?P<day>{nth})"
-    r"(?! (?:class|time|trip|floor|birthday|anniversary))"
+    r"(?! (?:class|time|trip|floor|birthday|anniversary|one|plan|option|alternative|offer|hotel|flight|train|night|day|week))"
 )
 _BETWEEN_TWO: Final = form(
     r"(?:\b(?P<between>between) )?{date:first}\s*(?P<span>-|\b(?:to|until|till|through|up to|and)\b)\s*(?:the )?{date:last}"
@@ -170,6 +171,8 @@ def _day(day: int, month: int | None, year: int | None = None, order: str = "") 
 
 def _numeric(found: Found) -> Expression:
     """Read `06/07/2025`: which number is the month depends on the writer's country."""
+    if found["month"]:  # `10.6.` is written where the day comes first
+        return _one(found.said, _day(int(found["a"]), int(found["month"]), order="day"))
     a, b = int(found["a"]), int(found["b"] or found["c"])
     year = int(found["year"]) % 2000 + 2000 if found["year"] else None
     if a == b and a <= 12:

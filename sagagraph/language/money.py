@@ -53,9 +53,10 @@ _WRITTEN: Final[Mapping[str, str]] = MappingProxyType(
 """By the currency; several where nothing decides between them. Codes in capitals are known without it."""
 _CODE: Final = r"(?-i:[A-Z]{3})(?![^\W\d_])"
 """In capitals: `try` and `all` are words."""
-_SIGN: Final = rf"(?:{'|'.join(_WRITTEN.values())}|{_CODE})"
-_BEFORE: Final = rf"(?P<minus>(?<!\w)- ?)?(?:(?<![^\W\d_])(?P<sign>{_SIGN}) ?)?(?P<negative>(?<!\w)-)?"
-_AFTER: Final = rf"(?: ?(?P<after>{_SIGN})(?! ?{{n:_}}))?"
+SIGN: Final = rf"(?:{'|'.join(_WRITTEN.values())}|{_CODE})"
+"""A part of a form: a sign, a code or the name of a currency."""
+_BEFORE: Final = rf"(?P<minus>(?<!\w)- ?)?(?:(?<![^\W\d_])(?P<sign>{SIGN}) ?)?(?P<negative>(?<!\w)-)?"
+_AFTER: Final = rf"(?: ?(?P<after>{SIGN})(?! ?{{n:_}}))?"
 _MORE: Final = (
     r"(?: (?P<change>more|extra|less|on top|cheaper)\b(?! (?:or|of|per|each|a)\b)(?: than (?:that|now|before)\b|(?! than\b)))?"
 )
@@ -63,7 +64,7 @@ _PER: Final = (
     r"(?:\s*(?:(?P<night>(?:(?:per|an?|each|every) |/ ?)(?:night|day)\b)"
     r"|(?P<head>(?:per|a) (?:person|head|adult|travell?er|passenger)\b|each\b|apiece\b|pp\b|p\.p\.)))?"
 )
-_RANGE: Final = form(rf"{_BEFORE}{{n:low}}\s*(?P<link>-|to\b|and\b|or\b)\s*(?:(?P<second>{_SIGN}) ?)?{{n:high}}{_AFTER}{_PER}")
+_RANGE: Final = form(rf"{_BEFORE}{{n:low}}\s*(?P<link>-|to\b|and\b|or\b)\s*(?:(?P<second>{SIGN}) ?)?{{n:high}}{_AFTER}{_PER}")
 _AMOUNT: Final = form(rf"{_BEFORE}{{n:low}}{_AFTER}{_PER}{_MORE}")
 _BETWEEN: Final = form(r"\bbetween $")
 _LEAST: Final = form(r"(?<!no\s)(?<!not\s)\b(?:at least|more than|over|above|minimum(?: of)?|not less than) $")

@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.shorthand import in_full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
@@ -37,8 +38,6 @@ _PLAIN: Final = str.maketrans(
 )
 _PRIVATE: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd]")
 _IN_A_FORM: Final = re.compile(r"\\.|\[[^\]]*\]|(?P<tag>\{(?P<kind>[a-z]+)(?::(?P<name>\w+))?\})|(?P<space> +(?P<many>[?*+])?)")
-_SHORT: Final = re.compile(r"\b(do|does|did|ca|wo|is|are|was|were|has|have|would|could|should)nt\b", re.IGNORECASE)
-"""`Dont`: people leave the apostrophe out."""
 _CLAUSE: Final = re.compile(r"[.,;:!?()\[\]{}→\"]|\s{2,}|\b(?:and|but|with)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_]{3,}(?:'[^\W\d_]+)?|\d+(?:[.,:]\d+)*")
 
@@ -125,8 +124,7 @@ class Passage:
         if len(text) > most:
             raise InvalidInputError(f"is longer than {most} characters", field="text")
         plain = _PRIVATE.sub(" ", unicodedata.normalize("NFC", text)).translate(_PLAIN)
-        plain = _SHORT.sub(r"\1n't", plain)
-        return cls(re.sub(r"\s+", " ", re.sub(r"-+>|=+>|>", "→", plain)).strip())
+        return cls(re.sub(r"\s+", " ", re.sub(r"-+>|=+>|>", "→", in_full(plain))).strip())
 
     def find(self, words: re.Pattern[str]) -> list[Found]:
         return [Found(self, match) for match in words.finditer(self.text)]

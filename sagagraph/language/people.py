@@ -28,12 +28,15 @@ _KIN: Final = (
     r"|daughter|colleague|cousin|aunt|uncle|grandmother|grandfather|grandma|grandpa|boss)\b"
 )
 _MY: Final = r"\b(?:my|our|a|one|his|her)"
-_AND: Final = r"(?:\s*,\s*(?:and )?|\s*(?:\band\b|\bwith\b|\+|&|\bplus\b)\s*)"
+_AND: Final = r"(?:\s*,\s*(?:(?:and|plus|with) )?|\s*(?:\band\b|\bwith\b|\+|&|\bplus\b)\s*)"
 _OUR: Final = r"(?:(?:our|my|the) )?"
-_KINS: Final = rf"(?P<kin>{_MY} {_KIN}(?:{_AND}{_MY} {_KIN})*)"
+_CALLED: Final = r"(?:mum|mom|dad|grandma|grandpa|granny|grandad)\b"
+_ONE_OF_KIN: Final = rf"(?:{_MY} {_KIN}|\b{_CALLED})"
+_KINS: Final = rf"(?P<kin>{_ONE_OF_KIN}(?:{_AND}{_ONE_OF_KIN})*)"
+_KINS_TOO: Final = _KINS.replace("P<kin>", "P<kin_too>")
 _ME: Final = r"\b(?:me|i|myself)\b"
 _PARENTS: Final = r"(?P<parents>\bmy (?:grand)?parents\b(?!\s*(?:,|and\b)\s*(?:my|our|the)\b))"
-_ONES: Final = rf"(?:{_KINS}(?:{_AND}{_OUR}{{people:_}})?|{_PARENTS}|{_OUR}{{people:_}})"
+_ONES: Final = rf"(?:{_KINS}(?:{_AND}{_OUR}{{people:_}})?|{_PARENTS}|{_OUR}{{people:_}}(?:{_AND}{_KINS_TOO})?)"
 _FORMS: Final = (
     form(rf"(?P<me>\bwith\b|{_ME}{_AND}|\bus and\b)\s*{_ONES}"),
     form(rf"{_ONES}{_AND}(?P<me>{_ME})"),
@@ -70,6 +73,21 @@ _AGES: Final = form(
 _AGED: Final = form(
     r"(?:(?:{n:many}|an?|one|our|my|the) )?{span} ?-?olds?\b(?: (?:son|daughter|child|kid|boy|girl|toddler|baby)\b)?"
 )
+_STAYS_HOME: Final = (
+    r"(?: (?:can't|cannot|can not|won't|isn't|is not|aren't|are not|doesn't|not)(?: (?:be|want to|make|going to))*"
+    r" ?(?:come|coming|join\w*|travel\w*|go|going|it)?| (?:stays?|staying|(?:is|are) staying) (?:at )?home| drops? out| "
+    r"cancelled)"
+)
+_LEAVES: Final = form(
+    rf"(?:\b(?:without|minus|not) {_KINS}|{_KINS_TOO}{_STAYS_HOME}|(?P<some>(?:{_MY}|\bthe)? ?\b(?:kids|children|parents"
+    rf"|friends)\b){_STAYS_HOME})"
+    r"(?: (?:with (?:me|us)|after all|anymore|any more|too|either))*\b"
+)
+_CHILDREN: Final = form(
+    rf"(?:{_MY}|\bthe|\btheir) (?:kids|children|boys|girls|sons|daughters) (?:are|is|=) {{n:_}}(?:(?:,| and|, and|/|&| &) "
+    rf"?{{n:_}})+"
+)
+"""`The kids are 6 and 9`: as many as ages are said."""
 _UNCOUNTED: Final = form(
     rf"\b(?:with|and|plus|take|taking|bring(?:ing)?) (?:(?:all|some|a few|several|{_MY[2:]}|the|small|young|whole|entire) )*"
     r"(?:family|friends|group|team|colleagues|mates|(?:grand)?parents|(?:grand)?children|kids|in-laws|others)\b"
@@ -85,13 +103,15 @@ class Company:
 
     count: int | None
     is_more: bool = False
-    """They come beside those that were counted before: `my mum comes too`."""
+    """They come beside those that were counted before, or, below zero, no longer: `my mum comes too`."""
 
 
 def tag_people(passage: Passage) -> None:
     """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
     passage.text = _AGES.sub(lambda found: found["who"], passage.text)
     passage.tag("people", _AGED, _aged)
+    passage.tag("people", _CHILDREN, lambda found: Quantity((Decimal(len(found.values(Number))),), "child"))
+    passage.tag("company", _LEAVES, lambda found: Company(None if found["some"] else -_kin_in(found), is_more=True))
     for words in (_ALSO_COMES, _BROUGHT):
         passage.tag("company", words, _also_comes)
     for words in _FORMS:
@@ -111,8 +131,12 @@ def _also_comes(found: Found) -> Company | None:
     people = found.values(Quantity)
     if any(each.count is None or each.change for each in people):
         return None
-    kin = len(re.findall(_KIN, found["kin"])) + (2 if found["parents"] else 0)
+    kin = _kin_in(found) + (2 if found["parents"] else 0)
     return Company(kin + sum(each.count or 0 for each in people), is_more=True)
+
+
+def _kin_in(found: Found) -> int:
+    return len(re.findall(rf"{_KIN}|{_CALLED}", f"{found['kin']} {found['kin_too']}"))
 
 
 def _company(found: Found) -> Company | None:
@@ -126,8 +150,8 @@ def _company(found: Found) -> Company | None:
         return None
     count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
     if found["me"]:
-        count += 1 + len(re.findall(_KIN, found["kin"])) + (2 if found["parents"] else 0)
-        is_everybody = not found["kin"] and not found["parents"] and "person" in units
+        count += 1 + _kin_in(found) + (2 if found["parents"] else 0)
+        is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
         return None if is_everybody else Company(count)
     if found["alone"]:
         return Company(1)

@@ -11,6 +11,7 @@ from sagagraph.language.numbers import tag_numbers
 from sagagraph.language.passage import MOST_CHARACTERS, Passage
 from sagagraph.language.people import tag_people
 from sagagraph.language.quantities import UNITS, Units, tag_quantities
+from sagagraph.language.shorthand import spelled
 
 if TYPE_CHECKING:
     from datetime import date
@@ -32,7 +33,7 @@ def tagged(
     Raises:
         InvalidInputError: the text is far too long.
     """
-    passage = Passage.of(text, most=most)
+    passage = Passage.of(spelled(text), most=most)
     if today is not None:
         tag_numeric_dates(passage)
     tag_clock_digits(passage)

@@ -14,6 +14,7 @@ from typing import Final
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.decisions import Act, decision_in, is_small_talk
+from sagagraph.language.shorthand import in_full, spelled
 
 
 class Kind(StrEnum):
@@ -50,6 +51,12 @@ def _words(text: str) -> re.Pattern[str]:
 # -- taking a text apart -----------------------------------------------------------------------------------------------
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])(?<!\b[ap]\.m\.)(?<!\b[ap]\.m)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bSt\.)(?<!\bMt\.)\s+|\n+")
+_NOISE: Final = re.compile(
+    r"^(?:(?:hm+|um+|uh+|er+|oh|ah+|aha|omg|oh my god|ugh|lol|ha(?:ha)+|wow|btw|by the way|to be honest|tbh|honestly|look|listen"
+    r"|anyways?|(?:quick|one|another) (?:more )?(?:question|thing))[\s,.!:…–-]+)+(?=\S)"
+    r"|(?<=\w)[\s,]+(?:btw|by the way|lol|duh|tbh|to be honest|ha(?:ha)+|xx*|innit)\W*$",
+    re.IGNORECASE,
+)
 _ALSO_ASKED: Final = re.compile(
     r",?\s+(?:and|but|so|also)\s+(?=(?:also )?(?:can|could|would) you (?:please )?(?:tell|explain|say|show)|"
     r"(?:what|how much|how long|why|is it|is that|is there|when do)\b[^,]*\?$)|,\s+(?=how much\b|what does\b|what is\b)",
@@ -60,7 +67,7 @@ _HEAD: Final = re.compile(
     r"|(?P<hello>hi|hello|hey|good (?:morning|evening|afternoon)|thanks(?: a lot| so much)?|thank you(?: so much"
     r"| very much)?|thx|sorry))"
     r"(?: there| again)?(?:\s*[,!.–-]+\s*|\s+(?:and|but|then|so)\s+|\s+(?=(?:the|it|that|this|i|we|my|our|he|she|they"
-    r"|you|can|what|how|book|go)\b))"
+    r"|you|can|what|what's|how|book|go|thanks|thank|is|are|when|where|why|then|that's|make)\b))"
     r"(?P<rest>\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -78,8 +85,8 @@ _A_NUMBER: Final = r"\b(?:\d+|one|two|three|four|five|six|seven)\b"
 def utterances(text: str) -> tuple[Utterance, ...]:
     """Return what a text says, in order. Wishes that follow one another stay together, as they were written."""
     found: list[Utterance] = []
-    for sentence in _SENTENCE.split(_with_corrections(text.strip())):
-        for each in _parts(sentence.strip()):
+    for sentence in _SENTENCE.split(_with_corrections(spelled(in_full(text)).strip())):
+        for each in _parts(_NOISE.sub("", sentence.strip())):
             last = found[-1] if found else None
             if last is not None and last.kind is each.kind is Kind.WISH and not (last.said or each.said):
                 found[-1] = replace(last, text=f"{last.text} {each.text}")
@@ -177,12 +184,13 @@ _SUBJECT: Final = _words(
     r"(?:i|you|we|he|she|it|they|there|this|that|these|those|the|my|our|your|his|her|their|any|all|every\w*|some\w*)\b"
 )
 _ASKS: Final = re.compile(
-    _LEAD
-    + r"(?:what|whats|what's|why|who|whos|who's|whose|whom|which|how|hows|is|are|was|were|did|does|has|am|should|will|would|"
-    r"isn't|aren't|wasn't|weren't|didn't|doesn't|hasn't|isnt|wont|won't|whens|when's|wheres|where's|"
+    _LEAD + r"(?:what|what's|why|who|who's|whose|whom|which|how|how's|is|are|was|were|did|does|has|am|should|will|would|"
+    r"isn't|aren't|wasn't|weren't|didn't|doesn't|hasn't|won't|when's|where's|(?:are )?you sure|"
     r"(?:when|where) (?:is|are|do|does|did|will|would|can|should|was|were|am|to)|"
-    r"(?:do|have) (?:i|you|we|they)|(?:can|could|may|must|shall|had) (?:i|you|we|they|he|she|it|there|the|my|our|any\w*)|"
-    r"(?:can|could|would|will) you (?:please )?(?:tell|explain|show|say)|tell me|explain|show me (?:what|why|how|the)|let me know"
+    r"(?:do|have) (?:i|you|we|they|all|any|kids|children|babies|people|hotels|flights|trains)|"
+    r"(?:can|could|may|must|shall|had) (?:i|you|we|they|he|she|it|there|the|my|our|any\w*)|"
+    r"(?:can|could|would|will) you (?:please )?(?:tell|explain|show|say)|(?:just )?(?:tell|remind|send) me|explain|show me "
+    r"(?:what|why|how|the)|let me know"
     r"|i(?:'m| am| was|'d| would)? (?:just )?(?:wonder\w*|like to know|want to know|curious)|any idea|do you know)\b",
     re.IGNORECASE,
 )
@@ -286,7 +294,8 @@ _HAPPENED: Final = _words(
     rf"(?:has|have|had|is|are|was|were|got|gets|been|be|being)\s?(?:n't|nt|not)?\s+(?:(?:just|now|all|also|been|not|never|currently)\s+)*"
     rf"(?:{_FALLEN})\b"
     r"|(?:hotels?|flights?|trains?|rooms?|bookings?|stays?) (?:just )?(?:cancell?ed|overbooked)\b"
-    r"|cancell?ed (?:on (?:me|us)|my|our|the)\b|fell through|(?:has|have) fallen through|br(?:oke|eaks|oken) down"
+    r"|cancell?ed (?:on (?:me|us)|my|our|the)\b|fell through|(?:has|have) fallen through|br(?:oke|eaks?|oken) down|goes? "
+    r"(?:bust|bankrupt)|gone (?:bust|bankrupt)|(?:get|fall)s? (?:sick|ill)\b"
     r"|is on strike|strike\b"
     r"|does(?:n't| not) (?:run|fly|start)\b|accident|(?:can(?:not|'t| not)|won't) (?:come|make it)|(?:isn't"
     r"|is not) coming|drops? out"
@@ -310,6 +319,11 @@ def _stated(said: str) -> Kind:
     if not _HAPPENED.search(said) and not _DENIED.search(said):
         return Kind.WISH
     return Kind.HEARSAY if _HEDGED.search(said) or _DENIED.search(said) else Kind.NEWS
+
+
+def tells_news(said: str) -> bool:
+    """Tell whether it speaks of something that falls through."""
+    return _HAPPENED.search(said) is not None
 
 
 def _decision(said: str) -> Utterance | None:

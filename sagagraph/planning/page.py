@@ -211,6 +211,10 @@ class Page(Reader):
     """What approving a plan does, as a verb."""
     outcome: str = "it is done"
     """What has been achieved once a saga has committed."""
+    hint: str = "Say what should be different, or ask me about the plan."
+    """What can be said instead of what was not understood."""
+    elsewhere: str = "That is not mine to arrange, and the plan stays without it."
+    """What is said of wishes that nobody here can see to."""
     under_way: str = ""
     """The message while a plan is carried out and nothing moves; empty where that does not happen."""
     desk: FaultDesk | None = None

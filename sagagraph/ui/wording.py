@@ -14,6 +14,7 @@ from sagagraph.saga.core.status import SagaStatus
 
 _LONGEST_TITLE: Final = 110
 _SAGA: Final = re.compile(r"\bsaga '[^']*'(?::\s*)?")
+_CHANGING: Final = re.compile(r"it is being changed by '[^']*': cancel that first, or resume it|is being changed by '[^']*'")
 _WISHED: Final = " wishes for something else"
 _CHANGED: Final = "The plan has changed in the meantime: look at it again before you decide."
 
@@ -41,7 +42,7 @@ def in_words(exc: SagaGraphError) -> str:
     if isinstance(exc, ConflictError):
         return _CHANGED
     said = str(exc).removeprefix(f"{exc.field}: ") if isinstance(exc, InvalidInputError) else str(exc)
-    return _SAGA.sub("this plan ", said).strip()
+    return _SAGA.sub("this plan ", _CHANGING.sub("a change of it waits for your decision", said)).strip()
 
 
 def title(saga: Saga, page: Page) -> str:

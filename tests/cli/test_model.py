@@ -19,7 +19,17 @@ pytestmark = pytest.mark.skipif(find_spec("langchain_openai") is None, reason="t
 
 KEY = "sk-canary-55aa01f3"
 MUDDLED = "Berlin then Cologne, four nights and two, starting out in San Francisco, on 4 June 2025, no more than 5k!"
-PLAIN = "From San Francisco to Berlin for 4 nights and Cologne for 2 nights and back, leaving on 4 June 2025, under $5,000"
+SLOTS = [
+    {"field": field, "value": value, "nights": nights, "quote": quote}
+    for field, value, nights, quote in (
+        ("from", "San Francisco", None, "starting out in San Francisco"),
+        ("stay", "Berlin", 4, "Berlin then Cologne, four nights and two"),
+        ("stay", "Cologne", 2, "Berlin then Cologne, four nights and two"),
+        ("leave_on", "2025-06-04", None, "on 4 June 2025"),
+        ("budget", "5000 USD", None, "no more than 5k"),
+    )
+]
+"""What the muddled sentence says, with the words that say it."""
 
 Serve = Callable[..., ModelServer]
 
@@ -41,12 +51,12 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
 
 
 def test_a_sentence_in_a_muddle_is_put_in_order_and_a_trip_is_chosen_by_the_model(command: CommandLine, serve: Serve) -> None:
-    server = serve(Say({"sentence": PLAIN}), *[picking(ranked, "cheap")] * 5, provider="anthropic")
+    server = serve(Say({"slots": SLOTS}), *[picking(ranked, "cheap")] * 5, provider="anthropic")
     told = command("trip", MUDDLED, "--saga-id", "trip", "--json")
     assert (told.code, told.json["status"]) == (0, "awaiting_approval")
-    assert "put in plain words by anthropic:m" in told.err
+    assert "read with the help of anthropic:m" in told.err
     assert (len(server.asked), server.left) == (6, 0)
-    assert server.asked[0].user.splitlines()[1] == json.dumps({"text": MUDDLED})
+    assert json.loads(server.asked[0].user.splitlines()[1])["text"] == MUDDLED
     (proposed,) = [each for each in command.journal("trip") if each["type"] == "PlanProposed"]
     assert proposed["data"]["proposed_by"] == "anthropic:m"
     assert proposed["data"]["reasoning"].startswith("itinerary, days: cheap flight, T1: cheap")
@@ -74,10 +84,11 @@ def test_a_reunion_whose_model_cannot_be_asked_is_exit_3_without_its_key(command
 
 
 def test_a_model_that_makes_something_up_is_not_listened_to(command: CommandLine, serve: Serve) -> None:
-    serve(Say({"sentence": PLAIN.replace("5,000", "50,000")}))
+    serve(Say({"slots": [each | {"quote": "from Boston"} for each in SLOTS]}))
     told = command("trip", MUDDLED)
     assert told.code == 2
-    assert "Where does the trip start?" in told.complaint
+    assert "Where does the trip start?" in told.err
+    assert "your words do not say it: from: San Francisco" in told.err
 
 
 def test_a_model_that_cannot_be_asked_leaves_the_trip_to_the_solver_which_says_so(command: CommandLine, serve: Serve) -> None:

@@ -19,7 +19,7 @@ from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.saga.stores.port import Lease, RequestKind
 
-from .service import A_DAY, Gate, Service, is_lost, lands_but_is_lost, quick, refuses
+from .service import A_DAY, Gate, Land, Service, is_lost, lands_but_is_lost, quick, refuses
 from .workers import EVERY_STORE, OpenEngine
 
 pytestmark = pytest.mark.quick
@@ -49,6 +49,22 @@ async def test_rule_5_what_can_be_undone_then_the_pivot_then_what_is_retried(eng
         await saga.run(retriable(service))
     assert service.calls == ["do flight", "do pay", "do mail"]
     assert await status(engine) is SagaStatus.COMMITTED
+
+
+async def test_rule_5_a_pivot_within_an_operation_with_an_effect_is_rejected_instead_of_waiting_for_it(
+    engine: Engine, service: Service
+) -> None:
+    """That operation ends only when the pivot has, and the pivot starts only when that operation has ended."""
+    async with engine.saga("trip") as saga:
+
+        async def runs_the_pivot(land: Land) -> Any:
+            with pytest.raises(WorkflowError, match="the pivot 'node/pay' would wait for 'node'"):
+                await saga.run(pivot(service), id="node/pay", after=())
+            return land()
+
+        service.on("do node", runs_the_pivot)
+        await saga.run(service.action("node"), id="node")
+    assert service.calls == ["do node"]
 
 
 async def test_rule_5_a_compensatable_operation_after_the_pivot_is_rejected(engine: Engine, service: Service) -> None:

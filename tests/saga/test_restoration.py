@@ -185,3 +185,15 @@ def test_a_failure_elsewhere_seals_the_pivot_first() -> None:
     story.settle()
     assert story["pay"].status in (OperationStatus.IN_DOUBT, OperationStatus.SKIPPED)
     assert story.saga.stage is not Stage.COMPENSATED
+
+
+def test_what_a_person_says_is_absent_lets_what_would_come_after_it_go() -> None:
+    story = Story(spec("A", probe=False), spec("B", COMPENSATABLE, "A"))
+    story.start(CallAction("A"))
+    restore(story)
+    story.tell(c.Cancel("ada"))
+    story.settle()
+    assert story["A"].status is OperationStatus.HELD
+    story.tell(c.Resolve("A", e.Resolution.ABSENT, "ada"))
+    story.settle()
+    assert (story["B"].status, story.saga.stage) == (OperationStatus.SKIPPED, Stage.COMPENSATED)

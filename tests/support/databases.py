@@ -7,14 +7,17 @@ from contextlib import AbstractContextManager, contextmanager
 
 from sagagraph.testing.databases import Databases, PostgresDatabases
 from sagagraph.testing.databases import databases as databases_at
-from tests.support.postgres import postgres_server
+from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.proxy import PostgresProxy, postgres_proxy
 
 
 class ProxiedPostgres(PostgresDatabases):
-    def __init__(self, server_url: str) -> None:
-        super().__init__(server_url)
-        self._server_url = server_url
+    """`restart()` crashes the server, and starts it again."""
+
+    def __init__(self, server: PostgresServer) -> None:
+        super().__init__(server.url())
+        self._server_url = server.url()
+        self.restart = server.restart
 
     def proxy(self) -> AbstractContextManager[PostgresProxy]:
         return postgres_proxy(self._server_url)
@@ -25,7 +28,7 @@ def databases(store: str) -> Iterator[Databases]:
     """`sqlite`, `postgresql` (a server of our own), or the URL of a PostgreSQL server where databases may be made."""
     if store == "postgresql":
         with postgres_server() as server:
-            yield ProxiedPostgres(server.url())
+            yield ProxiedPostgres(server)
     else:
         with databases_at(store) as made:
             yield made

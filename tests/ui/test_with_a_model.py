@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sagagraph.sandbox.server import EmbeddedSandbox
+from tests.cli.test_model import SLOTS
 from tests.support.agents import first, picking
 from tests.support.models import Asked, ModelServer, Say, Status
 from tests.support.models.script import Move
@@ -19,7 +20,6 @@ pytestmark = pytest.mark.skipif(find_spec("langchain_openai") is None, reason="t
 
 KEY = "sk-canary-77bb02e4"
 MUDDLED = "Berlin then Cologne, four nights and two, starting out in San Francisco, on 4 June 2025, no more than 5k!"
-PLAIN = "From San Francisco to Berlin for 4 nights and Cologne for 2 nights and back, leaving on 4 June 2025, under $5,000"
 
 
 class Brain:
@@ -31,7 +31,7 @@ class Brain:
         if self.is_down:
             return Status(503)
         if "traveller wrote" in asked.system + asked.user:
-            return Say({"sentence": PLAIN})
+            return Say({"slots": SLOTS})
         return picking(first)(asked)
 
 

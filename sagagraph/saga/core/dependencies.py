@@ -84,14 +84,16 @@ def is_past_pivot_gate(saga: Saga) -> bool:
     What runs the pivot goes on meanwhile: the node of a graph, named by the beginning of the pivot's id.
     """
     waiting = saga.index.unfinished_before_pivot
-    return waiting == 0 or waiting == sum(1 for each in _around(saga, saga.pivot or "") if not is_done_with(each))
+    return waiting == 0 or waiting == sum(
+        1 for each in around(saga, saga.pivot or "") if not each.has_effect and not is_done_with(each)
+    )
 
 
-def _around(saga: Saga, name: str) -> Iterator[Operation]:
-    """Yield the operations without effects whose code runs `name`."""
+def around(saga: Saga, name: str) -> Iterator[Operation]:
+    """Yield the operations whose code runs `name`."""
     while name := name.rpartition("/")[0]:
         operation = saga.operations.get(name)
-        if operation is not None and operation.in_flight and not operation.has_effect:
+        if operation is not None and operation.in_flight:
             yield operation
 
 

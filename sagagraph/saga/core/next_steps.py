@@ -12,6 +12,7 @@ from operator import itemgetter
 from sagagraph.saga.core.dependencies import (
     comes_after_pivot,
     condition_holds,
+    is_closed,
     is_free,
     is_past_pivot_gate,
     is_undoable,
@@ -232,7 +233,7 @@ def _backward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
 def _step_to_doubt(saga: Saga, operation: Operation) -> Step | None:
     """Find out whether an operation was reached without the journal's knowledge, once that is known of what it depends on."""
     needs = [saga.operations[each] for each in operation.spec.depends_on]
-    if any(each.has_effect and each.status in _UNKNOWN for each in needs):
+    if any(each.status in _UNKNOWN and not is_closed(each) for each in needs):
         return None
     if any(each.status in _UNDONE for each in needs) or condition_holds(saga, operation):
         return Record(doubt(saga, operation, given_up=True))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sagagraph.errors import InvalidInputError, UnknownActionError
 from sagagraph.saga.core.call import Call
@@ -180,10 +180,11 @@ _READER = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_distinc
 
 def to_json(value: object) -> Json:
     """Return a JSON value with the content of `value`: a pydantic model, a dataclass or a plain value."""
+    writer = _anything()  # to import pydantic takes time, which must not be a call's
     if _is_plain(value):
         return _copied(value)
     try:
-        return _READER.decode(_anything().dump_json(value, fallback=_not_journallable).decode())
+        return _READER.decode(writer.dump_json(value, fallback=_not_journallable).decode())
     except _serialization_error() as exc:
         raise InvalidInputError(f"a {type(value).__name__} cannot be journalled: {exc}") from exc
 
@@ -214,15 +215,15 @@ def _anything() -> TypeAdapter[Any]:
 
 def _is_plain(value: object, depth: int = 0) -> bool:
     """Tell whether this is JSON for certain. Most requests and results are, and to write and read them takes far longer."""
-    kind = type(value)
-    if kind is str:
-        return cast("str", value).isascii()
-    if kind is dict:
-        held = cast("dict[object, object]", value)
-        return depth < _DEEP and all(type(key) is str and _is_plain(key) and _is_plain(held[key], depth + 1) for key in held)
-    if kind is list:
-        return depth < _DEEP and all(_is_plain(each, depth + 1) for each in cast("list[object]", value))
-    return value is None or kind is bool or (kind is int and abs(cast("int", value)) < _EXACT)
+    if type(value) is str:
+        return value.isascii()
+    if type(value) is int:
+        return -_EXACT < value < _EXACT
+    if type(value) is dict:
+        return depth < _DEEP and all(type(key) is str and key.isascii() and _is_plain(value[key], depth + 1) for key in value)
+    if type(value) is list:
+        return depth < _DEEP and all(_is_plain(each, depth + 1) for each in value)
+    return value is None or type(value) is bool
 
 
 _DEEP = 20

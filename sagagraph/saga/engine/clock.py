@@ -31,5 +31,8 @@ class StoreClock:
             self._ahead = at - self._ticking()
 
 
+_BOOTTIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
 def _uptime() -> float:
-    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+    return time.clock_gettime(_BOOTTIME)

@@ -172,15 +172,18 @@ class SqliteSagaStore(SqlSagaStore):
         if not written:
             return
         try:
-            self._witness.add(written)
+            self._witness.add(written, self._count_events)
         except FileNotFoundError:
             self._call_witness()
         except OSError as exc:
             raise LostStoreError(f"the store's witness {self._witness.path} cannot be written: {exc}") from exc
 
     def _call_witness(self) -> None:
+        self._witness.write(history_of(self._ask).identity, self._count_events())
+
+    def _count_events(self) -> int:
         (count,) = self._ask(EVENTS) or (0,)
-        self._witness.write(history_of(self._ask).identity, count)
+        return int(count)
 
     async def restored(self) -> int:
         epoch = await super().restored()

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.questions import Topic, topic_of
-from sagagraph.language.utterances import Utterance
+from sagagraph.language.utterances import Utterance, tells_news
 from sagagraph.money import cost_text
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.core.next_steps import status_of
@@ -20,7 +20,14 @@ from sagagraph.ui.chat.conversation import Pending
 from sagagraph.ui.chat.turn import NOTHING_CHANGED, Deed, Turn
 from sagagraph.ui.differences import price_change, told
 
+_ANSWERED_AS_WELL: Final = (Topic.REFUND, Topic.STATUS, Topic.OUTSIDE, Topic.NEXT, Topic.HELP)
 _IS_THERE: Final = re.compile(r"\b(?:do you have|have you got|(?:is|are|could) there|anything)\b", re.IGNORECASE)
+
+
+_IF_SO: Final = (
+    "If so, tell me: I would look for what takes its place at the least extra cost, show you before and after, and book nothing "
+    f"before you approve. {NOTHING_CHANGED}"
+)
 
 
 class Answering(Turn):
@@ -63,7 +70,11 @@ class Answering(Turn):
     async def _suppose(self, each: Utterance, saga: Saga | None) -> None:
         if saga is not None and self._would_be_news(each.text, saga):
             await self._suppose_news(each.text, saga)
-        elif not await self._compare(each.text, saga) and (Deed.COMPARED not in self.deeds or each.text):
+        elif saga is not None and tells_news(each.text):
+            self._say(Deed.ANSWERED, _IF_SO)
+        elif not await self._compare(each.text, saga, is_supposed=topic_of(each.said or each.text) not in _ANSWERED_AS_WELL) and (
+            Deed.COMPARED not in self.deeds or each.text
+        ):
             await self._answer(each.said or each.text, saga)
 
     def _would_be_news(self, text: str, saga: Saga) -> bool:
@@ -80,26 +91,31 @@ class Answering(Turn):
         if news.request is not None and not news.lost:
             await self._show_difference(news.request, saga)
         else:
-            self._say(
-                Deed.ANSWERED,
-                f"If so ({news.words.lower()}): I would look for what takes its place at the least extra cost, show "
-                f"you before and "
-                f"after, and book nothing before you approve. {NOTHING_CHANGED}",
-            )
+            self._say(Deed.ANSWERED, _IF_SO)
 
-    async def _compare(self, text: str, saga: Saga | None) -> bool:
-        """Whether it is a change that can be tried on a copy: then its difference is shown."""
+    async def _compare(self, text: str, saga: Saga | None, *, is_supposed: bool = False) -> bool:
+        """Whether it is a change that can be tried on a copy: then its difference is shown.
+
+        `is_supposed`: it was said as one; then what cannot be tried is named.
+        """
         if saga is None or not text:
             return False
+        shown = self._page.draft_of((await self._service.shown(saga)).request)
         try:
-            draft = await self._page.read(text, self._page.draft_of(saga.request).known)
+            draft = await self._page.read(text, shown.known)
         except InvalidInputError:
             return False
-        if draft.questions and draft.questions != self._page.draft_of(saga.request).questions:
+        if draft.questions and draft.questions != shown.questions:
+            if not is_supposed and topic_of(text) is not None:
+                return False
             self._say(Deed.ASKED, f"{draft.questions[0]} {NOTHING_CHANGED}")
             return True
-        if draft.request is None or (wanted := self._page.on_top(draft.request, saga)) == saga.request:
+        if draft.request is None or draft.request == shown.request:
+            if is_supposed and draft.not_understood:
+                self._say(Deed.NOT_TAKEN, f"I cannot try that out. {self._not_understood(draft, is_all=True)} {NOTHING_CHANGED}")
+                return True
             return False
+        wanted = self._page.on_top(draft.request, saga)
         await self._show_difference(wanted, saga)
         if draft.not_understood:
             self._add(f"I left out what I did not understand: {', '.join(draft.not_understood)}.")

@@ -15,6 +15,7 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import reasons_of
+from sagagraph.ui.chat.narration import in_names, left_over
 from sagagraph.ui.differences import price_change, told
 
 IDENTITY: Final = "I am SagaGraph, a program that plans, books and repairs. I am no person."
@@ -30,6 +31,12 @@ _FIRST: Final = re.compile(r"\b(?:leave|leaving|start|begin|depart|outbound|ther
 _LAST: Final = re.compile(r"\b(?:back|home|return\w*|end|last)\b", re.IGNORECASE)
 _STAYS: Final = re.compile(r"\b(?:hotels?|stay\w*|check|rooms?|nights?|stars?|sleep\w*)\b", re.IGNORECASE)
 _WAYS: Final = re.compile(r"\b(?:flights?|fly\w*|trains?|airline|plane|direct|get from|travel)\b", re.IGNORECASE)
+_HOW_MANY: Final = re.compile(
+    r"\b(?:how many (?:people|persons|of us|travell?ers|guests|rooms?|adults|kids|children|beds)|(?:\d|one|two|three|own"
+    r"|same) rooms?"
+    r"|for (?:both|all|the \w+) of us|who (?:is|are|'s) (?:coming|going|travell?ing|booked))\b",
+    re.IGNORECASE,
+)
 _COMMON: Final = frozenset(
     {"the", "and", "from", "with", "hotel", "flight", "train", "stay", "for", "stars", "star", "night", "nights"}
 )
@@ -56,6 +63,12 @@ class Facts:
     @property
     def is_booked(self) -> bool:
         return self.saga is not None and status_of(self.saga) in (SagaStatus.COMMITTED, SagaStatus.RUNNING)
+
+    def counted(self, asked: str) -> list[str]:
+        """The wishes that say how many people or rooms there are, where that is what is asked for."""
+        if self.saga is None or not _HOW_MANY.search(asked):
+            return []
+        return [each.text for each in self.page.draft_of(self.saga.request).wishes if each.label in ("Who", "Rooms")]
 
     def about(self, asked: str) -> list[Line]:
         """The lines that a question is about, by the words that it shares with them; all where it names none."""
@@ -130,7 +143,7 @@ def _status(ask: _Asked) -> Iterator[str]:
     elif status is SagaStatus.COMMITTED:
         yield f"Yes: {ask.facts.page.outcome}." if not ask.saga.missing else "Not all of it stands."
     else:
-        yield f"It is {status.value.replace('_', ' ')}."
+        yield _STANDS.get(status, f"It is {status.value.replace('_', ' ')}.")
     details = ask.facts.details
     for line in ask.facts.about(ask.words):
         state = details[line.key].state if line.key in details else line.when
@@ -140,6 +153,14 @@ def _status(ask: _Asked) -> Iterator[str]:
         yield "That is what the journal says; nobody has told me anything else."
 
 
+_STANDS: Final = {
+    SagaStatus.COMPENSATED: "All of it is cancelled: nothing is booked any more.",
+    SagaStatus.REJECTED: "Nothing is booked: the plan was turned down.",
+    SagaStatus.INFEASIBLE: "Nothing is booked: no plan keeps all the wishes.",
+    SagaStatus.RUNNING: "It is under way.",
+}
+
+
 def _refund(ask: _Asked) -> Iterator[str]:
     preview, details = ask.facts.preview, ask.facts.details
     if preview is not None and preview.undo:
@@ -147,7 +168,9 @@ def _refund(ask: _Asked) -> Iterator[str]:
             cost_text({"total": preview.fees, "currency": preview.currency}) if preview.fees and preview.currency else "no fees"
         )
         yield f"Cancelling everything now would cost {fees}. “Cancel…” shows it in full, and does nothing before you confirm."
-        yield from (f"– remains: {each}" for each in preview.residue)
+        yield from (f"– remains: {each}" for each in in_names(preview.residue, ask.saga, ask.facts.page))
+    elif status_of(ask.saga) is SagaStatus.COMPENSATED:
+        yield left_over(ask.saga, ask.facts.page) or "It is cancelled, and everything was given back."
     elif ask.saga.plan.content is not None:
         yield f"{_OPEN}: leaving it costs nothing."
     for line in ask.facts.about(ask.words):
@@ -188,6 +211,9 @@ def _advice(ask: _Asked) -> Iterator[str]:
 
 
 def _plan(ask: _Asked) -> Iterator[str]:
+    if counted := ask.facts.counted(ask.words):
+        yield f"The plan is for {' and '.join(counted)}."
+        return
     lines = ask.facts.about(ask.words)
     named = [
         each
@@ -214,6 +240,8 @@ def _next(ask: _Asked) -> Iterator[str]:
     match status_of(ask.saga):
         case SagaStatus.AWAITING_APPROVAL:
             yield "The plan waits for you: book it, change something, or leave it for now."
+        case status if status in _STANDS and status is not SagaStatus.RUNNING:
+            yield f"{_STANDS[status]} Say “plan it again”, or what you wish instead."
         case SagaStatus.COMMITTED if not ask.saga.missing:
             yield "Nothing is left to do: all of it stands. If something falls through, tell me, and I look for a replacement."
         case _:

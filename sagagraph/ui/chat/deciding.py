@@ -10,18 +10,18 @@ from typing import Final
 from sagagraph.language.decisions import Act
 from sagagraph.language.utterances import Kind, Utterance
 from sagagraph.money import cost_text
-from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Pending
 from sagagraph.ui.chat.reporting import Reporting
-from sagagraph.ui.chat.turn import NOTHING_CHANGED, Deed
+from sagagraph.ui.chat.turn import NOTHING_CHANGED, OVER, Deed
 from sagagraph.ui.progress import something_stands
 
 _BOOKS: Final = re.compile(r"\b(?:book|reserve|confirm|buy)\b", re.IGNORECASE)
 _AS_IT_IS: Final = re.compile(r"\bas (?:it is|shown|planned)\b", re.IGNORECASE)
 DROPS: Final = frozenset({Act.SKIP, Act.REJECT, Act.NOT_NOW})
+_TAKEN_BACK: Final = "The change is taken back; what was booked stands."
 _NO_PART: Final = (
     "I cannot give up one part alone. Say what to do without (“skip Paris”), tell me if it fell through, or press “Cancel…”. "
     f"{NOTHING_CHANGED}"
@@ -42,9 +42,17 @@ class Deciding(Reporting):
             case Act.CANCEL:
                 await self._show_cancel(saga)
             case Act.UNDO:
-                await self._undo(saga, shown)
+                await self._undo(saga)
+            case Act.CONFIRM if self._pending is not None and self._pending.news and saga is not None:
+                await self._report(self._pending.news, saga)
+            case Act.AGAIN if saga is not None and status_of(saga) in OVER:
+                if all(other.kind is not Kind.WISH for other in said):  # a wish begins anew by itself
+                    await self._begin(saga.request)
             case _ if self._pending is not None and each.act in DROPS:
                 self._say(Deed.KEPT, f"Then everything stays as it is. {NOTHING_CHANGED}")
+            case Act.SKIP if saga is not None and await self._take_back(saga):
+                self.conversation = self.conversation.settled(self._page.draft_of(saga.request))
+                self._say(Deed.UNDONE, _TAKEN_BACK)
             case Act.SKIP | Act.NOT_NOW if saga is not None:
                 self._say(Deed.KEPT, self._stays(saga, is_asking=is_asking))
             case Act.CANCEL_PART if saga is not None:
@@ -75,12 +83,13 @@ class Deciding(Reporting):
         alone = all(other.kind is Kind.SMALL_TALK or other.act in (Act.APPROVE, Act.WITHOUT, Act.PRAISE) for other in said)
         if Deed.APPROVED in self.deeds:
             return
+        if pending is not None and pending.news and saga is not None and _says_that_it_happened(said):
+            await self._report(pending.news, saga)
+            return
         if not alone:
             self._say(
                 Deed.KEPT, "Nothing is booked yet, because you also said something else: say “book it” once you have seen this."
             )
-        elif pending is not None and pending.news and saga is not None:
-            await self._report(pending.news, saga)
         elif pending is not None and pending.draft is not None and not _AS_IT_IS.search(each.text):
             if _BOOKS.search(each.text):
                 self.conversation = replace(self.conversation, pending=pending)
@@ -129,6 +138,7 @@ class Deciding(Reporting):
             )
             return
         await self._service.decide(self._visitor, saga.id, self._shown_hash or "", approved=False)
+        self.conversation = self.conversation.settled(self._page.draft_of(saga.request))
         self.deeds.append(Deed.REJECTED)
 
     async def _choose(self, place: int, saga: Saga) -> None:
@@ -149,14 +159,15 @@ class Deciding(Reporting):
         await self._service.choose(self._visitor, saga.id, str(chosen["plan_hash"]))
         self._say(Deed.CHOSE, f"Number {place or 1} of the other plans. Nothing is booked yet.")
 
-    async def _undo(self, saga: Saga | None, shown: Saga | None) -> None:
+    async def _undo(self, saga: Saga | None) -> None:
         *earlier, last = self.conversation.undo or (None,)
-        if saga is not None and shown is not None and parent_of(shown.id) and status_of(shown) is SagaStatus.AWAITING_APPROVAL:
-            await self._service.decide(self._visitor, saga.id, shown.plan.hash or "", approved=False)
+        if saga is not None and await self._take_back(saga):
             self.conversation = self.conversation.settled(self._page.draft_of(saga.request))
-            self._say(Deed.UNDONE, "The change is taken back; what was booked stands.")
+            self._say(Deed.UNDONE, _TAKEN_BACK)
         elif saga is None or last is None or saga.stage in FINAL:
             what = "“Cancel…” shows what cancelling all of it would undo." if saga is not None else self._page.opening
+            if saga is not None and status_of(saga) in OVER:
+                what = "What is over cannot be brought back: say “plan it again” for a new plan."
             self._say(Deed.NOT_TAKEN, f"There is no change to take back. {what}")
         elif isinstance(last, str):
             self._remember(saga)
@@ -175,3 +186,8 @@ class Deciding(Reporting):
         fees = cost_text({"total": would.fees, "currency": would.currency}) if would.fees and would.currency else "no fees"
         what = f"{len(would.undo)} things would be undone, for {fees}." if would.undo else "Nothing has been done yet."
         self._say(Deed.PREVIEWED, f"{what} Press “Cancel…” to see what that would undo, and what would remain.")
+
+
+def _says_that_it_happened(said: Sequence[Utterance]) -> bool:
+    """`Yes`, and at most what has happened once more."""
+    return all(each.kind in (Kind.SMALL_TALK, Kind.NEWS) or each.act in (Act.APPROVE, Act.CONFIRM, Act.PRAISE) for each in said)

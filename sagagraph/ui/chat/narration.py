@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,7 +35,7 @@ def narrate(saga: Saga, page: Page) -> str:
         case SagaStatus.COMPENSATING:
             return f"Everything is being undone, dependents first …{_waiting(saga, page)}"
         case SagaStatus.COMPENSATED:
-            return " ".join(filter(None, ["Everything is undone.", _because(saga), _left_over(saga, page)]))
+            return " ".join(filter(None, ["Everything is undone.", _because(saga), left_over(saga, page)]))
         case SagaStatus.REJECTED:
             return "Rejected; nothing was done. Say what should be different, and I shall plan again."
         case SagaStatus.INFEASIBLE:
@@ -85,6 +85,8 @@ def compared(page: Page, plan: Any, cost: Any, saga: Saga) -> Iterator[str]:
 
 def _in_vain(saga: Saga) -> str:
     """Why the last change failed and the plan stayed as it was."""
+    if "rejected by" in saga.amendment_note:
+        return "The change is taken back; what was booked stands.\n"
     if saga.amendment_note:
         return f"Nothing was changed: {saga.amendment_note}.\n"
     why = "; ".join(saga.plan.infeasible)
@@ -100,10 +102,17 @@ def _done(saga: Saga, page: Page) -> str:
     return f"Done: {page.outcome}{f' for {price}' if price else ''}."
 
 
-def _left_over(saga: Saga, page: Page) -> str:
+def left_over(saga: Saga, page: Page) -> str:
     """What undoing could not reverse."""
-    residue = (*saga.residue, *page.domain.account(saga).residue)
+    residue = in_names((*saga.residue, *page.domain.account(saga).residue), saga, page)
     return f"What remains: {'; '.join(residue)}." if residue else ""
+
+
+def in_names(residue: Sequence[str], saga: Saga, page: Page) -> list[str]:
+    """What remains, each with what people call it instead of its operation."""
+    names = names_in(saga, page)
+    parts = (each.partition(": ") for each in residue)
+    return [f"{names.get(part, part)}{joint}{why}" for part, joint, why in parts]
 
 
 def _because(saga: Saga) -> str:

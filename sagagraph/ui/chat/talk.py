@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import Final
 
 from sagagraph.errors import SagaGraphError
 from sagagraph.language.decisions import Act
+from sagagraph.language.tongues import Tongue, cannot_read, tongue_of
 from sagagraph.language.utterances import Kind, Utterance, is_statement, utterances
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
@@ -15,10 +17,11 @@ from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Conversation
 from sagagraph.ui.chat.deciding import DROPS, Deciding
 from sagagraph.ui.chat.narration import in_retrospect
-from sagagraph.ui.chat.turn import Deed
+from sagagraph.ui.chat.turn import NOTHING_CHANGED, Deed
 from sagagraph.ui.chat.wishing import Wishing
 from sagagraph.ui.wording import in_words
 
+_NO: Final = re.compile(r"\W*(?:no|nope|nah|not|false alarm)\b", re.IGNORECASE)
 _CAN_BE_AN_ANSWER: Final = frozenset({Act.CHOOSE, Act.SKIP, Act.REJECT, Act.NOT_NOW, Act.PRAISE})
 
 
@@ -30,6 +33,8 @@ class Talk(Wishing, Deciding):
         if saga is not None:
             self._recall(in_retrospect(await self._service.shown(saga), self._page))
             self._recall_change()
+            if status_of(saga) is SagaStatus.COMMITTED and saga.amending is None and not self.conversation.is_open:
+                self.conversation = replace(self.conversation, draft=self._page.draft_of(saga.request))
         text = text.encode(errors="replace").decode()  # half a character, as a browser can send it, cannot be kept
         self.conversation = self.conversation.heard(text)
         self._pending, self.conversation = self.conversation.pending, replace(self.conversation, pending=None)
@@ -52,9 +57,16 @@ class Talk(Wishing, Deciding):
         await self._take(await self._page.changed(self.conversation.draft.known, key, text), await self._saga())
 
     async def _understand(self, text: str, saga: Saga | None) -> None:
-        said = utterances(text)
-        if not said:
-            self._say(Deed.NOT_TAKEN, "I did not understand that.")
+        tongue, said = tongue_of(text), utterances(text)
+        if tongue is not None:
+            await self._in_another_tongue(tongue, text, saga)
+        elif not said:
+            self._say(Deed.NOT_TAKEN, f"I did not understand that. {self._page.hint if saga is not None else self._page.opening}")
+        elif self._pending is not None and self._pending.news and _NO.match(text):
+            self._say(Deed.KEPT, f"Then everything stays as it is. {NOTHING_CHANGED}")
+            for each in said[1:]:
+                if each.act not in DROPS:
+                    await self._told_why_not(self._heed(each, said[1:]))
         elif saga is None and all(map(is_statement, said)):
             await self._wish(text, saga)
         elif self.conversation.draft.questions and len(said) == 1 and _can_answer(said[0]):
@@ -62,6 +74,14 @@ class Talk(Wishing, Deciding):
         else:
             for each in said:
                 await self._told_why_not(self._heed(each, said))
+
+    async def _in_another_tongue(self, tongue: Tongue, text: str, saga: Saga | None) -> None:
+        """A model reads it; without one, nothing of it is taken, and what is open stays open."""
+        if self._page.model is not None:
+            await self._wish(text, saga)
+        else:
+            self.conversation = replace(self.conversation, pending=self._pending)
+            self._say(Deed.NOT_TAKEN, cannot_read(tongue, self._page.examples[-1] if self._page.examples else self._page.opening))
 
     async def _heed(self, each: Utterance, said: Sequence[Utterance]) -> None:
         saga = await self._saga()

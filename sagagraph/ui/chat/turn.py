@@ -7,8 +7,9 @@ from enum import StrEnum
 from typing import Any, Final
 
 from sagagraph.errors import SagaGraphError
-from sagagraph.language.questions import must_be_settled
+from sagagraph.language.questions import Topic, must_be_settled, topic_of
 from sagagraph.planning.page import NOTHING_KNOWN, Draft
+from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
@@ -16,7 +17,7 @@ from sagagraph.ui.chat.conversation import Before, Conversation, Pending
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 
-_OVER: Final = frozenset({SagaStatus.REJECTED, SagaStatus.INFEASIBLE, SagaStatus.COMPENSATED})
+OVER: Final = frozenset({SagaStatus.REJECTED, SagaStatus.INFEASIBLE, SagaStatus.COMPENSATED})
 _RECENT: Final = 12
 NOTHING_CHANGED: Final = "Nothing is changed."
 
@@ -85,25 +86,49 @@ class Turn:
         self.conversation = replace(self.conversation, draft=draft, unsettled=unsettled)
         for aside in draft.asides:
             self._add(aside)
+        is_same = saga is not None and draft.request is not None and self._page.on_top(draft.request, saga) == saga.request
         if draft.not_understood:
-            self._say(Deed.NOT_TAKEN, f"I did not understand: {', '.join(draft.not_understood)}.")
+            self._say(Deed.NOT_TAKEN, self._not_understood(draft, is_all=is_same or draft.known == before.known))
         for remark in draft.remarks:
             if remark not in before.remarks:
                 self._add(remark)
         if draft.questions:
-            self._say(Deed.ASKED, draft.questions[0])
-        elif saga is None or status_of(saga) in _OVER:
-            saga_id = await self._service.begin(self._visitor, self._page.name, draft.request)
-            self.conversation = replace(self.conversation, saga_id=saga_id, undo=(), before=None)
-            self.deeds.append(Deed.BEGAN)
+            is_stuck = saga is not None and draft.questions == before.questions
+            self._say(Deed.ASKED, f"{draft.questions[0]}{' (“Skip” leaves the plan as it is.)' if is_stuck else ''}")
+        elif saga is None or (status_of(saga) in OVER and not is_same):
+            await self._begin(draft.request)
+        elif status_of(saga) in OVER:
+            self._say(Deed.NOT_TAKEN, "It is over, and that changes nothing: say “plan it again”, or what should be different.")
+        elif draft.request == self._page.draft_of((await self._service.shown(saga)).request).request:
+            self._say_same(draft)
         elif (wanted := self._page.on_top(draft.request, saga)) != saga.request:
             await self._change(saga, wanted, before)
-        elif not draft.not_understood:
+        else:
+            self._say_same(draft)
+
+    def _say_same(self, draft: Draft) -> None:
+        if not draft.not_understood:
             self._say(Deed.NOT_TAKEN, "That changes nothing.")
 
+    def _not_understood(self, draft: Draft, *, is_all: bool) -> str:
+        """Says what was not understood and, where nothing else was, what can be said instead."""
+        words = ", ".join(draft.not_understood)
+        if all(topic_of(each) is Topic.OUTSIDE for each in draft.not_understood):
+            return f"I did not understand: {words}. {self._page.elsewhere}"
+        return f"I did not understand: {words}.{f' {self._page.hint}' if is_all and not draft.questions else ''}"
+
+    async def _begin(self, request: Any) -> None:
+        saga_id = await self._service.begin(self._visitor, self._page.name, request)
+        self.conversation = replace(self.conversation, saga_id=saga_id, undo=(), before=None)
+        self.deeds.append(Deed.BEGAN)
+
     async def _change(self, saga: Saga, wanted: Any, before: Draft) -> None:
-        """Changes what is asked for; requests that come too late are not recorded as if they held."""
+        """Changes what is asked for; requests that come too late are not recorded as if they held.
+
+        A change of a booked plan that is still waiting for approval makes room for it.
+        """
         was = self._page.draft_of(saga.request) if before.questions or before is NOTHING_KNOWN else before
+        await self._take_back(saga)
         try:
             await self._service.change(self._visitor, saga.id, wanted)
         except SagaGraphError:
@@ -114,6 +139,16 @@ class Turn:
             self.conversation = self.conversation.can_undo(was)
         self._say(self._deed_of_change, _echo(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
         self._deed_of_change = Deed.CHANGED
+
+    async def _take_back(self, saga: Saga) -> bool:
+        """Takes back a change of a booked plan that waits for approval, if there is one."""
+        shown = await self._service.shown(saga)
+        if parent_of(shown.id) is None or status_of(shown) is not SagaStatus.AWAITING_APPROVAL:
+            return False
+        await self._service.decide(self._visitor, saga.id, shown.plan.hash or "", approved=False)
+        while (await self._service.saga(self._visitor, saga.id)).amending is not None and self._service.is_busy(saga.id):
+            await self._service.moved(saga.id)
+        return True
 
     def _remember(self, saga: Saga) -> None:
         """The plan that is shown now, to compare the next one with."""

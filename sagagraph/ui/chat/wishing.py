@@ -20,7 +20,7 @@ class Wishing(Answering, Reporting):
 
     async def _wish(self, text: str, saga: Saga | None) -> None:
         shown = None if saga is None else await self._service.shown(saga)
-        if saga is not None and shown is not None and status_of(shown) is SagaStatus.AWAITING_APPROVAL:
+        if saga is not None and shown is not None and status_of(shown) in (SagaStatus.AWAITING_APPROVAL, SagaStatus.COMMITTED):
             preference = await self._page.preferred(text, shown)
             if preference is not None and preference.draft is not None:
                 await self._take(preference.draft, saga)
@@ -28,7 +28,8 @@ class Wishing(Answering, Reporting):
             if preference is not None and preference.plan_hash is None:
                 self._say(Deed.ANSWERED, preference.said)
                 return
-            if preference is not None and preference.plan_hash is not None:
+            is_asking = status_of(shown) is SagaStatus.AWAITING_APPROVAL
+            if preference is not None and preference.plan_hash is not None and is_asking:
                 self._remember(saga)
                 self.conversation = self.conversation.can_undo(shown.plan.hash or "")
                 await self._service.choose(self._visitor, saga.id, preference.plan_hash)

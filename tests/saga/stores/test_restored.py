@@ -14,6 +14,10 @@ import pytest
 
 from sagagraph import Engine
 from sagagraph.errors import BusyError, LostStoreError, OperationHeldError
+from sagagraph.saga.core.events import BodyCompleted, Driver, Entry, SagaBegun
+from sagagraph.saga.core.state import Stage
+from sagagraph.saga.stores.guards.durability import Durability
+from sagagraph.saga.stores.sqlite import SqliteSagaStore, _connect
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.service import A_DAY, Service
 from tests.support.postgres import PostgresServer, postgres_server
@@ -186,6 +190,26 @@ async def test_a_store_that_was_only_copied_elsewhere_and_back_unchanged_is_beli
             await saga.run(service.action("A"))
             await saga.run(service.action("B"))
     assert landings(service) == ["A", "B"]
+
+
+async def test_what_an_opening_store_has_counted_is_not_counted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store opens between a commit and its witness; another one must not then believe that a backup was put back."""
+    path = tmp_path / "saga.db"
+    store = await SqliteSagaStore.open(path)
+    lease = await store.create("trip", SagaBegun(Driver.BODY, "", None), stage=Stage.RUNNING, owner="me", ttl_s=4.0)
+    add = store._witness.add
+
+    def later(count: int, total: Callable[[], int]) -> None:
+        connection, *_rest = _connect(path, False, Durability.CHECKED)
+        connection.close()
+        add(count, total)
+
+    monkeypatch.setattr(store._witness, "add", later)
+    await store.append(lease, [Entry(2, 1, 5.5, BodyCompleted())], stage=Stage.RUNNING)
+    await store.close()
+    again = await SqliteSagaStore.open(path)
+    assert again.epoch == 1
+    await again.close()
 
 
 async def test_a_file_that_comes_without_its_witness_is_doubted(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from tests.support.databases import databases
 from tests.support.storm.supervisor import Weathered, weather
 
 _BATCH = 200
+_LONG = 1000
+"""A run of so many sagas in which some harm never strikes has not shown what it is for."""
 
 
 def storm(
@@ -43,7 +45,7 @@ def storm(
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
     else:
         sys.stdout.writelines(f"{line}\n" for line in _summary(drawn, batches))
-    raise typer.Exit(1 if any(each.report.faults for each in batches) else 0)
+    raise typer.Exit(1 if _faults(batches) else 0)
 
 
 def _batches(seed: int, sagas: int, workers: int) -> Iterator[tuple[str, int, int]]:
@@ -66,18 +68,25 @@ def _total(batches: list[Weathered]) -> dict[str, object]:
         "after": _summed(each.report.after for each in batches),
         "harms": _summed(each.harms for each in batches),
         "counts": _summed(each.report.counts for each in batches),
-        "faults": [f"batch {each.seed} {fault}" for each in batches for fault in each.report.faults],
+        "faults": _faults(batches),
     }
+
+
+def _faults(batches: list[Weathered]) -> list[str]:
+    """With every harm that never struck, in a run that is long enough for all of them."""
+    harms = _summed(each.harms for each in batches) if sum(each.sagas for each in batches) >= _LONG else {}
+    missing = [f"there were no {what}" for what, times in harms.items() if times == 0]
+    return [*missing, *(f"batch {each.seed} {fault}" for each in batches for fault in each.report.faults)]
 
 
 def _summary(seed: int, batches: list[Weathered]) -> Iterator[str]:
     total = _total(batches)
+    faults = [f"FAULT {each}" for each in _faults(batches)]
     yield f"seed {seed}: {total['sagas']} sagas in {len(batches)} batches, {total['seconds']} s"
     for name in ("harms", "counts"):
         yield _listed(_summed(each.harms if name == "harms" else each.report.counts for each in batches))
     yield f"when the storm was over: {_listed(_summed(each.report.before for each in batches))}"
     yield f"after a person had settled some: {_listed(_summed(each.report.after for each in batches))}"
-    faults = [f"FAULT batch {each.seed} {fault}" for each in batches for fault in each.report.faults]
     yield from faults
     yield f"{len(faults)} faults"
 

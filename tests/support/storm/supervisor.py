@@ -15,13 +15,18 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from sagagraph.saga.stores.urls import is_postgres
 from sagagraph.testing.databases import Databases, memory_folder
+from tests.support.databases import ProxiedPostgres
+from tests.support.storm import harms
 from tests.support.storm.calm import Report, come_to_rest
 from tests.support.storm.worker import LEASE_TTL_S, Batch, ask, work
 
 _TICK_S = 0.02
 _HARM_EVERY_S = (0.2, 1.8)
 """Each worker, on average in the middle of this."""
+_HARMS_OF_WORKERS = 16
+"""For one of each kind that befalls the database."""
 _STOPPED_S = (0.3, 3.0 * LEASE_TTL_S)
 _NEVER_WAKES = 0.2
 """How likely a stopped worker is killed instead of continued."""
@@ -53,9 +58,11 @@ def weather(databases: Databases, seed: str, sagas: int, workers: int) -> Weathe
         batch = Batch(seed, sagas, store_url, Path(name), until, os.getpid())
         batch.provider.prepare()
         batch.draw()
-        harms = _Supervisor(batch, workers).run()
+        harms.prepare(store_url)
+        restart = databases.restart if isinstance(databases, ProxiedPostgres) else None
+        struck = _Supervisor(batch, workers, restart).run()
         report = _calm(batch)
-        return Weathered(seed, sagas, workers, round(time.monotonic() - began, 1), harms, report)
+        return Weathered(seed, sagas, workers, round(time.monotonic() - began, 1), struck, report)
 
 
 def _calm(batch: Batch) -> Report:
@@ -75,10 +82,14 @@ def _calm(batch: Batch) -> Report:
 
 
 class _Supervisor:
-    def __init__(self, batch: Batch, workers: int) -> None:
+    def __init__(self, batch: Batch, workers: int, restart: Callable[[], None] | None) -> None:
+        """`restart` crashes the server of the database and starts it again; None: there is none, or it is not ours."""
         self._batch = batch
         self._random = Random(f"{batch.seed} supervisor")
-        self._harms: Counter[str] = Counter({"kills": 0, "stops": 0, "kills while stopped": 0})
+        self._restart = restart
+        self._kinds = harms.kinds_of(batch.store_url, restarts=restart is not None)
+        self._deck: list[str] = []
+        self._harms: Counter[str] = Counter({"kills": 0, "stops": 0, "kills while stopped": 0, **dict.fromkeys(self._kinds, 0)})
         self._started = 0
         self._workers = [self._new_worker() for _ in range(workers)]
 
@@ -99,9 +110,26 @@ class _Supervisor:
         finally:
             for each in (*self._workers, person):
                 each.kill()
+        self._harms.update(self._batch.struck.counts())
         return dict(self._harms)
 
     def _harm_one(self) -> None:
+        """The next harm of a shuffled deck: none comes much later than another."""
+        if not self._deck:
+            self._deck = [*(["workers"] * _HARMS_OF_WORKERS), *self._kinds & {harms.CUT, harms.RESTART, harms.FULL}]
+            self._random.shuffle(self._deck)
+        kind = self._deck.pop()
+        if kind == "workers":
+            self._harm_worker()
+        elif kind == harms.RESTART and self._restart is not None:
+            self._restart()
+            self._harms[kind] += 1
+        elif kind == harms.CUT:
+            self._harms[kind] += harms.cut_all(self._batch.store_url)
+        elif is_postgres(self._batch.store_url):
+            harms.fill_disk(self._batch.store_url)
+
+    def _harm_worker(self) -> None:
         worker = self._random.choice(self._workers)
         if not worker.is_running or worker.stopped_until is not None:
             return

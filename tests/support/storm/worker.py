@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from random import Random
 
-from sagagraph.errors import BusyError, NotAllowedError, SagaGraphError, SupersededError, UnknownSagaError
+from sagagraph.errors import BusyError, NotAllowedError, SagaGraphError, StoreError, SupersededError, UnknownSagaError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.next_steps import is_quiet
@@ -20,8 +20,9 @@ from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.owner import is_known_dead
-from sagagraph.saga.stores.port import Headline, RequestKind
+from sagagraph.saga.stores.port import Headline, RequestKind, SagaStore
 from sagagraph.saga.stores.urls import open_store
+from tests.support.storm.harms import CLOCK, Struck, harm, wrong_clock
 from tests.support.storm.provider import Provider
 from tests.support.storm.shape import Shape, saga_id, shape_of
 
@@ -61,6 +62,10 @@ class Batch:
         return self.folder / "asked"
 
     @property
+    def struck(self) -> Struck:
+        return Struck(self.folder / "struck")
+
+    @property
     def problems(self) -> Path:
         """A line for everything that no storm excuses."""
         return self.folder / "problems"
@@ -77,9 +82,25 @@ class Batch:
         """The shapes, once for all processes that are about to be forked."""
         self.shapes  # noqa: B018 - it is kept
 
+    async def store(self) -> SagaStore:
+        """The store, as soon as it can be opened."""
+        while True:
+            try:
+                return await open_store(self.store_url)
+            except StoreError as exc:
+                if not is_excused(exc) or not self.goes_on:
+                    raise
+            await asyncio.sleep(_LOOK_S)
+
     @asynccontextmanager
-    async def engine(self) -> AsyncIterator[Engine]:
-        engine = Engine(await open_store(self.store_url), actions=self.actions.values(), lease_ttl_s=LEASE_TTL_S)
+    async def engine(self, *, harms: Random | None = None) -> AsyncIterator[Engine]:
+        """With `harms`, one whose clock is wrong and whose store is harmed by these draws."""
+        store = await self.store()
+        if harms is not None:
+            harm(store, harms, self.struck)
+            self.struck.note(CLOCK)
+        clock = None if harms is None else wrong_clock(harms)
+        engine = Engine(store, actions=self.actions.values(), lease_ttl_s=LEASE_TTL_S, clock=clock)
         try:
             yield engine
         finally:
@@ -92,22 +113,29 @@ class Batch:
 
 async def work(batch: Batch, name: str) -> None:
     """Returns when all sagas have been seen at rest."""
-    async with batch.engine() as engine:
-        await _Worker(batch, engine, Random(f"{batch.seed} {name}")).run()
+    random = Random(f"{batch.seed} {name}")
+    async with batch.engine(harms=random) as engine:
+        await _Worker(batch, engine, random).run()
+
+
+def is_excused(exc: SagaGraphError) -> bool:
+    """Tell whether the database was away or full. That it is lost or damaged is no part of a storm."""
+    return type(exc) is StoreError
 
 
 async def ask(batch: Batch) -> None:
     """A person who changes their mind: asks for cancels, each a while after its saga began."""
     async with AsyncExitStack() as stack:
-        store = await open_store(batch.store_url)
+        store = await batch.store()
         stack.push_async_callback(store.close)
         waiting = {each.saga_id: each.cancel_after_s for each in batch.shapes.values() if each.cancel_after_s is not None}
         while waiting and batch.goes_on:
-            for headline in await store.headlines():
-                delay_s = waiting.get(headline.saga_id)
-                if delay_s is not None and time.time() >= headline.begun_at + delay_s:
-                    await store.ask(headline.saga_id, RequestKind.CANCEL, "person", None)
-                    del waiting[headline.saga_id]
+            with suppress(StoreError):
+                for headline in await store.headlines():
+                    delay_s = waiting.get(headline.saga_id)
+                    if delay_s is not None and time.time() >= headline.begun_at + delay_s:
+                        await store.ask(headline.saga_id, RequestKind.CANCEL, "person", None)
+                        del waiting[headline.saga_id]
             await asyncio.sleep(_LOOK_S)
     batch.all_was_asked.touch()
 
@@ -126,7 +154,12 @@ class _Worker:
     async def run(self) -> None:
         while self._batch.goes_on:
             asked_before = self._batch.all_was_asked.exists()
-            due, all_rest = await self._look()
+            try:
+                due, all_rest = await self._look()
+            except StoreError as exc:
+                if not is_excused(exc):
+                    raise
+                due, all_rest = {}, False
             if all_rest and asked_before:
                 return
             room = _WIDTH - len(self._tasks)
@@ -161,7 +194,8 @@ class _Worker:
         except (BusyError, SupersededError, TimeoutError):
             pass  # somebody else has it, or will
         except SagaGraphError as exc:
-            self._batch.complain(f"{name}: {exc!r}")
+            if not is_excused(exc):
+                self._batch.complain(f"{name}: {exc!r}")
 
     async def _is_at_rest(self, name: str, asked: int) -> bool:
         try:

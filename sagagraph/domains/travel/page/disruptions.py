@@ -20,6 +20,10 @@ _FELL_THROUGH: Final = re.compile(
     r"|does(?:n't| not) (?:run|fly)|overbooked|cancell?ed (?:my|our|the))\b",
     re.IGNORECASE,
 )
+_WAYS: Final = (
+    (re.compile(r"\b(?:home|back|return\w*|last)\b", re.IGNORECASE), -1),
+    (re.compile(r"\b(?:outbound|outward|first|out|there)\b", re.IGNORECASE), 0),
+)
 _WORD: Final = re.compile(r"\w+")
 _NAMES: Final = {
     "flight": frozenset({"flight", "plane", "airline"}),
@@ -56,6 +60,8 @@ def disruption_in(text: str, saga: Saga) -> Disruption | None:
     meant = [leg for leg in _booked(saga) if said & _NAMES[leg.offer.kind]]
     scores = [len(said & _words_of(leg)) for leg in meant]
     best = [leg for leg, score in zip(meant, scores, strict=True) if score == max(scores)]
+    if len(best) > 1 and (way := next((place for words, place in _WAYS if words.search(text)), None)) is not None:
+        best = [best[way]]
     if len(best) > 1:
         raise InvalidInputError(f"Which one: {' or '.join(map(_title, best))}?", field="text")
     by_label = {each.key: each for each in disruptions(saga)}

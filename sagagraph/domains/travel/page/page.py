@@ -14,7 +14,14 @@ from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
 from sagagraph.domains.travel.page.details import details, line_key
 from sagagraph.domains.travel.page.disruptions import disruption_in, disruptions
-from sagagraph.domains.travel.page.preferences import aim_of, chosen, stay_meant, unread_and_preferred
+from sagagraph.domains.travel.page.preferences import (
+    aim_of,
+    chosen,
+    from_shown_days,
+    other_stars,
+    stay_meant,
+    unread_and_preferred,
+)
 from sagagraph.domains.travel.page.wishes import STOP, has, wishes_of, with_stars, without
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
@@ -22,11 +29,11 @@ from sagagraph.domains.travel.progress import bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import parse_request
 from sagagraph.domains.travel.text import PartialRequest, read_request
+from sagagraph.domains.travel.text.model_reading import read_by_model
 from sagagraph.domains.travel.text.partial import Question
-from sagagraph.domains.travel.text.rewording import reworded
-from sagagraph.domains.travel.text.slots import MOST_STARS
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
+from sagagraph.language.tongues import cannot_read, tongue_of
 from sagagraph.money import cost_text, money_text
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.planning.page import (
@@ -53,6 +60,11 @@ class TravelPage(Page):
     title = "A trip"
     outcome = "everything is booked"
     opening = "Where do you want to go, and when? Say it in your own words."
+    hint = (
+        "I can change the cities and nights, dates, hours, who travels, rooms, budget, stars and direct flights: say it like "
+        "“4 nights in Paris” or “for 2 people”; or ask me about the plan."
+    )
+    elsewhere = "That is for the hotel or the carrier: ask them once it is booked. The plan stays without it."
     examples = (
         "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June, flexible within the "
         "month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
@@ -71,17 +83,26 @@ class TravelPage(Page):
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> Draft:
-        """Read by the rules; a first sentence that they cannot read completely is shown to the model, if there is one."""
-        partial = await self._read(text, known)
-        if self.model is None or known is not None or not partial.missing():
-            return self._draft(partial)
-        today = await self.today()
+        """Read by the rules; what they do not read whole, and other languages, by the model as well, if there is one."""
+        before, tongue = known or PartialRequest(), tongue_of(text)
+        if tongue is not None and self.model is None:
+            raise InvalidInputError(cannot_read(tongue, self.examples[1]), field="text")
+        read = None if tongue is not None else await self._read(text, known)
+        is_whole = read is not None and not read.unread and (known is not None or not read.missing())
+        if self.model is None or is_whole:
+            return self._draft(read or before)
         try:
-            plainer = await reworded(text, model=self.model, cities=self.domain.cities, today=today)
+            found = await read_by_model(
+                text, model=self.model, cities=self.domain.cities, today=await self.today(), known=before, read=read
+            )
         except ModelError as exc:
             aside = f"The model could not be asked, so I went on without it: {exc}."
-            return replace(self._draft(partial, aside), failed=exc)
-        return self._draft(partial) if plainer is None else replace(self._draft(plainer), by=self.model.name)
+            return replace(self._draft(read or before, aside), failed=exc)
+        if found is None:
+            return self._draft(read or before.model_copy(update={"unread": (text,)}))
+        named = "; ".join(found.left_out)
+        asides = [f"Left out, because your words do not say it: {named}. Say it once more if you wish it."] if named else []
+        return replace(self._draft(found.request, *asides), by="" if found.request == read else self.model.name)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
         today = await self.today()
@@ -137,18 +158,29 @@ class TravelPage(Page):
         return Draft(partial, tuple(wishes_of(partial)), questions, unread, request, asides=asides, field=field)
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
-        aim = aim_of(text)
-        if aim is None:
-            return None
         known = self.draft_of(saga.request).known
-        stay = stay_meant(aim, text, saga)
-        if stay is not None and stay.stars < MOST_STARS:
-            draft = self._draft(with_stars(known, stay.city, (stay.stars + 1, MOST_STARS)))
-            return Preference(draft=draft)
+        if (aim := aim_of(text)) is None:
+            return await self._moved(text, saga, known)
+        if (stay := stay_meant(text, saga)) is not None:
+            stars = other_stars(aim, stay, saga)
+            if isinstance(stars, str):
+                return Preference(said=stars)
+            return Preference(draft=self._draft(with_stars(known, stay.city, stars)))
         said = await self._read(text, known)
         if said.model_copy(update={"unread": known.unread}) != known:
             return None
         return chosen(aim, saga, unread_and_preferred(said.unread)[0])
+
+    async def _moved(self, text: str, saga: Saga, known: PartialRequest) -> Preference | None:
+        """`A day earlier` than the plan that is shown, where no day was wished for."""
+        shown = from_shown_days(text, saga, known)
+        if shown is None:
+            return None
+        said = await self._read(text, shown)
+        others = {"depart": None, "first": None, "last": None}
+        is_moved = said.depart != shown.depart and not said.doubts and not said.unread
+        same = is_moved and said.model_copy(update=others) == shown.model_copy(update=others)
+        return Preference(draft=self._draft(said)) if same else None
 
     # -- plans ---------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,9 @@ from typing import Final
 
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary
+from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.reader import left_unread
+from sagagraph.domains.travel.text.slots import FEWEST_STARS, MOST_STARS
 from sagagraph.planning.page import ALONE, Preference, better_offer
 from sagagraph.saga.core.state import Saga
 
@@ -28,7 +30,7 @@ def _words(text: str) -> re.Pattern[str]:
 
 
 _COMFORTABLE: Final = "the most comfortable"
-_HOTEL: Final = _words(r"hotels?|place to stay|rooms?|stay")
+_HOTEL: Final = _words(r"hotels?|place to stay|rooms?|stay|one|place")
 _AIMS: Final = (
     Aim(
         _words(r"cheap(?:er|est)?|less expensive|too (?:expensive|dear|pricey)|costs? less|save money"),
@@ -54,12 +56,38 @@ def aim_of(text: str) -> Aim | None:
     return None
 
 
-def stay_meant(aim: Aim, text: str, saga: Saga) -> HotelOffer | None:
-    """Return the stay of which a better hotel is wished: `a nicer hotel in Cologne`."""
-    if aim.best != _COMFORTABLE or not _HOTEL.search(text):
+def stay_meant(text: str, saga: Saga) -> HotelOffer | None:
+    """Return the stay of which another hotel is wished: `a nicer hotel in Cologne`."""
+    if not _HOTEL.search(text):
         return None
     stays = [stay for stay in Itinerary.model_validate(saga.plan.content).stays if stay.city.casefold() in text.casefold()]
     return stays[0] if len(stays) == 1 else None
+
+
+def other_stars(aim: Aim, stay: HotelOffer, saga: Saga) -> tuple[int, int] | str:
+    """Return the stars that a nicer or cheaper hotel has; where there is none, what to say."""
+    if aim.best == _COMFORTABLE:
+        return (
+            (stay.stars + 1, MOST_STARS)
+            if stay.stars < MOST_STARS
+            else f"{stay.name} has {MOST_STARS} stars, the most that there are."
+        )
+    (leg,) = [each for each in Itinerary.model_validate(saga.plan.content).legs if each.offer == stay]
+    cheaper = any(each.price < stay.price for each in (leg.choice.alternatives if leg.choice else ()))
+    if cheaper and stay.stars > FEWEST_STARS:
+        return FEWEST_STARS, stay.stars - 1
+    return f"{stay.name} is the cheapest hotel in {stay.city} that I have found for your wishes."
+
+
+_EARLIER: Final = _words(r"earlier|later|sooner|back|forward|postpone|delay|push|move|shift")
+
+
+def from_shown_days(text: str, saga: Saga, known: PartialRequest) -> PartialRequest | None:
+    """Return the request with the days of the plan that is shown, for `a day earlier`."""
+    if known.depart is not None or not _EARLIER.search(text):
+        return None
+    begins = Itinerary.model_validate(saga.plan.content).legs[0].begins
+    return known.model_copy(update={"depart": begins, "first": None, "last": None})
 
 
 def what_else(text: str) -> tuple[str, ...]:

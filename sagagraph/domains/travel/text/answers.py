@@ -145,6 +145,8 @@ def _counts(passage: Passage) -> list[int]:
 def _nights(known: PartialRequest, asked: str, counts: list[int]) -> dict[str, Any] | None:
     """Of the open stops in their order, or else other nights for the stop that was asked about."""
     open_stops = [n for n, stop in enumerate(known.stops) if stop.nights is None]
+    if len(counts) == len(known.stops) > len(open_stops):
+        open_stops = [*range(len(known.stops))]
     if len(counts) > len(open_stops):
         place = re.fullmatch(r"stops\[(\d+)\]\.nights", asked)
         open_stops = [int(place[1]) if place else 0]

@@ -26,8 +26,12 @@ _NIGHTS: Final = form(
 )
 _PLACE_BEFORE: Final = form(r"{place}(?:\s|\b(?:for|stay|by|make|it|should|be|a|get|gets)\b)*$")
 _MOVED: Final = form(
-    r"(?:\b(?P<way>postpone|delay|push(?: \w+){0,2} back|push|bring(?: \w+){0,2} forward)(?:e?d)?\b[^.,;\d]{0,30}?(?:\bby )?)?"
-    r"{span}"
+    r"(?:\b(?P<way>postpone|delay|push(?: \w+){0,2} back|push|bring(?: \w+){0,2} forward)(?:e?d)?\b[^.,;\d]{0,30}?(?:\bby )?"
+    r"|\b(?:move|shift)\b[^.,;\d]{0,30}?(?:\bby )?(?=.*\b(?P<to>back|forward|on|out|up)\b))?"
+    r"{span}(?: (?:back|forward|on|out|up)\b)?"
+)
+_VAGUE: Final = form(
+    r"\b(?:(?:a bit|a little|some|much) )?(?:more|less|longer|shorter)(?: (?:time|days|nights|stay))?,? (?:in|at|for) {place}"
 )
 _COMING_BACK: Final = form(r"\b(?:back|return\w*|home)\b[^.,;]*$")
 
@@ -46,7 +50,15 @@ def read_changes(passage: Passage, said: Said, known: PartialRequest, today: dat
     nights: list[NightsChange] = []
     passage.take(_MOVED, lambda found: _moved(found, nights, said, known, today))
     passage.take(_NIGHTS, lambda found: _nights(found, nights, known))
+    for found in passage.take(_VAGUE, lambda found: _stop_of(found, known) is not None):
+        number = _stop_of(found, known) or 0
+        said.ask(f"stops[{number}].nights", f"{found.said!r}: how many nights in {known.stops[number].city}?")
     return nights
+
+
+def _stop_of(found: Found, known: PartialRequest) -> int | None:
+    place = found.get("place", Place)
+    return next((n for n, stop in enumerate(known.stops) if place is not None and stop.city == place.city), None)
 
 
 # -- nights --------------------------------------------------------------------------------------------------------------
@@ -95,11 +107,12 @@ def with_changed_nights(stops: tuple[PartialStop, ...], changes: list[NightsChan
 def _moved(found: Found, nights: list[NightsChange], said: Said, known: PartialRequest, today: date) -> bool:
     """Move the trip: a later journey back means nights, a later trip means other days."""
     span, way = found.get("span", Quantity), found["way"]
-    if span is None or span.count is None or not (span.change in ("later", "earlier") or way):
+    if span is None or span.count is None or not (span.change in ("later", "earlier") or way or found["to"]):
         return False
     if (known.depart or known.first or known.last) is None:
         return False
-    by = -span.count if span.change == "earlier" or way.startswith("bring") else span.count
+    is_earlier = span.change == "earlier" or way.startswith("bring") or found["to"] in ("forward", "up")
+    by = -span.count if is_earlier else span.count
     if _COMING_BACK.search(found.match.string[: found.start]) and span.unit in NIGHTS and known.stops:
         words = f"{count_text(span.count, 'night')} {'longer' if by > 0 else 'less'}"
         nights.append(NightsChange(by * NIGHTS[span.unit], words))

@@ -157,6 +157,7 @@ class PartialRequest(BaseModel):
     def updated_by(self, later: Self) -> Self:
         """Return this request with later statements, which replace earlier ones and answer their doubts."""
         said = {name for name, value in later if name != "doubts" and value not in (None, ())}
+        said |= {"not_on"} & later.model_fields_set
         kept = tuple(doubt for doubt in self.doubts if not _is_answered(doubt, said))
         fresh = {doubt.field for doubt in later.doubts}
         changed: dict[str, Any] = {name: getattr(later, name) for name in said}

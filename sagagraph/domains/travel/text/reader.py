@@ -52,7 +52,7 @@ _ASKED_FIRST: Final = (
 _NOT_PLANNED: Final = form(
     r"\b(?:(?:by|only(?: by)?) trains?|trains? only"
     r"|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)(?!\s{2})"
-    r"|(?:for|only) (?:the )?(?:flights?|hotels?)(?=\s*(?:only|alone|[,.;!]|$))|the other way (?:a)?round|vice versa"
+    r"|(?:for|only) (?:the )?(?:flights?|hotels?)(?=\s*(?:only|alone|[,.;!]|$))"
     r"|(?:drop|skip|remove|cancel) (?:(?:the|my|our) )?(?:flights?|trains?|hotels?|stays?))\b"
 )
 """What means something though none of its words does: every trip has hotels, and goes how it can be had."""
@@ -100,7 +100,7 @@ def _sentence(
     read_budget(passage, said, known)
     read_stars(passage, said, known)
     read_hours(passage, said)
-    read_weekdays(passage, said)
+    read_weekdays(passage, said, known)
     read_dates(passage, said, today, known)
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -38,6 +39,7 @@ _REPLACES: Final = form(
     r"|correction)\b|^\W*no\b"
 )
 _BACK: Final = form(r"\b(?:back|return\w*|home|way back)\b")
+_TURNED: Final = form(r"\b(?:(?:swap|reverse|turn|change|switch) (?:the )?order|(?:the )?other way (?:a)?round|vice versa)\b")
 _FOR: Final = form(r" for (?:the )?")
 _WHERE: Final = (Role.BARE, Role.PLACE, Role.NEXT, Role.LISTED, Role.COMMA, Role.VIA)
 
@@ -72,18 +74,34 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
     if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
         said.fields["total_nights"] = totals.pop()
+    now = _in_another_order(now, visits, whole)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
     if now != known.stops:
         said.fields["stops"] = now
     stay_in = {stop.city for stop in (*now, *known.stops)}
     left_out = [visit.place.said for visit in visits if visit.role is Role.LEFT_OUT and visit.city not in stay_in]
+    left_last = [visit.place.said for visit in visits if visit.role is Role.LEFT_LAST and now and visit.city != now[-1].city]
     counts = {*(stop.nights for stop in now), sum(stop.nights or 0 for stop in now), said.fields.get("total_nights")}
     return [
         *unread,
         *(f"without {name}" for name in left_out),
+        *(f"home from {name}" for name in left_last),
         *(stay.said for stay in loose if now and stay.nights not in counts),
     ]
+
+
+def _in_another_order(stops: tuple[PartialStop, ...], visits: list[Visit], whole: str) -> tuple[PartialStop, ...]:
+    """`Amsterdam first`, `the other way round`."""
+    if len(stops) > 1 and len({visit.city for visit in visits}) < len(stops):
+        for visit in visits:
+            meant = [stop for stop in stops if stop.city == visit.city and visit.city is not None]
+            others = tuple(stop for stop in stops if stop not in meant)
+            if meant and re.search(rf"\b{re.escape(visit.place.said)},? first\b", whole):
+                return (*meant, *others)
+            if meant and re.search(rf"\b{re.escape(visit.place.said)},? (?:last|at the end)\b", whole):
+                return (*others, *meant)
+    return stops[::-1] if len(stops) == 2 and not visits and _TURNED.search(whole) else stops
 
 
 def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -> None:

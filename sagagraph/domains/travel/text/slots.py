@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.request import CURRENCIES, Direct, Order
 from sagagraph.domains.travel.text.partial import Question
-from sagagraph.language.money import Cues, Money
+from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
 from sagagraph.language.negation import denial_before
 from sagagraph.language.passage import form
 from sagagraph.language.people import PEOPLE, Company
@@ -109,7 +109,9 @@ _WORDS: Final[tuple[tuple[str, Any, re.Pattern[str]], ...]] = tuple(
             "no_limit",
             True,
             r"\b(?:no|without(?: an?| any)?) (?:budget(?: limit)?|(?:price |upper )?limit)\b|\bunlimited(?: budget)?\b"
-            r"|\bmoney(?: is)? no object\b|\bwhatever it costs\b",
+            r"|\bmoney(?: is)? no object\b|\bwhatever it costs\b|\b(?:drop|forget|remove|ignore|skip|lose) (?:the |my "
+            r")?budget(?: thing)?\b"
+            rf"|\b(?:budget|price|money|cost)s? (?:{_NOT} matter|is(?:n't| not) important|is open|is flexible)\b",
         ),
         (
             "one_way",
@@ -138,7 +140,8 @@ def read_words(passage: Passage, said: Said, *names: str) -> None:
 # -- money ---------------------------------------------------------------------------------------------------------------
 
 _LIMIT: Final = (
-    r"budget|max(?:imum)?|at most|up to|under|below|less than|(?:no|not) more than|within|limit|spend|costs?|costing|capped"
+    r"budget|max(?:imum)?|at most|up to|under|below|less than|(?:no|not) more than|within|limit|spend|costs?|costing"
+    r"|cap(?:ped)?(?: it)?"
 )
 _CUE: Final = (
     rf"\b(?:{_LIMIT})(?:\s*(?:of|is|:|=|at|to|about|around|roughly|a|max(?:imum)?|at most|up to|under|(?:no|not) more than"
@@ -153,6 +156,10 @@ _BUDGET: Final = form(
     rf"(?P<nightly>\b(?:per|a|each|every) (?:night|day)\s*:? |\bnightly (?:\w+ )?)?(?P<cue>{_CUE})?{{money}}"
     rf"(?:\s*(?:in total|total|altogether|overall|all in|in all|all included|for everything"
     rf"|(?:to|on) (?:the|my|our) (?:budget|limit|price))\b|{_CUE_AFTER})*"
+)
+_CURRENCY: Final = form(
+    rf"\b(?:i mean|i meant|it's|that's|that is|those (?:are|were)|in|make (?:it|that)) (?P<sign>{SIGN})(?:,? (?:not|instead "
+    rf"of|rather than) {SIGN})?"
 )
 LARGEST_BUDGET: Final = 1_000_000_000
 
@@ -181,10 +188,22 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     if said.asks("budget"):
         said.fields.pop("no_limit", None)
         return
+    if not amounts and known.budget is not None:
+        for found in passage.take(_CURRENCY):
+            _in_currency(found, said)
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
         if len(money.currencies) > 1:
             said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?")
+
+
+def _in_currency(found: Found, said: Said) -> None:
+    """`I meant euros`: of the amount that was said before."""
+    meant = [each for each in currencies_meant(found["sign"], None) if each in CURRENCIES]
+    if len(meant) == 1:
+        said.fields["currency"] = meant[0]
+    else:
+        said.ask("currency", f"Which currency is meant by {found.said!r}?")
 
 
 def _change_budget(money: Money, words: str, said: Said, known: PartialRequest, *, is_less: bool) -> None:
@@ -227,10 +246,22 @@ TRIP_UNITS: Final = {
 FEWEST_STARS: Final = 1
 MOST_STARS: Final = 5
 _STARS: Final = form(r"{stars}(?: hotels?)?")
+_INDIFFERENT: Final = form(
+    r"(?:,? (?:and|but))?(?:\s*,)?\s*(?:(?:the )?(?:hotels?|stay|one|rest) )?(?:in )?{place},?(?: (?:i|we))? (?:does "
+    r"?n[o']?t matter|does not matter|"
+    r"do ?n[o']?t (?:care|mind)(?: about)?|is (?:fine|ok(?:ay)?|good|all right)(?: as it is)?|can be anything|whatever"
+    r"|any(?:thing)?(?: will do)?"
+    r"|stays?(?: (?:as it is|the same|like that))?|as (?:it is|before|planned)|unchanged|the same)\b"
+)
+"""A stop of which nothing is to change."""
 _STARS_THERE: Final = form(
     r"(?:(?:an?|the|some) )?{stars}(?: (?:hotels?|places?|rooms?|ones?))?,? (?P<link>(?:but |just |only )*(?:in|at"
     r"|for) (?:the )?(?:hotels? in )?)"
     r"{place}(?P<only> (?:only|alone)\b)?(?!(?:,| and| or|,? then| to) {place:_})"
+)
+_THERE_STARS: Final = form(
+    r"(?:\bhotels? (?:in|at) {place:a}(?: (?:should|must|has to|needs to|to|have|has|be|with))*|\b(?:in|at) {place:b}"
+    r"(?: (?:should|must|has to|needs to|have|has|be|with))+)(?: an?)? {stars}"
 )
 _DRAWN: Final = form(r"★{2,}|\*{2,}")
 _LUXURY: Final = form(r"\bluxur(?:y|ious)\b")
@@ -238,7 +269,10 @@ _MODERATE: Final = form(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:ran
 
 
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
-    passage.take(_STARS_THERE, lambda found: _stars_there(found, said, known))
+    stays = {stop.city for stop in known.stops}
+    passage.take(_INDIFFERENT, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
+    for words in (_STARS_THERE, _THERE_STARS):
+        passage.take(words, lambda found: _stars_there(found, said, known))
     ranges = [(len(found.said), len(found.said)) for found in passage.take(_DRAWN)]
     for found in passage.take(_STARS):
         quantity = found.get("stars", Quantity)
@@ -262,7 +296,8 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
 
 def _stars_there(found: Found, said: Said, known: PartialRequest) -> bool:
     """Of one city among several; elsewhere, they are stars like any other."""
-    quantity, place = found.get("stars", Quantity), found.get("place", Place)
+    quantity = found.get("stars", Quantity)
+    place = next((place for name in ("place", "a", "b") if (place := found.get(name, Place)) is not None), None)
     stars = _range_of(quantity) if quantity and not quantity.change else None
     if stars is None or place is None or place.city is None or denial_before(found):
         return False

@@ -79,6 +79,7 @@ _OUT_OF: Final = form(r"\b(?:out of|home from|leav\w+ from) $")
 _RETURN_FROM: Final = form(r"\s*return from\b")
 _HOME_TO: Final = form(r"\s*(?:home )?to\s+")
 _LINK: Final = form(r"\s*(?:to|→|-)\s*(?:the )?")
+_SIDE_BY_SIDE: Final = form(r" ")
 PLACE: Final = form(r"{place}")
 
 
@@ -147,6 +148,9 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
             is_first = visit.role is Role.BARE or (n == 0 and visit.role is Role.COMMA)
+            if is_first and len(visits) == 2 and _SIDE_BY_SIDE.fullmatch(text, visit.end, following.start):  # `boston lisbon`
+                visit.role = Role.ORIGIN
+                break
             if is_first and _LINK.fullmatch(text, visit.end, following.start):
                 visit.role = Role.ORIGIN
                 break
@@ -179,6 +183,8 @@ _COUNTS: Final = tuple(
         r"{place:_}\s(?P<count>{n})(?=\s*(?:[,;)→]|and\b|then\b|$))",
     )
 )
+_BEFORE_ONE: Final = form(r"(?:^|[,;:&+]|\b(?:and|then|plus|only|just|for|to|spend|do|stay)) $|^$")
+"""`A cheaper one in Paris` is no night."""
 STAY: Final = form(
     r"(?P<total>\btotal(?: of|:)?\s*)?(?P<each>\b(?:each|every)(?: (?:city|stop|place))? (?:for )?)?{span}"
     r"(?P<trip>[\s-]*(?:in total|total|altogether|overall|all together|in all|trip|vacation|holidays?|journey|tour|getaway"
@@ -214,6 +220,8 @@ def _package(found: Found) -> Quantity | None:
 
 def _nights_beside(found: Found) -> Quantity | None:
     counts = [number.count for number in found.values(Number)]
+    if counts == [1] and found.values(Number)[0].is_word and not found.led_by(_BEFORE_ONE):
+        return None
     if counts and (counts[0] is None or found.values(Number)[0].is_thousands):
         return None
     return Quantity((Decimal(counts[0] or 0) if counts else Decimal(2),), "night")

@@ -9,7 +9,7 @@ from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours
 from sagagraph.domains.travel.request import Weekday as DayOfTheWeek
 from sagagraph.domains.travel.text.slots import Said
 from sagagraph.domains.travel.wording import day_text
-from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Weekday, resolved, upcoming
+from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Rough, Weekday, resolved, upcoming
 from sagagraph.language.clock import DAY, Clock
 from sagagraph.language.negation import NOT, denial_before
 from sagagraph.language.numbers import Number
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 # -- hours ---------------------------------------------------------------------------------------------------------------
 
 _LIMIT: Final = form(
-    r"\b(?:(?P<not>not|no|never) )?(?P<relation>(?:any )?(?:earlier|later) than|before|after|by|until|till|from|since"
+    r"\b(?:(?P<not>not|no|never|nothing) )?(?P<relation>(?:any )?(?:earlier|later) than|before|after|by|until|till|from|since"
     r"|earliest(?: at)?|latest(?: at)?|around|about|at) (?:about |around )?{time}"
     r"(?P<later>\s*(?:or later|onwards?|(?:at the )?earliest))?"
     r"(?P<earlier>\s*(?:or earlier|(?:at the )?latest))?"
 )
 _BARE: Final = form(
-    r"\b(?P<not>no|not|never) (?:any )?(?:flights?|trains?|departures?|arrivals?|landings?|leaving|departing|arriving|landing) "
+    r"\b(?P<not>no|not|never|nothing)(?: (?:any )?(?:flights?|trains?|departures?|arrivals?|landings?|leaving|departing"
+    r"|arriving|landing))? "
     r"(?P<relation>before|after|(?:earlier|later) than) {n}(?! ?[:./])"
 )
 _BETWEEN: Final = form(r"\b(?:(?:only )?between|from) {time:first}\s*(?:and|to|until|till|-)\s*{time:last}")
@@ -136,11 +137,23 @@ _NOT_ON: Final = form(
 )
 
 
-def read_weekdays(passage: Passage, said: Said) -> None:
-    """Those on which nobody wants to travel."""
+_FINE_ON: Final = form(
+    rf"(?:weekends?|{_SOME_DAYS}) (?:is|are|would be)(?: (?:all|actually|perfectly|totally))? (?:fine|ok(?:ay)?|good|alright"
+    rf"|possible)\b(?: (?:again|after all|actually))*"
+)
+
+
+def read_weekdays(passage: Passage, said: Said, known: PartialRequest) -> None:
+    """Those on which nobody wants to travel; what was said before still holds."""
     avoided: set[int] = set()
+    before = {number for number, day in enumerate(DayOfTheWeek) if day in (known.not_on or ())}
+    if before:
+        for found in passage.take(_FINE_ON):
+            fine = {day.number for day in found.values(Weekday)} or {5, 6}
+            said.fields["not_on"] = tuple(day for number, day in enumerate(DayOfTheWeek) if number in before - fine)
     for found in passage.take(_NOT_ON):
         avoided |= {day.number for day in found.values(Weekday)} or {5, 6}
+    avoided |= before if avoided else set()
     if len(avoided) == len(DayOfTheWeek):
         said.ask("not_on", "On which weekdays do you not want to travel? One has to be left.")
     elif avoided:
@@ -249,6 +262,8 @@ class _Dates:
 def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest) -> None:
     """Years that are left out are the next that fit; what does not fit together is asked about."""
     dates, expressions = _Dates(), passage.values(Expression)
+    has_month = any(each.month is not None for expression in expressions for each in (*expression.first, *expression.last))
+    among = expressions if has_month else [*expressions, *_month_of(known)]
     for found in passage.find(_ONLY_DATE):
         if len(expressions) > 1 and found.led_by(_RATHER):
             continue
@@ -256,7 +271,7 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
             words = passage.said(denied + found.match[0]).strip()
             dates.doubts.ask("window", f"When do you want to travel, if {words}?")
         else:
-            dates.add(found, expressions, today)
+            dates.add(found, among, today)
     passage.take(_DATE)
     for found in passage.take(_WEEKDAY):
         _add_weekday(found, dates, today, known)
@@ -264,6 +279,14 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     if holidays and not (expressions or dates.departs):
         dates.doubts.ask("window", _about(holidays[0]))
     dates.conclude(said)
+
+
+def _month_of(known: PartialRequest) -> list[Expression]:
+    """The month in which the trip is so far: `the 25th` is of that one."""
+    first, last = known.first or known.depart, known.last or known.depart
+    if first is None or last is None or (first.year, first.month) != (last.year, last.month):
+        return []
+    return [Expression("", (Rough(1, 31, first.month, first.year, ""),))]
 
 
 def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest) -> None:

@@ -9,7 +9,7 @@ from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.decide.locks import check_amounts
 from sagagraph.saga.core.decide.providers import is_elsewhere, why_elsewhere
-from sagagraph.saga.core.dependencies import comes_after_pivot, descendants, is_closed
+from sagagraph.saga.core.dependencies import around, comes_after_pivot, descendants, is_closed
 from sagagraph.saga.core.events import Events
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.redaction import is_redacted
@@ -116,6 +116,13 @@ def _why_not_after(saga: Saga, known: Operation, name: str) -> str:
 
 def _placed_around_pivot(saga: Saga, spec: OperationSpec) -> OperationSpec:
     """Place an operation around the pivot: rule 5 for a plan that becomes known one operation at a time."""
+    if spec.kind is ActionKind.PIVOT and (outer := next((each for each in around(saga, spec.id) if each.has_effect), None)):
+        raise WorkflowError(
+            f"saga {saga.id!r}: the pivot {spec.id!r} would wait for {outer.id!r}, which runs it, and for ever: let {outer.id!r} "
+            "have no effect of its own, or run the pivot after it",
+            saga_id=saga.id,
+            operation_id=spec.id,
+        )
     pivot = saga.pivot_operation
     if pivot is None or pivot.status in _WITHOUT_EFFECT:
         if spec.kind is ActionKind.RETRIABLE:

@@ -34,6 +34,8 @@ class LockQueue:
         """Return what is decided in this turn, and what is left: one arrival at a time asks for locks, because only the whole
         commit can be refused them.
         """
+        if not self.waiting and len(inbox) < 2:
+            return inbox, []
         due = [each for each in self.waiting if each.not_before <= now]
         self.waiting = [each for each in self.waiting if each.not_before > now]
         arrived = [*(each for each in due if each.waiter is None or not each.waiter.done()), *inbox]

@@ -27,6 +27,9 @@ _LENGTHS = (1900, 900, 400, 200, 100, 60, 30, 10, 0)
 """Of what rows say, in bytes: none so long that it is kept apart from its row."""
 _LENGTHS_APART = (1996, 1500, 1000, 700, 500, 350, 250, 180, 120, 80)
 """Of what is kept apart in TOAST, where a chunk has 1996 bytes at most. Shorter ones would stay in their rows."""
+_SURELY = 3
+"""Often enough."""
+_RETURNING_PAGE = "RETURNING (ctid::text::point)[0]"
 _COMPRESSED = "x" * 2000
 """Makes a row so long that it is looked into, and is itself compressed to almost nothing."""
 
@@ -68,13 +71,13 @@ def _vacuum(connection: psycopg.Connection, tables: list[Table]) -> bool:
 
 def _fill(connection: psycopg.Connection, table: Table, saga_id: str) -> None:
     """Use up the table's free space, and that of what is kept apart from its rows; the caller rolls back."""
-    filler = _Filler(connection, _insert(table).encode(), saga_id)
+    filler = _Filler(connection, f"{_insert(table)} {_RETURNING_PAGE}".encode(), saga_id)
     apart = connection.execute("SELECT reltoastrelid FROM pg_class WHERE oid = %s::regclass", [table.name]).fetchone()
     for length in _LENGTHS:
-        filler.fill(table.name, "", "x" * length)
+        filler.fill(table.name, length)
     connection.execute(f"ALTER TABLE {table.name} SET (toast_tuple_target = 128)".encode())  # keeps nobody waiting
     for length in _LENGTHS_APART:
-        filler.fill(str(apart[0] if apart else 0), _COMPRESSED, secrets.token_hex(length // 2))
+        filler.fill_apart(str(apart[0] if apart else 0), length)
 
 
 class _Filler:
@@ -84,17 +87,30 @@ class _Filler:
         self._saga_id = saga_id
         self._inserted = 0
 
-    def fill(self, relation: str, pad: str, data: str) -> None:
-        """Insert rows until the relation grows: no page of it has room for one more."""
-        rows = max(1, _PAGE // (len(data) + 100))
-        before = self._size(relation)
-        while self._size(relation) == before:
-            first, self._inserted = self._inserted + 1, self._inserted + rows
-            given = {"saga_id": self._saga_id, "pad": pad, "data": data, "first": first, "last": self._inserted}
-            self._connection.execute(self._insert, given)
+    def fill(self, table: str, length: int) -> None:
+        """Insert rows until one of them needs a new page: no other has room for it."""
+        end = self._pages(table)
+        while self._inserted_up_to("", "x" * length) < end:
+            pass
 
-    def _size(self, relation: str) -> object:
-        return self._connection.execute("SELECT pg_relation_size(%s::regclass)", [relation]).fetchone()
+    def fill_apart(self, relation: str, length: int) -> None:
+        """Insert values until their relation has grown so often that it cannot always have been somebody else."""
+        data = secrets.token_hex(length // 2)
+        for _time in range(_SURELY):
+            end = self._pages(relation)
+            while self._pages(relation) == end:
+                self._inserted_up_to(_COMPRESSED, data)
+
+    def _inserted_up_to(self, pad: str, data: str) -> int:
+        """Insert about a page of rows, and return the last page that has one of them."""
+        first, self._inserted = self._inserted + 1, self._inserted + max(1, _PAGE // (len(data) + 100))
+        given = {"saga_id": self._saga_id, "pad": pad, "data": data, "first": first, "last": self._inserted}
+        return max(int(page) for (page,) in self._connection.execute(self._insert, given))
+
+    def _pages(self, relation: str) -> int:
+        asked = "SELECT pg_relation_size(%s::regclass) / current_setting('block_size')::int"
+        (pages,) = self._connection.execute(asked, [relation]).fetchone() or (0,)
+        return int(pages)
 
 
 def _insert(table: Table) -> str:

@@ -92,24 +92,23 @@ class Witness:
         except (OSError, ValueError):
             return None
 
-    def add(self, count: int) -> None:
-        """Note that so many more events are durable, before anything is done on account of them."""
-        descriptor = self._opened()
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    def add(self, count: int, total: Callable[[], int]) -> None:
+        """Note that so many more events are durable, before anything is done on account of them.
+
+        `total()` counts all of them: whoever made a new file since the last time may have counted these already.
+        """
+        is_known = self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink > 0
+        if not is_known:
+            self.close()
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         try:
             with suppress(ValueError):
-                identity, before = os.pread(descriptor, _LONGEST, 0).decode().split()
-                os.pwrite(descriptor, _line(identity, int(before) + count), 0)
+                identity, before = os.pread(self._descriptor, _LONGEST, 0).decode().split()
+                now = int(before) + count if is_known else max(int(before), total())
+                os.pwrite(self._descriptor, _line(identity, now), 0)
         finally:
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
-
-    def _opened(self) -> int:
-        """Return the descriptor of the file that is there now; kept, since this is done for every commit."""
-        if self._descriptor >= 0 and not os.fstat(self._descriptor).st_nlink:
-            self.close()
-        if self._descriptor < 0:
-            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
-        return self._descriptor
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def close(self) -> None:
         if self._descriptor >= 0:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from sagagraph.domains.travel.text import PartialRequest
 from sagagraph.domains.travel.text.when import read_hours, read_weekdays
 
 from .slots import said
@@ -91,12 +92,12 @@ def test_hours_that_can_mean_more_than_one_thing_are_asked_about(text: str) -> N
     ],
 )
 def test_weekdays_to_avoid_are_understood(text: str, days: str) -> None:
-    answer = said(text, read_weekdays)[0]
+    answer = said(text, read_weekdays, PartialRequest())[0]
     assert " ".join(answer.fields.get("not_on", ())) == days
 
 
 def test_a_week_without_any_day_is_asked_about() -> None:
     every = "Mondays, Tuesdays, Wednesdays, Thursdays, Fridays, Saturdays and Sundays"
-    answer = said(f"not on {every}", read_weekdays)[0]
+    answer = said(f"not on {every}", read_weekdays, PartialRequest())[0]
     assert answer.fields == {}
     assert [doubt.field for doubt in answer.doubts] == ["not_on"]

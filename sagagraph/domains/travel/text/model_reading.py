@@ -1,0 +1,288 @@
+"""Model reading: a sentence that the rules do not read whole, as typed wishes of a model, each with the words that it came from.
+
+A wish is taken only if those words are in the sentence and say its value: the city, the numbers, the month, a word like
+`direct`. What is not, is named and left out. What the rules read themselves stands, whatever the model says of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from rapidfuzz import fuzz
+
+from sagagraph.context.model import Model, Question
+from sagagraph.context.quoting import Quoted, new_nonce
+from sagagraph.domains.travel.cities import name_key
+from sagagraph.domains.travel.money import PRICE_CURRENCY
+from sagagraph.domains.travel.request import Direct
+from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
+from sagagraph.errors import UnusableAnswerError
+from sagagraph.language.money import SIGN, currencies_meant
+from sagagraph.language.numbers import Number, tag_numbers
+from sagagraph.language.passage import Passage, form
+from sagagraph.language.tongues import MONTHS, NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sagagraph.domains.travel.cities import Gazetteer
+
+_INSTRUCTIONS = (
+    "The data is what a traveller wrote about a trip, in any language, today's date, and what is known of the trip. List "
+    "every wish "
+    "in the text as a slot: its field, its value, and as quote the exact words of the text that say it. Values: a city by its "
+    "English name, a whole number, a date as YYYY-MM-DD, a budget like 5000 EUR, stars like 3-4; yes for one_way and direct. A "
+    "city to stay in is `stay`, with its nights, in the order of travel; one that is given up is `leave_out`. Other fields "
+    "have no nights "
+    "(null). Add nothing that was not written: questions, fears and news are no wishes."
+)
+_CLOSE_ENOUGH: Final = 80
+"""Of 100: `Lissabon` is Lisbon, and `Rome` is not Paris."""
+_SAYS: Final = {
+    "direct": re.compile(r"direct|non.?stop|direkt|umsteig|zwischenstop|escale|correspondance|escala|stop|chang", re.IGNORECASE),
+    "one_way": re.compile(r"one.?way|einfach|hinflug|aller simple|sans retour|ida|not return|no return|rück", re.IGNORECASE),
+}
+
+
+class SlotField(StrEnum):
+    ORIGIN = "from"
+    STAY = "stay"
+    LEAVE_OUT = "leave_out"
+    RETURN_TO = "back_to"
+    ONE_WAY = "one_way"
+    FIRST = "first_day"
+    LAST = "last_day"
+    DEPART = "leave_on"
+    TRAVELLERS = "travellers"
+    ROOMS = "rooms"
+    BUDGET = "budget"
+    STARS = "stars"
+    DIRECT = "direct"
+
+
+class Slot(BaseModel):
+    """One wish, and the words that say it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    field: SlotField
+    value: str = Field(max_length=80)
+    nights: int | None
+    quote: str = Field(max_length=400)
+
+
+class Slots(BaseModel):
+    """The answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    slots: list[Slot] = Field(max_length=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was taken, and what the model said without finding it in the sentence."""
+
+    request: PartialRequest
+    left_out: tuple[str, ...]
+
+
+async def read_by_model(
+    text: str,
+    *,
+    model: Model,
+    cities: Gazetteer,
+    today: date,
+    known: PartialRequest,
+    read: PartialRequest | None,
+    mint: Callable[[], str] = new_nonce,
+) -> Reading | None:
+    """Return the request with the wishes of `text` on top; None where the model is of no help.
+
+    `read`: what the rules made of it, where it is in their language.
+
+    Raises:
+        ModelError: the model cannot be asked.
+    """
+    so_far = {"from": known.origin, "stays": [[stop.city, stop.nights] for stop in known.stops]}
+    quoted = Quoted({"text": text, "today": str(today), "known": so_far}, mint())
+    question = Question(f"{_INSTRUCTIONS}\n{quoted.rule}", quoted, Slots.model_json_schema())
+    try:
+        slots = Slots.model_validate((await model.answer(question)).content).slots
+    except (UnusableAnswerError, ValidationError):
+        return None
+    anchored = _Anchored(text, cities)
+    for slot in slots:
+        anchored.take(slot)
+    base = read or known
+    fields = {name: value for name, value in anchored.fields.items() if read is None or not _is_read(name, read, known)}
+    if (anchored.stays or anchored.dropped) and (read is None or read.stops == known.stops or not _is_sure_of_route(read)):
+        fields["stops"] = anchored.on(base.stops, is_sure=read is None or _is_sure_of_route(read))
+    if not fields:
+        return Reading(base, tuple(anchored.left_out))
+    unread = tuple(each for each in (read.unread if read else ()) if not anchored.covers(each))
+    return Reading(base.updated_by(PartialRequest(**fields, unread=unread)), tuple(anchored.left_out))
+
+
+def _is_read(name: str, read: PartialRequest, known: PartialRequest) -> bool:
+    """Tell whether the rules read it in this sentence: then theirs holds."""
+    return getattr(read, name) is not None and getattr(read, name) != getattr(known, name)
+
+
+def _is_sure_of_route(read: PartialRequest) -> bool:
+    return not {question.field.partition("[")[0] for question in read.missing()} & {"origin", "stops", "return_to"}
+
+
+class _Anchored:
+    """The wishes whose words are in the text and say them."""
+
+    def __init__(self, text: str, cities: Gazetteer) -> None:
+        self._text, self._cities = _plain(text), cities
+        self._quotes: list[str] = []
+        self.fields: dict[str, Any] = {}
+        self.stays: list[PartialStop] = []
+        self.dropped: set[str] = set()
+        self.left_out: list[str] = []
+
+    def take(self, slot: Slot) -> None:
+        quote = _plain(slot.quote)
+        if quote and quote in self._text and self._holds(slot):
+            self._quotes.append(quote)
+        else:
+            nights = f"{slot.nights} nights in " if slot.nights else ""
+            self.left_out.append(f"{slot.field.value.replace('_', ' ')}: {nights}{slot.value}")
+
+    def covers(self, words: str) -> bool:
+        return any(_plain(words) in quote for quote in self._quotes)
+
+    def on(self, stops: tuple[PartialStop, ...], *, is_sure: bool) -> tuple[PartialStop, ...]:
+        """Return the stops with these stays. `is_sure`: of the stops there are; otherwise these may order and complete them."""
+        named = {stay.city: stay for stay in self.stays}
+        if not is_sure and self.stays and {stop.city for stop in stops} - {None, *self._ends()} <= named.keys():
+            return tuple(self.stays)
+        fresh = [stay for stay in self.stays if stay.city not in {stop.city for stop in stops}]
+        after: list[PartialStop] = []
+        for stop in stops:
+            if stop.city not in self.dropped:
+                after.append(stop.lasting(_nights(stop, named)))
+            elif fresh:
+                after.append(fresh[0].lasting(fresh.pop(0).nights or stop.nights))
+        return (*after, *fresh)
+
+    def _ends(self) -> set[str | None]:
+        return {self.fields.get("origin"), self.fields.get("return_to")}
+
+    def _holds(self, slot: Slot) -> bool:
+        match slot.field:
+            case SlotField.ORIGIN | SlotField.RETURN_TO | SlotField.STAY | SlotField.LEAVE_OUT:
+                return self._place(slot)
+            case SlotField.FIRST | SlotField.LAST | SlotField.DEPART:
+                return self._day(slot)
+            case SlotField.TRAVELLERS | SlotField.ROOMS:
+                return self._count(slot)
+            case SlotField.BUDGET:
+                return self._budget(slot)
+            case SlotField.STARS:
+                return self._stars(slot)
+            case SlotField.DIRECT | SlotField.ONE_WAY:
+                value = Direct.REQUIRED if slot.field is SlotField.DIRECT else True
+                return _SAYS[slot.field.value].search(slot.quote) is not None and self._set(slot.field.value, value)
+
+    def _set(self, name: str, value: Any) -> bool:
+        """Keep the first; a second that differs is left out."""
+        return bool(self.fields.setdefault(name, value) == value)
+
+    def _place(self, slot: Slot) -> bool:
+        city = self._cities.find_name(slot.value)
+        if city is None or not self._is_named(city.name, slot.quote):
+            return False
+        if slot.field is SlotField.LEAVE_OUT:
+            self.dropped.add(city.name)
+        elif slot.field is SlotField.STAY:
+            if slot.nights is not None and (slot.nights < 1 or not _says(slot.nights, slot.quote, week=7)):
+                return False
+            self.stays.append(PartialStop(said=city.name, city=city.name, nights=slot.nights))
+        else:
+            return self._set("origin" if slot.field is SlotField.ORIGIN else "return_to", city.name)
+        return True
+
+    def _is_named(self, name: str, quote: str) -> bool:
+        words = name_key(quote).split()
+        size = len(name_key(name).split())
+        spans = (" ".join(words[n : n + each]) for each in {size, max(size - 1, 1), size + 1} for n in range(len(words)))
+        plain = name_key(name.split(", ")[0])
+        return any(
+            fuzz.ratio(span.strip(",.;:!?"), plain) >= _CLOSE_ENOUGH
+            or ((city := self._cities.find(span.strip(",.;:!?"))) is not None and city.name == name)
+            for span in spans
+        )
+
+    def _day(self, slot: Slot) -> bool:
+        try:
+            day = date.fromisoformat(slot.value)
+        except ValueError:
+            return False
+        says_month = re.search(
+            rf"\b(?:{MONTHS[day.month - 1]})|\b0?{day.month}[./-]|[./-]0?{day.month}\b", slot.quote, re.IGNORECASE
+        )
+        is_edge = (slot.field is SlotField.FIRST and day.day == 1) or (
+            slot.field is SlotField.LAST and (day + timedelta(days=1)).day == 1
+        )
+        is_said = says_month is not None and (is_edge or _says(day.day, slot.quote))
+        names = {SlotField.FIRST: "first", SlotField.LAST: "last", SlotField.DEPART: "depart"}
+        return is_said and self._set(names[slot.field], day)
+
+    def _count(self, slot: Slot) -> bool:
+        is_number = slot.value.isdecimal() and 0 < int(slot.value) < 100
+        return is_number and _says(int(slot.value), slot.quote) and self._set(slot.field.value, int(slot.value))
+
+    def _budget(self, slot: Slot) -> bool:
+        amount, _, code = slot.value.replace(",", "").partition(" ")
+        try:
+            value = Decimal(amount)
+        except InvalidOperation:
+            return False
+        signs = [each[0] for each in _SIGNS.finditer(slot.quote)]
+        meant = {code for sign in signs for code in currencies_meant(sign, None)} or {PRICE_CURRENCY}
+        is_said = value > 0 and _says(int(value), slot.quote) and (code or PRICE_CURRENCY) in meant
+        return is_said and self._set("budget", value) and self._set("currency", code or PRICE_CURRENCY)
+
+    def _stars(self, slot: Slot) -> bool:
+        stars = [int(each) for each in re.findall(r"\d", slot.value)]
+        is_range = 1 <= len(stars) <= 2 and 1 <= stars[0] <= stars[-1] <= 5
+        is_said = is_range and any(_says(each, slot.quote) for each in stars)
+        return (
+            is_said
+            and all(_says(each, slot.quote) or each in (1, 5) for each in stars)
+            and self._set("stars", (stars[0], stars[-1]))
+        )
+
+
+_SIGNS: Final = form(SIGN)
+
+
+def _nights(stop: PartialStop, named: Mapping[str | None, PartialStop]) -> int | None:
+    return (named[stop.city].nights if stop.city in named else None) or stop.nights
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().replace("’", "'").split())
+
+
+def _says(number: int, quote: str, *, week: int = 0) -> bool:
+    """Tell whether the words say this number, in any of the languages; `week`: how many a week is."""
+    passage = Passage.of(quote)
+    tag_numbers(passage)
+    said = {int(each.value) for each in passage.values(Number) if each.value is not None}
+    said |= {int(each) for each in re.findall(r"\d+", re.sub(r"(?<=\d)[.,' ](?=\d{3}\b)", "", quote))}
+    words = re.findall(r"[^\W\d_]+", quote.casefold())
+    said |= {NUMBERS[word] for word in words if word in NUMBERS}
+    if week and any(word.startswith(("week", "woche", "semaine", "semana")) for word in words):
+        said |= {week * each for each in said} | {week}
+    return number in said

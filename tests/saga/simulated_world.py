@@ -1,0 +1,304 @@
+"""The world of a simulation: its clock, what the seed draws, workers that die and freeze, and a store that fails."""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, TypeVar
+
+from sagagraph import Backoff, Call, Policy, Probe, Retry, action
+from sagagraph.errors import (
+    Refused,
+    StoreError,
+)
+from sagagraph.saga.core.events import Driver
+from sagagraph.saga.engine.actions import Action
+from sagagraph.saga.stores.memory import MemorySagaStore
+from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.policy import CompensationPolicy
+
+from .simulated_provider import Ledger, Promises, Provider
+
+T = TypeVar("T")
+
+BEGIN_S = 1_000_000.0
+LEASE_TTL_S = 4.0
+_POLICY = Policy(
+    retry=Retry(max_attempts=3),
+    backoff=Backoff(base_s=0.1, cap_s=1.0),
+    timeout_s=2.0,
+    compensation=CompensationPolicy(max_attempts=3, timeout_s=2.0),
+)
+_SOLD_OUT = 0.3
+"""How likely a refusal that comes out of the blue is one for good."""
+_FIRST = 2
+"""Generation and attempt of the first call, together."""
+_MOST_STEPS = 200_000
+LATEST_S = 90.0
+"""A call that its sender has lost may land so late."""
+_SOON_S = 4.0
+"""Or before and about its deadline."""
+
+
+class _Selector(selectors.DefaultSelector):
+    """Lets time pass instead of waiting for it."""
+
+    loop: VirtualLoop
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        self.loop.steps += 1
+        if timeout is None or self.loop.steps > _MOST_STEPS:
+            raise RuntimeError("nothing will ever happen again" if timeout is None else "it never ends")
+        self.loop.now += max(timeout, 0.0)
+        return super().select(0)
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self.now, self.steps = BEGIN_S, 0
+        selector = _Selector()
+        selector.loop = self
+        super().__init__(selector)
+        self._clock_resolution = 1e-6  # finer than any delay, coarser than the last bit of a time
+
+    def time(self) -> float:
+        return self.now
+
+
+class World:
+    """What the seed draws: the saga, what its provider promises, and who troubles it how.
+
+    In a mild world nothing happens but refusals for now, and perhaps one for good: one process must bring the saga to its end.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.random = random = Random(seed)
+        self.loop = VirtualLoop()
+        self.provider = Provider(random, self.loop.time, self.tell)
+        self.is_calm = False
+        self.late: set[asyncio.Task[None]] = set()
+        self.count = random.randint(1, 5)
+        self.driver = random.choice([Driver.BODY, Driver.BODY, Driver.WORKFLOW])
+        alike = Promises.drawn(random) if random.random() < 0.5 else None
+        self.promises = [alike or Promises.drawn(random) for _each in range(self.count + 1)]
+        self.pivot = random.randrange(self.count) if random.random() < 0.4 else None
+        self.contradiction: dict[int, set[int]] = {}
+        """What a mistaken body says beside; the core must refuse it."""
+        self.is_apart = random.random() < 0.5
+        self.after = {i: self._drawn(i) for i in range(self.count)}
+        self.is_mild = random.random() < 0.15
+        self.refused = random.choice(self._may_fail()) if random.random() < 0.3 else None
+        self.fails = self.pivot is None and random.random() < 0.3
+        self.patience_s = self._unlikely(0.3, random.random() * 3)
+        """The body gives up after so long, whatever it waits for."""
+        self.is_cancelled = self._unlikely(0.4, True) is not None
+        self.replaced = self._unlikely(0.6, random.randrange(self.count)) if self.driver is Driver.WORKFLOW else None
+        """The last operation may take the place of this one."""
+        self.is_revisable = random.random() < 0.5
+        self.troubles = random.choice([0.1, 0.3, 0.5])
+        indexes = range(self.count + 1)
+        irreversible = [i for i in indexes if self.kind(i) is not ActionKind.COMPENSATABLE and not self.promises[i].reverse]
+        self.ledger.lasting.update(f"T{each}" for each in irreversible)
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.provider.ledger
+
+    def _unlikely(self, chance: float, drawn: T) -> T | None:
+        return drawn if self.random.random() < chance and not self.is_mild else None
+
+    def _drawn(self, index: int) -> set[int]:
+        drawn = {each for each in range(index) if self.random.random() < 0.4}
+        if self.pivot is not None and self.driver is Driver.BODY and index <= self.pivot:
+            # A body plans what can be undone before its pivot: all of it at once, or the pivot last.
+            drawn = set() if self.is_apart else set(range(index)) if index == self.pivot else drawn
+        return drawn | {self.pivot} if self.pivot is not None and index > self.pivot else drawn
+
+    def may_be_undone_by_hand(self, name: str) -> bool:
+        stands_below = any(self.ledger.live(each) for each in self.ledger.dependents(name))
+        return self.kind(int(name[1:])) is ActionKind.COMPENSATABLE and self.pivot is None and not stands_below
+
+    def _may_fail(self) -> list[int]:
+        """A body cannot turn back once its pivot has landed: what fails then must come before that."""
+        if self.pivot is None or self.driver is Driver.WORKFLOW:
+            return list(range(self.count if self.pivot is None else self.pivot + 1))
+        return [self.pivot, *self.after[self.pivot]]
+
+    def kind(self, index: int) -> ActionKind:
+        comes_after = self.pivot is not None and (index > self.pivot or (index == self.count and self.replaced != self.pivot))
+        if index == self.pivot or (index == self.count and self.replaced == self.pivot is not None):
+            return ActionKind.PIVOT
+        return ActionKind.RETRIABLE if comes_after and index < self.count else ActionKind.COMPENSATABLE
+
+    def edit(self) -> None:
+        """The body is edited between two runs of it: something comes after more than before, or after what comes after it."""
+        below = [(index, each) for index, before in self.after.items() for each in before]
+        last, first = self.random.choice(below or [(0, 0)])
+        self.contradiction = {first: {last}} if below and self._unlikely(0.15, True) else {}
+        for index in range(self.count):
+            if self.random.random() < 0.3:
+                self.after[index] |= self._drawn(index)
+
+    def strikes(self) -> bool:
+        return not self.is_calm and not self.is_mild and self.random.random() < self.troubles
+
+    def tell(self, what: str) -> None:
+        self.provider.ledger.history.append(f"{self.loop.now - BEGIN_S:9.3f} {what}")
+
+    async def pause(self, most_s: float = 0.2) -> None:
+        await asyncio.sleep(self.random.random() * most_s)
+
+    def comes_after(self, name: str, prerequisites: Iterable[str]) -> None:
+        for each in prerequisites:
+            self.ledger.below.setdefault(each, set()).add(name)
+
+    # -- the provider ------------------------------------------------------------------------------------------------
+
+    def action(self, worker: Worker, index: int) -> Action:
+        name, promises, provider = f"T{index}", self.promises[index], self.provider
+
+        async def execute(_request: Any, call: Call) -> str:
+            key = call.idempotency_key
+            return await worker.call(f"do {name}", key, lambda: provider.land(promises, call), lambda: self._refused(index, call))
+
+        async def undo(_request: Any, _result: Any, call: Call) -> str:
+            return await worker.call(f"undo {name}", call.idempotency_key, lambda: provider.undo(promises, call))
+
+        async def void(_request: Any, call: Call) -> str:
+            return await worker.call(f"void {name}", call.idempotency_key, lambda: provider.void(promises, call.idempotency_key))
+
+        async def probe(_request: Any, call: Call) -> Probe:
+            await worker.alive()
+            await self.pause()
+            if self.strikes():
+                raise ConnectionError("no answer")
+            return provider.found(call.operation_key)
+
+        kind = self.kind(index)
+        backward: dict[str, Any] = {"compensate": undo} if kind is ActionKind.COMPENSATABLE else {}
+        if kind is not ActionKind.COMPENSATABLE and promises.reverse:
+            backward = {"reverse": undo}
+        return action(
+            execute,
+            name=name,
+            kind=kind,
+            **backward,
+            probe=probe if promises.probe else None,
+            guarantees=promises.guarantees(void),
+            provider="the ledger",
+            policy=_POLICY,
+        )
+
+    def _refused(self, index: int, call: Call) -> str | None:
+        """What the provider says instead of doing it, if it does not do it now or ever."""
+        promises, key = self.promises[index], call.idempotency_key
+        if index == self.refused:
+            return self.provider.refuse(promises, key, "sold out")
+        if self.is_mild:
+            is_first = call.generation + call.attempt == _FIRST
+            return self.provider.refuse(promises, key, "not now", transient=True) if is_first else None
+        if not self.is_calm and self.random.random() < self.troubles / 4:
+            is_final = self.random.random() < _SOLD_OUT and self.kind(index) is ActionKind.COMPENSATABLE and self.pivot is None
+            return self.provider.refuse(promises, key, "not now", transient=not is_final)
+        return None
+
+    async def lands_late(self, key: str, land: Callable[[], object]) -> None:
+        self.provider.under_way[key] += 1
+        await self.pause(self.random.choice([_SOON_S, LATEST_S]))
+        with suppress(Refused):
+            land()
+        self.provider.under_way[key] -= 1
+
+
+@dataclass
+class Worker:
+    """One process: its clock, and whether it still lives or is frozen."""
+
+    world: World
+    number: int
+    skew_s: float
+    is_dead: bool = False
+    thawed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.thawed.set()
+
+    def clock(self) -> float:
+        return self.world.loop.now + self.skew_s
+
+    async def alive(self) -> None:
+        await self.thawed.wait()
+        if self.is_dead:
+            raise StoreError("this process is dead")
+
+    async def call(self, what: str, key: str, land: Callable[[], str], refused: Callable[[], str | None] = lambda: None) -> str:
+        """One request to the provider, with all that may happen to it."""
+        world = self.world
+        await self.alive()
+        await world.pause()
+        if world.strikes():
+            match world.random.choice(["lost", "late", "silent"]):
+                case "late":
+                    task = asyncio.create_task(world.lands_late(key, land))
+                    world.late.add(task)
+                case "silent":
+                    with suppress(Refused):
+                        land()
+                    world.tell(f"{self.number}: {what}, its answer is lost")
+            raise ConnectionError("the line went dead")
+        landed = refused() or land()
+        await world.pause()
+        await self.alive()
+        return landed
+
+
+class FaultyStore:
+    """A store whose commits take time, fail, or are not acknowledged; a dead worker's reach nobody."""
+
+    acknowledges_early = False
+    """A fault to be planted: what is acknowledged is durable only a while later, if its worker lives so long."""
+
+    def __init__(self, store: MemorySagaStore, worker: Worker) -> None:
+        self._store, self._worker = store, worker
+        self._pending: asyncio.Task[None] | None = None
+
+    @property
+    def epoch(self) -> int:
+        return self._store.epoch
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        method = getattr(self._store, name)
+        world = self._worker.world
+
+        async def called(*arguments: Any, **options: Any) -> Any:
+            await self._worker.alive()
+            await world.pause(0.02)
+            await self._worker.alive()
+            is_struck = name in ("append", "renew", "note") and world.strikes() and world.random.random() < 0.2
+            if is_struck and world.random.random() < 0.5:
+                raise StoreError("the database is away")
+            if self.acknowledges_early and name == "append":
+                return await self._append_later(method, *arguments, **options)
+            answer = await method(*arguments, **options)
+            await world.pause(0.02)
+            if is_struck:
+                raise StoreError("the commit was not acknowledged")
+            return answer
+
+        return called
+
+    async def _append_later(self, append: Callable[..., Awaitable[None]], *arguments: Any, **options: Any) -> None:
+        if self._pending is not None:
+            await self._pending
+
+        async def write() -> None:
+            await self._worker.world.pause(0.3)
+            await self._worker.alive()
+            await append(*arguments, **options)
+
+        self._pending = asyncio.create_task(write())
+        self._pending.add_done_callback(lambda task: task.cancelled() or task.exception())
