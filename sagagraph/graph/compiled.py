@@ -8,8 +8,10 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
 from sagagraph.graph.declaration import Journalled
-from sagagraph.graph.pregel import SagaPregel
+from sagagraph.graph.pregel import SagaPregel, _is_inside
 from sagagraph.graph.run import COMPENSATE
+
+__all__ = ["CompiledSagaGraph", "_is_inside"]  # the second for programs that run LangGraph's own tests with a SagaGraph
 
 INTERNAL = frozenset({COMPENSATE, "__default_error_handler__"})
 """Nodes that nobody has added."""
