@@ -18,9 +18,9 @@ from mcp import ClientSession, McpError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from sagagraph.sandbox.server import EmbeddedSandbox
-from tests.cli.test_model import PLAIN as SAMPLE
 
 ROOT = Path(__file__).parents[2]
+SAMPLE = "From San Francisco to Berlin for 4 nights and Cologne for 2 nights and back, leaving on 4 June 2025, under $5,000"
 
 
 @asynccontextmanager
