@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from sagagraph.agents.middleware import SagaMiddleware as SagaMiddleware
     from sagagraph.context.slice import ContextSlice as ContextSlice
     from sagagraph.errors import Refused as Refused
-    from sagagraph.graph.current import current_saga as current_saga
     from sagagraph.graph.entrypoint import saga_entrypoint as saga_entrypoint
     from sagagraph.graph.planning_graph import planning_graph as planning_graph
+    from sagagraph.graph.running.current import current_saga as current_saga
     from sagagraph.graph.saga_graph import SagaGraph as SagaGraph
     from sagagraph.graph.state.offload import offload as offload
     from sagagraph.graph.tools import saga_tool as saga_tool
@@ -57,7 +57,7 @@ _HOME = {
     "action": "sagagraph.saga.engine.actions",
     "current_call": "sagagraph.saga.engine.call",
     "init_model": "sagagraph.planning.models.llm",
-    "current_saga": "sagagraph.graph.current",
+    "current_saga": "sagagraph.graph.running.current",
     "offload": "sagagraph.graph.state.offload",
     "planning_graph": "sagagraph.graph.planning_graph",
     "saga_agent": "sagagraph.agents.agent",

@@ -27,7 +27,7 @@ PLANTED: dict[str, dict[str, str]] = {
     "harness": {"harness/proof": "time", "harness/judging": "sagagraph.saga.core.events"},
     "planners": {"domains/travel/planning": "sagagraph.domains.travel.rules.validator"},
     "plug-ins": {"planning": "sagagraph.domains.travel.request"},
-    "rooms": {"domains/travel/rules": "sagagraph.graph.run"},
+    "rooms": {"domains/travel/rules": "sagagraph.graph.running.run"},
     "siblings": {"domains/travel": "sagagraph.domains.reunion.request"},
     "langgraph": {"planning": "langgraph.graph"},
     "models": {"saga/engine": "openai"},

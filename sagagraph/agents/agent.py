@@ -12,9 +12,9 @@ from sagagraph.agents.middleware import IRREVERSIBLE, SagaMiddleware
 from sagagraph.agents.undone import says_what_was_undone
 from sagagraph.extras import needing
 from sagagraph.graph.compiled import CompiledSagaGraph
+from sagagraph.graph.running.undone import OnUndone
 from sagagraph.graph.saga_graph import RAISE, SagaGraph
 from sagagraph.graph.tools import kind_of_tool
-from sagagraph.graph.undone import OnUndone
 from sagagraph.saga.engine.engine import Engine, SyncEngine
 from sagagraph.workflow.kind import ActionKind
 

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict  # Pydantic reads no other one before Py
 from sagagraph.agents.undone import name_of, unanswered
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationFailedError, Refused
 from sagagraph.extras import needing
-from sagagraph.graph.run import active_scope
+from sagagraph.graph.running.run import active_scope
 from sagagraph.graph.tools import kind_of_tool
 from sagagraph.saga.core.state import Saga
 from sagagraph.workflow.kind import ActionKind

@@ -9,7 +9,7 @@ from sagagraph.cli import render
 from sagagraph.cli.terminal import asked, is_terminal
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
-from sagagraph.language.utterances import wishes_in
+from sagagraph.language.utterance.utterances import wishes_in
 
 if TYPE_CHECKING:
     from sagagraph.planning.domain import Json

@@ -9,7 +9,7 @@ from langgraph.typing import ContextT, InputT, OutputT, StateT
 
 from sagagraph.graph.declaration import Journalled
 from sagagraph.graph.pregel import SagaPregel, _is_inside
-from sagagraph.graph.run import COMPENSATE
+from sagagraph.graph.running.run import COMPENSATE
 
 __all__ = ["CompiledSagaGraph", "_is_inside"]  # the second for programs that run LangGraph's own tests with a SagaGraph
 

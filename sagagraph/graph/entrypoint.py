@@ -10,8 +10,8 @@ from langgraph.func import entrypoint
 from langgraph.store.base import BaseStore
 
 from sagagraph.graph.declaration import NodeDeclaration
-from sagagraph.graph.node import journalled_node
 from sagagraph.graph.pregel import SagaPregel
+from sagagraph.graph.running.node import journalled_node
 from sagagraph.graph.saga_graph import CONTAINING
 from sagagraph.saga.engine.actions import Guarantees
 from sagagraph.saga.engine.engine import Engine, SyncEngine

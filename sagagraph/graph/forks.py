@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableConfig
 
 from sagagraph.errors import ForkDecisionRequired, InvalidInputError, NotAllowedError
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
-from sagagraph.graph.run import BRANCH, abandoned, remove, write_down
+from sagagraph.graph.running.run import BRANCH, abandoned, remove, write_down
 from sagagraph.saga.core.dependencies import is_closed
 from sagagraph.saga.core.state import FINAL, Saga, Stage
 from sagagraph.saga.engine.coordinator import Coordinator

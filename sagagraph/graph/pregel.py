@@ -23,12 +23,12 @@ from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
 from sagagraph.graph.declaration import NodeDeclaration
 from sagagraph.graph.engine_at import engine_at
 from sagagraph.graph.forks import forked
-from sagagraph.graph.invocation import Ending, Invocation, latest_run, opened, said_in, thread_of
 from sagagraph.graph.nested.reach import graphs_in
-from sagagraph.graph.run import BY_HAND, COMPENSATE, RUN, GraphRun, LeftOpen, active_scope
+from sagagraph.graph.running.invocation import Ending, Invocation, latest_run, opened, said_in, thread_of
+from sagagraph.graph.running.run import BY_HAND, COMPENSATE, RUN, GraphRun, LeftOpen, active_scope
+from sagagraph.graph.running.undone import RESET, OnUndone, reset, update_of
+from sagagraph.graph.running.waiting import Waiting
 from sagagraph.graph.state.items import Items
-from sagagraph.graph.undone import RESET, OnUndone, reset, update_of
-from sagagraph.graph.waiting import Waiting
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.engine.engine import Engine, SyncEngine
 from sagagraph.saga.engine.views.preview import CancelPreview

@@ -19,11 +19,11 @@ from sagagraph.errors import InvalidInputError, SagaClosedError, UnknownOperatio
 from sagagraph.graph.compiled import CompiledSagaGraph
 from sagagraph.graph.conversion import builder_of, copy_into
 from sagagraph.graph.declaration import NodeDeclaration
-from sagagraph.graph.node import journalled_node
-from sagagraph.graph.run import COMPENSATE, LeftOpen, active_scope, run_of
+from sagagraph.graph.running.node import journalled_node
+from sagagraph.graph.running.run import COMPENSATE, LeftOpen, active_scope, run_of
+from sagagraph.graph.running.undone import RESET, OnUndone, update_of
 from sagagraph.graph.state.offload import offloaded_keys
 from sagagraph.graph.translated import Attempts
-from sagagraph.graph.undone import RESET, OnUndone, update_of
 from sagagraph.saga.engine.actions import Function, Guarantees, kind_of
 from sagagraph.saga.engine.engine import Engine, SyncEngine
 from sagagraph.validators.protocol import Validator

@@ -17,9 +17,9 @@ from pydantic import PrivateAttr
 
 from sagagraph.context.slice import content_hash
 from sagagraph.errors import InvalidInputError, NotAllowedError, SagaGraphError
-from sagagraph.graph.current import numbered, perform_below
 from sagagraph.graph.declaration import adapted, encoded_result
-from sagagraph.graph.run import LeftOpen, Scope, active_scope
+from sagagraph.graph.running.current import numbered, perform_below
+from sagagraph.graph.running.run import LeftOpen, Scope, active_scope
 from sagagraph.graph.state.values import decode, encode
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import DECLARED, Action, Function, Guarantees, kind_of

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.language.shorthand import in_full
+from sagagraph.language.utterance.shorthand import in_full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator

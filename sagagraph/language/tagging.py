@@ -11,7 +11,7 @@ from sagagraph.language.numbers import tag_numbers
 from sagagraph.language.passage import MOST_CHARACTERS, Passage
 from sagagraph.language.people import tag_people
 from sagagraph.language.quantities import UNITS, Units, tag_quantities
-from sagagraph.language.shorthand import spelled
+from sagagraph.language.utterance.shorthand import spelled
 
 if TYPE_CHECKING:
     from datetime import date

@@ -31,7 +31,7 @@ from sagagraph.files import json_file
 from sagagraph.harness.judging.check import check, read_artifact
 from sagagraph.harness.language.parser import parse
 from sagagraph.harness.registry.loading import load_harness
-from sagagraph.language.utterances import news_in, utterances, wishes_in
+from sagagraph.language.utterance.utterances import news_in, utterances, wishes_in
 from sagagraph.planning.entry import Case
 from sagagraph.saga.core.codec import Record, decode, encode
 from sagagraph.saga.core.evolve.evolve import fold

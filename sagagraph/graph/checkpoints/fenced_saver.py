@@ -12,8 +12,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 
 from sagagraph.errors import NotAllowedError, SupersededError
-from sagagraph.graph.run import RUN
-from sagagraph.graph.waiting import Waiting
+from sagagraph.graph.running.run import RUN
+from sagagraph.graph.running.waiting import Waiting
 from sagagraph.saga.engine.coordinator import Coordinator
 
 

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sagagraph.context.model import Model, Question
 from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.errors import UnusableAnswerError
-from sagagraph.language.questions import Topic
-from sagagraph.language.utterances import Kind
+from sagagraph.language.utterance.questions import Topic
+from sagagraph.language.utterance.utterances import Kind
 
 _INSTRUCTIONS = (
     "The data is what somebody said about a plan that is being made for them. Say what kind of utterance it is: a question, a "

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.language.questions import Topic, topic_of
-from sagagraph.language.utterances import Utterance, tells_news
+from sagagraph.language.utterance.questions import Topic, topic_of
+from sagagraph.language.utterance.utterances import Utterance, tells_news
 from sagagraph.money import cost_text
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.core.next_steps import status_of

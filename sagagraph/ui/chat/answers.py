@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sagagraph.language.questions import Topic
+from sagagraph.language.utterance.questions import Topic
 from sagagraph.money import cost_text
 from sagagraph.planning.page import Detail, Draft, Line, Page
 from sagagraph.saga.core.next_steps import status_of

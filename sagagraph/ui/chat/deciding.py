@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from sagagraph.language.decisions import Act
-from sagagraph.language.utterances import Kind, Utterance
+from sagagraph.language.utterance.decisions import Act
+from sagagraph.language.utterance.utterances import Kind, Utterance
 from sagagraph.money import cost_text
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from sagagraph.errors import SagaGraphError
-from sagagraph.language.decisions import Act
-from sagagraph.language.tongues import Tongue, cannot_read, tongue_of
-from sagagraph.language.utterances import Kind, Utterance, is_statement, utterances
+from sagagraph.language.utterance.decisions import Act
+from sagagraph.language.utterance.tongues import Tongue, cannot_read, tongue_of
+from sagagraph.language.utterance.utterances import Kind, Utterance, is_statement, utterances
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from sagagraph.errors import SagaGraphError
-from sagagraph.language.questions import Topic, must_be_settled, topic_of
+from sagagraph.language.utterance.questions import Topic, must_be_settled, topic_of
 from sagagraph.planning.page import NOTHING_KNOWN, Draft
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sagagraph.errors import ModelError
-from sagagraph.language.questions import Topic
-from sagagraph.language.utterances import Kind
+from sagagraph.language.utterance.questions import Topic
+from sagagraph.language.utterance.utterances import Kind
 from sagagraph.planning.models.hearing import Heard, heard
 from sagagraph.planning.page import Draft
 from sagagraph.saga.core.next_steps import status_of

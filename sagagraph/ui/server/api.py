@@ -24,7 +24,7 @@ from sagagraph.errors import (
     UnknownOperationError,
     UnknownSagaError,
 )
-from sagagraph.language.utterances import news_in, wishes_in
+from sagagraph.language.utterance.utterances import news_in, wishes_in
 from sagagraph.planning.page import Page
 from sagagraph.saga.core.events import Entry, Resolution
 from sagagraph.saga.core.next_steps import status_of

@@ -22,7 +22,7 @@ from pydantic import BaseModel
 
 from sagagraph import Engine, SagaGraph, current_call, current_saga
 from sagagraph.errors import BusyError, ConflictError, InvalidInputError, NotAllowedError, OperationHeldError
-from sagagraph.graph.run import RUN
+from sagagraph.graph.running.run import RUN
 from tests.graph.world import effect, saga_of, statuses, thread
 from tests.saga.ledger import Ledger
 

@@ -12,7 +12,7 @@ from sagagraph.domains.reunion.text.words import HOLES, NAME
 from sagagraph.language.clock import Clock, Lasting, tag_clock, tag_clock_digits
 from sagagraph.language.numbers import Number, tag_numbers
 from sagagraph.language.passage import Found, Passage, form
-from sagagraph.language.phrases import phrase
+from sagagraph.language.utterance.phrases import phrase
 
 _HOW: Final = r"\b(?P<how>at|by|from|before|after|until|till|since|around|about)(?: (?:about|around))?"
 _TIME: Final = form(rf"(?:{_HOW} )?{{time}}")

@@ -33,7 +33,7 @@ from sagagraph.domains.travel.text.model_reading import read_by_model
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
-from sagagraph.language.tongues import cannot_read, tongue_of
+from sagagraph.language.utterance.tongues import cannot_read, tongue_of
 from sagagraph.money import cost_text, money_text
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.planning.page import (

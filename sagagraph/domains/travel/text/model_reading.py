@@ -26,7 +26,7 @@ from sagagraph.errors import UnusableAnswerError
 from sagagraph.language.money import SIGN, currencies_meant
 from sagagraph.language.numbers import Number, tag_numbers
 from sagagraph.language.passage import Passage, form
-from sagagraph.language.tongues import MONTHS, NUMBERS
+from sagagraph.language.utterance.tongues import MONTHS, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,7 +11,7 @@ from sagagraph.domains.travel.request import Direct
 from sagagraph.domains.travel.text import PartialRequest, read_request
 from sagagraph.domains.travel.text.model_reading import Reading, read_by_model
 from sagagraph.errors import ModelError, UnusableAnswerError
-from sagagraph.language.tongues import tongue_of
+from sagagraph.language.utterance.tongues import tongue_of
 from tests.domains.travel.world import GAZETTEER, TODAY
 from tests.support.scripted_model import Scripted
 

@@ -25,10 +25,10 @@ from langgraph.types import Command
 from sagagraph.errors import OperationFailedError, Refused, SagaClosedError, SagaGraphError
 from sagagraph.graph.compiled import CompiledSagaGraph
 from sagagraph.graph.declaration import Journalled, NodeDeclaration
-from sagagraph.graph.interrupts import hand_out_answers, record_interrupt, refuse_last_answer
 from sagagraph.graph.nested.frontier import Finished, Level
 from sagagraph.graph.nested.reach import graphs_in
-from sagagraph.graph.run import BY_HAND, GraphRun, LeftOpen, Scope, enter_scope, run_of
+from sagagraph.graph.running.interrupts import hand_out_answers, record_interrupt, refuse_last_answer
+from sagagraph.graph.running.run import BY_HAND, GraphRun, LeftOpen, Scope, enter_scope, run_of
 from sagagraph.graph.state.items import run_number
 from sagagraph.graph.state.offload import reference_to
 from sagagraph.graph.state.outputs import output_of, output_with, update_of

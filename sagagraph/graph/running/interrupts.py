@@ -6,7 +6,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
 from sagagraph.graph.nested.frontier import RECORD
-from sagagraph.graph.run import GraphRun
+from sagagraph.graph.running.run import GraphRun
 from sagagraph.graph.state.values import decode, encode
 from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.workflow.values import Json

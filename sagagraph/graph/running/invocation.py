@@ -16,11 +16,11 @@ from msgspec import ValidationError, convert
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
 from sagagraph.graph.forks import decide_fork, fork_point
-from sagagraph.graph.interrupts import is_answered_by, record_answer, waiting_nodes
-from sagagraph.graph.run import COMPENSATE, RUN, GraphRun
+from sagagraph.graph.running.interrupts import is_answered_by, record_answer, waiting_nodes
+from sagagraph.graph.running.run import COMPENSATE, RUN, GraphRun
+from sagagraph.graph.running.undone import is_reset, reset
 from sagagraph.graph.state.items import run_id
 from sagagraph.graph.state.values import decode, encode, with_message_ids
-from sagagraph.graph.undone import is_reset, reset
 from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga, Stage

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Final
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.language.decisions import Act, decision_in, is_small_talk
-from sagagraph.language.shorthand import in_full, spelled
+from sagagraph.language.utterance.decisions import Act, decision_in, is_small_talk
+from sagagraph.language.utterance.shorthand import in_full, spelled
 
 
 class Kind(StrEnum):

@@ -12,8 +12,8 @@ from langgraph.config import get_config
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationHeldError
 from sagagraph.graph.nested.frontier import Finished
 from sagagraph.graph.nested.inner import place_of
-from sagagraph.graph.run import GraphRun, Scope, active_scope
-from sagagraph.graph.waiting import running_loop
+from sagagraph.graph.running.run import GraphRun, Scope, active_scope
+from sagagraph.graph.running.waiting import running_loop
 from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.saga.engine.actions import Action

@@ -1,0 +1,1 @@
+"""Utterance: what kind of thing somebody says, in which tongue, however it is spelled."""
