@@ -20,7 +20,7 @@ from sagagraph.ui.chat.conversation import Pending
 from sagagraph.ui.chat.turn import NOTHING_CHANGED, Deed, Turn
 from sagagraph.ui.differences import price_change, told
 
-_ANSWERED_AS_WELL: Final = (Topic.REFUND, Topic.STATUS, Topic.OUTSIDE, Topic.NEXT, Topic.HELP)
+_ANSWERED_AS_WELL: Final = (Topic.ALTERNATIVES, Topic.REFUND, Topic.STATUS, Topic.OUTSIDE, Topic.NEXT, Topic.HELP)
 _IS_THERE: Final = re.compile(r"\b(?:do you have|have you got|(?:is|are|could) there|anything)\b", re.IGNORECASE)
 
 

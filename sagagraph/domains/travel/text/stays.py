@@ -76,6 +76,8 @@ _LEADS: Final[tuple[tuple[Role, re.Pattern[str]], ...]] = tuple(
 _INTO: Final = form(r"\binto $")
 _OUT_OF: Final = form(r"\b(?:out of|home from|leav\w+ from) $")
 """Into one city and out of another: the second is where the trip is left."""
+_LEAVING: Final = form(r"\bleav(?:e|es|ing) $")
+_OUT: Final = form(r" out\b")
 _RETURN_FROM: Final = form(r"\s*return from\b")
 _HOME_TO: Final = form(r"\s*(?:home )?to\s+")
 _LINK: Final = form(r"\s*(?:to|→|-)\s*(?:the )?")
@@ -143,6 +145,8 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     """Where the words before a city do not tell, those around it do: in `Boston to Paris`, the ones after it."""
     into = next((n for n, visit in enumerate(visits) if _INTO.search(text, 0, visit.start)), None)
     for n, visit in enumerate(visits):
+        if visit.role is Role.ORIGIN and _LEAVING.search(text, 0, visit.start) and _OUT.match(text, visit.end):
+            visit.role = Role.LEFT_OUT
         if visit.role is Role.ORIGIN and into is not None and n > into and _OUT_OF.search(text, 0, visit.start):
             visit.role = Role.LEFT_LAST
     if not has_role(Role.ORIGIN, visits):
