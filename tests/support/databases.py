@@ -19,6 +19,10 @@ class ProxiedPostgres(PostgresDatabases):
         self._server_url = server.url()
         self.restart = server.restart
 
+    def __getstate__(self) -> dict[str, object]:
+        """A child process gets the URLs; the server is its parent's to restart."""
+        return {name: value for name, value in vars(self).items() if name != "restart"}
+
     def proxy(self) -> AbstractContextManager[PostgresProxy]:
         return postgres_proxy(self._server_url)
 
