@@ -62,6 +62,8 @@ class TripScenario:
     budget: int = 5000
     gives_up: int = 0
     """Reservations that have to be cancelled for the trip to be booked after all."""
+    insurances: int = 0
+    """What is insured: of the sample trip two fares, because the train's can be refunded."""
 
     @contextmanager
     def world(self, folder: Path) -> Iterator[None]:
@@ -89,7 +91,7 @@ class TripScenario:
 
     @property
     def _request(self) -> dict[str, Any]:
-        return {**REQUEST, "budget": self.budget}
+        return {**REQUEST, "budget": self.budget, "insured": self.insurances > 0}
 
     async def resume(self, folder: Path) -> None:
         async with _opened(folder, None) as (_engine, graph):
@@ -106,7 +108,7 @@ class TripScenario:
             status = "never began"
         finally:
             await engine.close()
-        return Judgement(status, (*_faults(ledger, status), *self._unexpected(ledger, status)))
+        return Judgement(status, (*_faults(ledger, status, BOOKINGS + self.insurances), *self._unexpected(ledger, status)))
 
     def _unexpected(self, ledger: Ledger, status: str) -> Iterator[str]:
         """Where nobody cancels it, the trip is booked; of what stands no more is given up than must be."""
@@ -186,7 +188,8 @@ SCENARIOS = (
     TripScenario("refused", faults=(_NO_WAY_BACK,)),
     TripScenario("repaired", faults=(_NO_WAY_BACK,), budget=_FOR_A_CHEAPER_TRAIN, gives_up=1),
     TripScenario("cancel half-way", cancels_after=44),
-    TripScenario("cancel after payment", cancels_after=0),
+    TripScenario("insured", insurances=2),
+    TripScenario("cancel after payment", cancels_after=0, insurances=2),
     ChangedTrip("changed"),
     ChangedTrip("cancel after change", is_cancelled=True),
 )
@@ -213,14 +216,14 @@ def _repeated(ledger: Ledger) -> Iterator[str]:
             yield f"{name} was refunded {times} times"
 
 
-def _faults(ledger: Ledger, status: str) -> Iterator[str]:
+def _faults(ledger: Ledger, status: str, bookings: int) -> Iterator[str]:
     """And what must stand in it at the end."""
     yield from _repeated(ledger)
     if len(ledger.payments) > 1:
         yield f"paid {len(ledger.payments)} times"
     confirmed = sum(row.state == "confirmed" for row in ledger.reservations)
     captured = sum(row.state == "captured" for row in ledger.payments)
-    if status == "committed" and (confirmed, captured) != (BOOKINGS, 1):
+    if status == "committed" and (confirmed, captured) != (bookings, 1):
         yield f"committed, but {confirmed} reservations are confirmed and {captured} payments captured"
     elif status in ("compensated", "never began") and (confirmed, captured) != (0, 0):
         yield f"{status}, but {confirmed} reservations are confirmed and {captured} payments captured"

@@ -10,7 +10,8 @@ from typing import Final
 from sagagraph.language.words import words
 
 _WRITTEN_OUT = (
-    "hw=how,wud=would,cud=could,shud=should,wat=what,wen=when,b4=before,bc=because,cuz=because,cos=because,coz=because,u=you,ur=your,pls=please,plz=please,thx=thanks,ty=thanks,"
+    "hw=how,wud=would,cud=could,shud=should,wat=what,wen=when,b4=before,bc=because,cuz=because,cos=because,coz=because,"
+    "u=you,ur=your,pls=please,plz=please,thx=thanks,ty=thanks,"
     "tmrw=tomorrow,tmr=tomorrow,2moro=tomorrow,nite=night,nites=nights,wknd=weekend,wkend=weekend,gimme=give me,lemme=let me,"
     "gonna=going to,wanna=want to,gotta=have to,dunno=don't know,ppl=people,gf=girlfriend,bf=boyfriend,hubby=husband,"
     "kiddo=child,kiddos=kids,thats=that's,whats=what's,wheres=where's,whens=when's,hows=how's,whos=who's,theres=there's,"
