@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.language.utterance.phrases import phrase
+from sagagraph.language.forms import phrase
 
 pytestmark = pytest.mark.quick
 

@@ -10,9 +10,9 @@ from typing import Final, Self
 from sagagraph.domains.reunion.text.facts import Fact
 from sagagraph.domains.reunion.text.words import HOLES, NAME
 from sagagraph.language.clock import Clock, Lasting, tag_clock, tag_clock_digits
+from sagagraph.language.forms import form, phrase
 from sagagraph.language.numbers import Number, tag_numbers
-from sagagraph.language.passage import Found, Passage, form
-from sagagraph.language.utterance.phrases import phrase
+from sagagraph.language.passage import Found, Passage
 
 _HOW: Final = r"\b(?P<how>at|by|from|before|after|until|till|since|around|about)(?: (?:about|around))?"
 _TIME: Final = form(rf"(?:{_HOW} )?{{time}}")

@@ -10,8 +10,9 @@ from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.text.clauses import Amount, When, tagged
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.forms import form
 from sagagraph.language.numbers import Number
-from sagagraph.language.passage import Passage, form
+from sagagraph.language.passage import Passage
 
 FACTOR: Final = 3
 """How many times as long everything takes where nobody says it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from sagagraph.language.utterance.phrases import as_form
+from sagagraph.language.forms import as_form
 
 _WORD: Final = r"(?:[\w'&.-]|{n:_}|{nth:_})+"
 _STOP: Final = (
