@@ -48,15 +48,17 @@ class Forms:
     An entry is an attribute, or found by its name; they are iterated by their names.
 
     `{NAME}` stands for the entry NAME, a part of forms, of the same section, of the one that it belongs to (`[stays]` of
-    `[stays.roles]`), or of `[everywhere]` in the file of this package. `parts`: those that are made in code.
+    `[stays.roles]`), or of `[everywhere]` in that file, or in the one of this package. `parts`: those that are made in code.
     """
 
     def __init__(self, module: str, section: str, **parts: str) -> None:
         own = _entries(Path(module).parent)
         self._names = [name for name in own[section] if not name.isupper()]
+        self.parts = [name for name in own[section] if name.isupper()]
         self._entries = {
             **_entries(Path(__file__).parent)["everywhere"],
-            **own[section.partition(".")[0]],
+            **own.get("everywhere", {}),
+            **own.get(section.partition(".")[0], {}),
             **own[section],
             **parts,
         }
@@ -73,6 +75,10 @@ class Forms:
     def text(self, name: str) -> str:
         """Return an entry, its parts filled in, for use in other forms."""
         return _HOLE.sub(lambda hole: f"({self.text(hole[1])})", self._entries[name].replace("\n", ""))
+
+    def phrase(self, name: str, holes: Mapping[str, str]) -> str:
+        """Return the text of the form for an entry that is a phrase: see `as_form`."""
+        return as_form(_HOLE.sub(lambda hole: f"({self._entries[hole[1]]})", self._entries[name]), holes)
 
     def listed(self, name: str) -> frozenset[str]:
         """Return the words of an entry that is a mere list of them."""
@@ -96,16 +102,10 @@ _TOKEN: Final = re.compile(r"[\[\]()|]|\w+=\(|[^\s\[\]()|]+")
 _SIGNS: Final = {"[": "(?:", "]": ")?", "(": "(?:", ")": ")", "|": "|"}
 
 
-def phrase(said: str, holes: Mapping[str, str]) -> re.Pattern[str]:
-    """Return a form. Brackets enclose what may be missing, `(a|b)` is one of the two, found as `which` in `which=(a|b)`.
-
-    `need~` is every form of the verb. A hole, a word in capitals, stands for a form.
-    """
-    return form(as_form(said, holes))
-
-
 def as_form(said: str, holes: Mapping[str, str]) -> str:
-    """Return the text of a form, for use as a hole of other phrases."""
+    """Return the text of the form for a phrase. Brackets enclose what may be missing, `(a|b)` is one of the two, found as
+    `which` in `which=(a|b)`, and `need~` is every form of the verb. A hole, a word in capitals, stands for a form.
+    """
     return "".join(_SIGNS.get(token) or _word(token, holes) for token in _TOKEN.findall(said))
 
 
