@@ -171,6 +171,8 @@ class _Reader(Generic[_K]):
         if said in _ONLY_WITH_A_CAPITAL:
             return None
         if key in _ALSO_WORDS:
+            if key == "nice" and not is_capital and not _SAYS.ends_a_name.match(self._text, end):
+                return None  # `to nice hotels`
             leads = _SAYS.joined if is_capital else _SAYS.to
             is_meant = (is_capital and _TO_ANOTHER.match(self._text, end)) or self._led(leads, start)
             return city if is_meant else None

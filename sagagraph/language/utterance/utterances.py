@@ -62,7 +62,13 @@ def utterances(text: str) -> tuple[Utterance, ...]:
                 found[-1] = replace(last, text=f"{last.text} {each.text}")
             else:
                 found.append(each)
-    return tuple(found)
+    return (Utterance(Kind.HEARSAY, text, said=text),) if _is_opposed(found) else tuple(found)
+
+
+def _is_opposed(said: list[Utterance]) -> bool:
+    """`Do it, cancel all of it`: a decision and its opposite. `Yes, cancel it` is only one."""
+    does = any(each.act in (Act.APPROVE, Act.WITHOUT) and _SAYS.does.search(each.text) for each in said)
+    return does and any(each.act in (Act.CANCEL, Act.CANCEL_PART, Act.REJECT) for each in said)
 
 
 _STATED: Final = (Kind.WISH, Kind.NEWS, Kind.HEARSAY)
@@ -138,6 +144,10 @@ def _parts(sentence: str) -> Iterator[Utterance]:
         rest = split["rest"]
         is_condition = sentence[split.end("first") : split.start("rest")].strip(" ,").casefold() not in ("and", "but")
         yield from [Utterance(Kind.HEARSAY, rest, said=sentence)] if is_condition else _parts(rest)
+        return
+    decisions = [_decision(piece) for piece in _SAYS.joint.split(sentence)]
+    if all(decisions):
+        yield from filter(None, decisions)
         return
     pieces = [piece for piece in _SAYS.also_asked.split(sentence) if piece.strip()]
     if len(pieces) > 1 and _kind_of(pieces[0]).kind in (Kind.WISH, Kind.NEWS):
