@@ -123,9 +123,9 @@ def _with_corrections(text: str) -> str:
 def _parts(sentence: str) -> Iterator[Utterance]:
     if not re.search(r"\w", sentence):
         return
-    alone = _decision(sentence) or _small_talk(sentence)
-    if alone is not None:
-        yield alone
+    alone = _decision(sentence)
+    if alone is not None or is_small_talk(sentence):
+        yield alone or Utterance(Kind.SMALL_TALK, sentence)
         return
     head = _SAYS.head.match(sentence)
     if head is not None and not (head["no"] and sentence[head.end("no")] == " " and not _SAYS.subject.match(head["rest"])):
@@ -203,7 +203,3 @@ def tells_news(said: str) -> bool:
 def _decision(said: str) -> Utterance | None:
     found = decision_in(said)
     return None if found is None else Utterance(Kind.DECISION, said, *found)
-
-
-def _small_talk(said: str) -> Utterance | None:
-    return Utterance(Kind.SMALL_TALK, said) if is_small_talk(said) else None
