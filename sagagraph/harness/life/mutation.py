@@ -42,7 +42,7 @@ def _changed(harness: Harness) -> Iterator[tuple[str, Harness]]:
     for number, rule in enumerate(harness.rules):
         yield f"{rule.id}: removed", harness.with_rules((*harness.rules[:number], *harness.rules[number + 1 :]))
         for tree in variants(rule.tree):
-            changed = replace(rule, tree=tree)
+            changed = rule.with_tree(tree)
             yield (
                 f"{rule.id}: {in_words(tree)}",
                 harness.with_rules((*harness.rules[:number], changed, *harness.rules[number + 1 :])),

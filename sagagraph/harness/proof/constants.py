@@ -5,7 +5,6 @@ A rule over negotiable parameters alone is none: a person may move it.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +13,8 @@ from sagagraph.harness.language.tree import Call
 from sagagraph.harness.proof.paths import truth
 from sagagraph.harness.proof.search import Budget, Search
 from sagagraph.harness.proof.system import System, UndefinedDomainError, UnsupportedRuleError, system_of
-from sagagraph.harness.registry.harness import Harness, Rule
+from sagagraph.harness.registry.forms import Rule
+from sagagraph.harness.registry.harness import Harness
 from sagagraph.harness.registry.loading import load_harness
 
 _BOXES: Final = 40
@@ -38,7 +38,7 @@ def constancy(harness: Harness, rule: Rule) -> str:
         return ""
     try:
         system = system_of(harness.with_rules((rule,)))
-        opposite = system_of(harness.with_rules((replace(rule, tree=Call("not", (rule.tree,))),)))
+        opposite = system_of(harness.with_rules((rule.with_tree(Call("not", (rule.tree,))),)))
     except (UndefinedDomainError, UnsupportedRuleError):
         return ""
     if _is_empty(system):

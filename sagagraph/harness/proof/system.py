@@ -14,7 +14,8 @@ from sagagraph.harness.language.core import CoreForm, NotSupportedError, TooLarg
 from sagagraph.harness.language.formulas import Formula, names_in, one_of
 from sagagraph.harness.proof.intervals import Interval, of_rational
 from sagagraph.harness.proof.terms import Bounds
-from sagagraph.harness.registry.harness import Harness, Rule, Value, Variable
+from sagagraph.harness.registry.forms import Rule
+from sagagraph.harness.registry.harness import Harness, Value, Variable
 
 Span = tuple[fmpq | None, fmpq | None]
 """Both ends inside; None where there is no end."""
