@@ -81,6 +81,10 @@ class Harness:
     """SHA-256 of the canonical form of what the file says: sorted keys, exact numbers."""
     warnings: tuple[str, ...] = ()
 
+    @property
+    def decided(self) -> dict[str, Variable]:
+        return {name: each for name, each in self.variables.items() if each.is_decided}
+
     def rule(self, rule_id: str) -> Rule:
         return next(each for each in self.rules if each.id == rule_id)
 
