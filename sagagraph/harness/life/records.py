@@ -100,10 +100,8 @@ class Records:
         for version in (await self._all("frozen"))[-1:]:  # as many as the one in force says: a proposal cannot lower it itself
             approved = {each["by"] for each in await self._all("approval") if each["hash"] == harness.hash}
             if len(approved) < version["approvals"]:
-                raise NotAllowedError(
-                    f"version {harness.version} changes a frozen harness: propose it, and let {version['approvals']} others approve"
-                    f" it ({len(approved)} did)"
-                )
+                said = f"propose it, and let {version['approvals']} others approve it ({len(approved)} did)"
+                raise NotAllowedError(f"version {harness.version} changes a frozen harness: {said}")
         kept = await self._put("frozen", str(harness.version), {
             "version": harness.version, "hash": harness.hash, "by": by.name, "at": at, "mutation_score": score(found),
             "waived": [each.name for each in found if not each.killed], "approvals": harness.approvals,
