@@ -10,17 +10,17 @@ import typer
 
 from sagagraph.cli import options as o
 from sagagraph.cli import render
-from sagagraph.domains.recipes.plan import clock, makespan, parse_plan
+from sagagraph.domains.recipes.plan import Plan, clock, makespan, parse_plan
 from sagagraph.domains.recipes.request import FIELD, Meal, Step, meal_in, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.domains.recipes.text import read_meal
-from sagagraph.errors import InvalidInputError, PlannerError
+from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.files import json_file, text_file, write_json
 from sagagraph.planning.budget import Budget
 
 if TYPE_CHECKING:
-    from sagagraph.domains.recipes.planning.conflict import Conflict
+    from sagagraph.domains.recipes.planning.planner import Conflict
 
 recipes = o.verbs("Recipes: several dishes at once, with few hands.")
 
@@ -42,23 +42,13 @@ def plan_command(
 ) -> None:
     """Plan a meal: complete as early as possible, and what no plan is earlier than."""
     with needing("recipes"):
-        from sagagraph.domains.recipes.planning.conflict import explain
-        from sagagraph.domains.recipes.planning.planner import plan_meal
-        from sagagraph.domains.recipes.planning.situation import Situation
+        from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
     meal = meal_in(file, pair)
     meal = meal.without_time_constraints() if without else meal
-    planned = plan_meal(Situation(meal), Budget.of(seconds))
-    if planned.is_infeasible:
-        _tell_conflict(explain(Situation(meal), Budget.of(seconds)), out, as_json=as_json)
-    if planned.plan is None:
-        raise PlannerError(f"no plan was found in {seconds:g} s; give it more: --seconds")
-    document = {
-        "makespan_s": planned.makespan,
-        "lower_bound_s": planned.lower_bound,
-        "status": "optimal" if planned.is_optimal else "feasible",
-        "plan": [list(row) for row in planned.plan],
-    }
-    _tell_plan(meal, document, out, as_json=as_json)
+    found = plan_or_explain(Situation(meal), Budget.of(seconds))
+    if isinstance(found, Conflict):
+        _tell_conflict(found, out, as_json=as_json)
+    _tell_plan(meal, found.plan or (), found.lower_bound, out, as_json=as_json)
 
 
 @recipes.command("repair")
@@ -74,9 +64,8 @@ def repair_command(
 ) -> None:
     """Repair a plan after events: what was done stands, and what can no longer be kept is made again."""
     with needing("recipes"):
-        from sagagraph.domains.recipes.planning.conflict import Conflict
-        from sagagraph.domains.recipes.planning.events import parse_events
-        from sagagraph.domains.recipes.planning.repair import repair
+        from sagagraph.domains.recipes.planning.planner import Conflict
+        from sagagraph.domains.recipes.planning.repair import parse_events, repair
     meal = meal_in(file, pair)
     files = [json_file(each, "--event") for each in event or []]
     events = parse_events(meal, [each for said in files for each in (said if isinstance(said, list) else [said])])
@@ -90,26 +79,21 @@ def repair_command(
         raise InvalidInputError(f"is not right before these events: {verdict.violations[0].message}", field="PLAN")
     old = tuple(sorted(parsed.rows.values(), key=lambda row: row.start))
     answer = repair(meal, old, events, Budget.of(seconds))
-    if answer is None:
-        raise PlannerError(f"no plan was found in {seconds:g} s; give it more: --seconds")
     if isinstance(answer, Conflict):
         _tell_conflict(answer, out, as_json=as_json)
     for sentence in answer.passed if not as_json else ():
         _say(f"Can no longer be kept: {sentence}.")
     for step in (answer.meal.steps[key] for key in answer.again if not as_json):
         _say(f"Is made again: {step}: {step.text}")
-    ends, was, now = makespan(answer.plan), *({row.key: row.start for row in reversed(each)} for each in (old, answer.plan))
-    document = {
-        "makespan_s": ends,
-        "lower_bound_s": min(answer.lower_bound, ends),
-        "status": "optimal" if answer.lower_bound >= ends else "feasible",
-        "plan": [list(row) for row in answer.plan],
+    was, now = ({row.key: row.start for row in reversed(each)} for each in (old, answer.plan))
+    moved, delay = sum(now[key] != start for key, start in was.items()), makespan(answer.plan) - makespan(old)
+    more = {
         "waste": [list(row) for row in answer.waste],
         "again": [list(key) for key in answer.again],
         "passed": list(answer.passed),
-        "edit_radius": {"steps": sum(now[key] != start for key, start in was.items()), "delay_s": ends - makespan(old)},
+        "edit_radius": {"steps": moved, "delay_s": delay},
     }
-    _tell_plan(answer.meal, document, out, as_json=as_json)
+    _tell_plan(answer.meal, answer.plan, answer.lower_bound, out, as_json=as_json, **more)
 
 
 @recipes.command("pairs")
@@ -157,20 +141,22 @@ def _understood(step: Step) -> list[str]:
     return [clock(step.duration), how, *after, *within, *uses]
 
 
-def _tell_plan(meal: Meal, document: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
-    verdict = validate_plan(meal, document["plan"])
+def _tell_plan(meal: Meal, plan: Plan, lower_bound: int, out: Path | None, *, as_json: bool, **more: Any) -> NoReturn:
+    ends, rows = makespan(plan), [list(row) for row in plan]
+    status = "optimal" if lower_bound >= ends else "feasible"
+    document = {"makespan_s": ends, "lower_bound_s": min(lower_bound, ends), "status": status, "plan": rows, **more}
+    verdict = validate_plan(meal, rows)
     document["verdict"] = verdict.verdict.value
     if not verdict.is_valid:
         document["violations"] = [each.model_dump(mode="json") for each in verdict.violations]
     _write(document, out, as_json=as_json)
-    for number, recipe, duration, start in document["plan"] if not as_json else ():
-        step = meal.steps[recipe, number]
+    for row in plan if not as_json else ():
+        step = meal.steps[row.key]
         alone = ", goes on alone" if step.is_autonomous else ""
-        part = ", a part" if duration < step.duration else ""
-        _say(f"{clock(start)}  {recipe} {number}: {step.text} ({clock(duration)}{alone}{part})")
-    proof = "no plan is earlier" if document["status"] == "optimal" else f"at least {clock(document['lower_bound_s'])}"
+        part = ", a part" if row.duration < step.duration else ""
+        _say(f"{clock(row.start)}  {row.recipe} {row.step}: {step.text} ({clock(row.duration)}{alone}{part})")
     if not as_json:
-        _say(f"{clock(document['makespan_s'])}  complete ({proof})")
+        _say(f"{clock(ends)}  complete ({'no plan is earlier' if status == 'optimal' else f'at least {clock(lower_bound)}'})")
     raise typer.Exit(0 if verdict.is_valid else 1)
 
 

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.recipes.plan import Plan, Row
-from sagagraph.domains.recipes.planning.situation import is_splittable
-from sagagraph.domains.recipes.planning.states import add_states
+from sagagraph.domains.recipes.plan import Plan, Row, makespan
+from sagagraph.domains.recipes.request import VOLUME
 from sagagraph.planning.cp_sat import proven_bound, solver_with
 
 if TYPE_CHECKING:
-    from sagagraph.domains.recipes.planning.situation import Situation
-    from sagagraph.domains.recipes.request import Step, StepKey
+    from sagagraph.domains.recipes.planning.planner import Situation
+    from sagagraph.domains.recipes.request import Property, Step, StepKey
     from sagagraph.planning.budget import Budget
 
 
@@ -49,12 +48,17 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Planned:
     plan: Plan | None
-    """None: nothing was found in time, or, if it is impossible, there is nothing."""
-    bound: int
-    """Seconds: no plan of this model is complete earlier."""
-    is_impossible: bool = False
+    """None: there is none, or none was found in time."""
+    lower_bound: int
+    """Seconds: no plan is complete earlier."""
+    is_infeasible: bool = False
+    """It is proven that there is none."""
+
+    @property
+    def makespan(self) -> int:
+        return makespan(self.plan or ())
 
 
 class Model:
@@ -68,8 +72,7 @@ class Model:
         self.makespan = self.cp.new_int_var(0, self.latest, "makespan")
         steps = [step for step in situation.meal.steps.values() if situation.left(step) > 0]
         self.works: dict[StepKey, Work] = {step.key: self._work(step, splits=splits, counts=counts) for step in steps}
-        for row in situation.past:
-            self.cp.add(self.makespan >= self.up(row.end))
+        self.cp.add(self.makespan >= self.up(makespan(situation.past)))
         for work in self.works.values():
             self.cp.add(self.makespan >= work.end)
             self._add_order(work)
@@ -87,7 +90,7 @@ class Model:
     def _work(self, step: Step, *, splits: bool, counts: bool) -> Work:
         left = self.situation.left(step)
         units = self.up(left)
-        size = self.situation.slice(self.grid) if splits and is_splittable(step) else units
+        size = self.situation.slice(self.grid) if splits and self.situation.splits(step) else units
         sizes = tuple(min(size, units - done) for done in range(0, units, size))
         earliest = self.up(max(self.situation.since, self.situation.ended(step)))
         starts = [self.cp.new_int_var(earliest, max(earliest, self.latest), f"{step} {place}") for place, _ in enumerate(sizes)]
@@ -107,25 +110,10 @@ class Model:
             self.cp.add(work.start >= (other.end if other is not None else self.up(self.situation.ended(before))))
         for number, within in work.step.within.items():
             other = self.works.get((work.step.recipe, number))
+            ended = self.situation.ended(self.situation.meal.steps[work.step.recipe, number])
+            latest = self.down(ended + within) if other is None else other.end + self.down(within - other.short)
             for place, start in enumerate(work.starts):  # of a step with limits, breaks are known
-                is_piece = [work.breaks[place - 1]] if place else []
-                if other is not None:
-                    self._add_lag(start, other, within, is_piece, is_ancestor=number in work.step.after)
-                else:
-                    ended = self.situation.ended(self.situation.meal.steps[work.step.recipe, number])
-                    self.cp.add(start <= self.down(ended + within)).only_enforce_if(is_piece)
-
-    def _add_lag(
-        self, start: cp_model.IntVar, other: Work, within: int, is_piece: list[cp_model.IntVar], *, is_ancestor: bool
-    ) -> None:
-        """From the end of the last piece of `other` so far: if it has not been started, or is followed in time."""
-        allowed = self.down(within - other.short)
-        self.cp.add(start <= other.end + allowed).only_enforce_if(is_piece)
-        for place, is_new in enumerate(other.breaks if not is_ancestor else ()):
-            ended = other.starts[place] + other.sizes[place]
-            is_behind = self.cp.new_bool_var("")
-            self.cp.add(start >= other.starts[place + 1]).only_enforce_if([*is_piece, is_behind])
-            self.cp.add(start <= ended + self.down(within)).only_enforce_if([*is_piece, is_new, ~is_behind])
+                self.cp.add(start <= latest).only_enforce_if([work.breaks[place - 1]] if place else [])
 
     def _add_cooks(self) -> None:
         """Who works does nothing else, and starts nothing meanwhile: an instant is an interval of no length."""
@@ -168,7 +156,7 @@ class Model:
     def _add_objects(self) -> None:
         situation = self.situation
         for name in situation.meal.objects:
-            taken = add_states(self, name, [work for work in self.works.values() if name in work.step.uses])
+            taken = _add_states(self, name, [work for work in self.works.values() if name in work.step.uses])
             ends = [row.end for row in situation.past if name in situation.meal.steps[row.key].uses]
             until = max(*ends, situation.down.get(name, 0), situation.since)
             begin = self.down(situation.since)
@@ -184,15 +172,15 @@ class Model:
             short = max((work.short for work in works), default=0)
             self.cp.add(self.makespan <= end + self.down(within - short))
 
-    def least(self, aim: cp_model.LinearExprT, budget: Budget) -> Answer:
+    def least(self, aim: cp_model.LinearExprT, budget: Budget) -> Planned:
         """Minimise `aim`."""
         self.cp.minimize(aim)
         solver = solver_with(budget)
         status = solver.solve(self.cp)
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return Answer(self._plan(solver), proven_bound(solver) * self.grid)
+            return Planned(self._plan(solver), proven_bound(solver) * self.grid)
         bound = max(0, proven_bound(solver)) if status == cp_model.UNKNOWN else 0
-        return Answer(None, bound * self.grid, is_impossible=status == cp_model.INFEASIBLE)
+        return Planned(None, bound * self.grid, is_infeasible=status == cp_model.INFEASIBLE)
 
     def _plan(self, solver: cp_model.CpSolver) -> Plan:
         """At the same moment whatever goes on alone comes first, and of that, what needs an object as it is now."""
@@ -218,7 +206,85 @@ class Model:
             yield Row(work.step.number, work.step.recipe, (end - start) * self.grid - short, start * self.grid)
 
 
-def shortest(situation: Situation, grid: int, latest: int, budget: Budget, *, splits: bool) -> Answer:
+# -- states of objects -------------------------------------------------------------------------------------------------
+
+
+def _add_states(model: Model, name: str, users: Sequence[Work]) -> list[cp_model.IntervalVar]:
+    """Add what its users need of this object. Returns the intervals during which it is taken."""
+    for key in sorted({key for user in users for key in user.step.uses[name].require}):
+        _add_property(model, name, key, users)
+    taken: list[cp_model.IntervalVar] = []
+    present: list[tuple[Work, cp_model.LiteralT]] = []
+    for user in sorted(users, key=lambda user: bool(user.step.uses[name].update)):
+        is_there = model.cp.new_bool_var("")
+        merged = []
+        for other, is_other_there in present:
+            if _may_coincide(user, other, name):
+                merged.append(model.cp.new_bool_var(""))
+                model.cp.add(user.start == other.start).only_enforce_if(merged[-1])
+                model.cp.add_implication(merged[-1], is_other_there)
+        model.cp.add_exactly_one(is_there, *merged)
+        present.append((user, is_there))
+        taken += [model.cp.new_optional_fixed_size_interval_var(start, size, is_there, "") for start, size in user.slices]
+    return taken
+
+
+def _may_coincide(user: Work, other: Work, name: str) -> bool:
+    """Heating for one step may coincide with heating for another, and with baking at just that heat."""
+    update, there = user.step.uses[name].update, other.step.uses[name]
+    is_plain = bool(update) and VOLUME not in update and not user.step.uses[name].require
+    is_alike = update == there.update or (update == there.require and not there.update and other.step.is_autonomous)
+    return is_plain and is_alike and (user.sizes, user.short) == (other.sizes, other.short)
+
+
+def _add_property(model: Model, name: str, key: str, users: Sequence[Work]) -> None:
+    """Each step that needs the property has a source of it: a step before it, or what it is now; no other comes between."""
+    now: tuple[Work | None, Property | None] = (None, model.situation.state.get(name, {}).get(key))
+    sources = [(user, user.step.uses[name].update[key]) for user in users if key in user.step.uses[name].update]
+    takers = [(user, user.step.uses[name].require[key]) for user in users if key in user.step.uses[name].require]
+    fitting: dict[Work, list[cp_model.IntVar]] = {taker: [] for taker, _needed in takers}
+    for source, given in (now, *sources):
+        parts = []
+        for taker, needed in takers:
+            if source is not taker and _is_fit(key, given, needed):
+                others = [each for each, value in sources if each not in (source, taker) and (key == VOLUME or value != given)]
+                fitting[taker].append(_finds(model, source, taker, others))
+                parts.append(_millis(needed) * fitting[taker][-1])
+        if key == VOLUME and parts:
+            model.cp.add(sum(parts) <= _millis(given or 0))
+    for literals in fitting.values():
+        model.cp.add_bool_or(literals)
+
+
+def _millis(volume: Property) -> int:
+    return round(float(volume) * 1000)
+
+
+def _is_fit(key: str, given: Property | None, needed: Property) -> bool:
+    if key == VOLUME:
+        return isinstance(given, int | float) and isinstance(needed, int | float) and given >= needed
+    return given is not None and given == needed
+
+
+def _finds(model: Model, source: Work | None, taker: Work, others: Sequence[Work]) -> cp_model.IntVar:
+    """Return whether `taker` finds what the source gave, or what there is now; none of the others may come between."""
+    cp, is_so = model.cp, model.cp.new_bool_var("")
+    if source is not None:
+        cp.add(taker.start >= source.end).only_enforce_if(is_so)
+    for other in others:
+        if source is None:
+            cp.add(other.start >= taker.end).only_enforce_if(is_so)
+            continue
+        is_earlier = cp.new_bool_var("")
+        cp.add(source.start >= other.end).only_enforce_if([is_so, is_earlier])
+        cp.add(other.start >= taker.end).only_enforce_if([is_so, ~is_earlier])
+    return is_so
+
+
+# -- answers -----------------------------------------------------------------------------------------------------------
+
+
+def shortest(situation: Situation, grid: int, latest: int, budget: Budget, *, splits: bool) -> Planned:
     """Return a plan that is complete by `latest`, as early as possible, and a bound of all plans of this kind."""
     model = Model(situation, grid, latest, splits=splits)
     return model.least(model.makespan, budget)
