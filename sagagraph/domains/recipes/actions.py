@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final
 
 from pydantic import BaseModel
 
@@ -16,7 +15,6 @@ from sagagraph.saga.stores.port import Document, Documents
 
 _STARTED, _SPOILT = "recipes.started", "recipes.spoilt"
 """Kinds of documents; what was thrown away is kept under the key of its start."""
-_FOREVER: Final = timedelta(days=36500)
 
 
 class Piece(BaseModel):
@@ -71,4 +69,4 @@ def cooking(kitchen: Kitchen) -> Action:
             return Probe.absent()
         return Probe.undone() if is_gone else Probe.landed(piece)
 
-    return action(cook, compensate=throw_away, probe=find, guarantees=Guarantees(dedup=_FOREVER), name="cook")
+    return action(cook, compensate=throw_away, probe=find, guarantees=Guarantees(dedup=timedelta(days=36500)), name="cook")

@@ -39,7 +39,7 @@ class Cooking(Domain):
         if isinstance(found, Conflict):
             sentences = tuple(wish.sentence for wish in found.wishes)
             return Infeasible(sentences or ("this cannot be cooked",), sentences)
-        content: Json = {"meal": request, "plan": [list(row) for row in found.plan or ()]}
+        content: Json = {"meal": request, "plan": [list(row) for row in found.plan]}
         return (Proposal(content, content_hash(content), cooking_title(content), Cost(0, "USD")),)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:  # noqa: ARG002 - nothing refuses, and nothing is amended

@@ -147,8 +147,7 @@ class Meal:
 def parse_meal(value: object) -> Meal:
     """Parse a list of recipes as Recipe2Plan has them, or `{"recipes": [...], "cooks": 2, "warm": {recipe: "5 min"}}`.
 
-    Raises:
-        InvalidInputError: what is wrong first, in one line that names the field.
+    Raises `InvalidInputError`: what is wrong first, in one line that names the field.
     """
     if _is_several(value):
         told = "holds several meals; `sagagraph recipes pairs` lists them and `--pair` picks one"
@@ -188,8 +187,7 @@ def _steps(recipe: _Recipe, field: str) -> tuple[Step, ...]:
     try:
         TopologicalSorter({number: step.after for number, step in enumerate(recipe.steps)}).prepare()
     except CycleError as exc:
-        circle = ", ".join(map(str, sorted(set(exc.args[1]))))
-        told = f"steps {circle} of {recipe.recipe} wait for each other in a circle"
+        told = f"steps {', '.join(map(str, sorted(set(exc.args[1]))))} of {recipe.recipe} wait for each other in a circle"
         raise InvalidInputError(told, field=f"{field}.steps") from exc
     return tuple(
         step.model_copy(update={"recipe": recipe.recipe, "number": number, "after": tuple(dict.fromkeys(step.after))})

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.quick
 
 
 def planned(meal: Meal) -> Plan:
-    return plan_meal(Situation(meal), Budget.of(20)).plan or ()
+    return plan_meal(Situation(meal), Budget.of(20)).plan
 
 
 def mended(meal: Meal, old: Plan, event: Event) -> Repaired:

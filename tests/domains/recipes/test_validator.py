@@ -177,7 +177,7 @@ def test_the_official_evaluator_agrees_on_meals_at_random() -> None:
 def _planned(document: Any, *, without: bool) -> Rows:
     meal = parse_meal(document)
     planned = plan_meal(Situation(meal.without_time_constraints() if without else meal), Budget.of(20)).plan
-    return [list(row) for row in planned or ()]
+    return [list(row) for row in planned]
 
 
 def test_the_shipped_pairs_are_planned_and_judged() -> None:

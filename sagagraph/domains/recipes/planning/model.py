@@ -35,10 +35,6 @@ class Work:
     """For each slice but the first, whether it begins a new piece; empty where that does not matter."""
 
     @property
-    def start(self) -> cp_model.IntVar:
-        return self.starts[0]
-
-    @property
     def end(self) -> cp_model.LinearExprT:
         return self.starts[-1] + self.sizes[-1]
 
@@ -49,8 +45,8 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    plan: Plan | None
-    """None: there is none, or none was found in time."""
+    plan: Plan
+    """Empty: there is none, or none was found in time."""
     lower_bound: int
     """Seconds: no plan is complete earlier."""
     is_infeasible: bool = False
@@ -58,7 +54,7 @@ class Planned:
 
     @property
     def makespan(self) -> int:
-        return makespan(self.plan or ())
+        return makespan(self.plan)
 
 
 class Model:
@@ -84,9 +80,6 @@ class Model:
     def up(self, seconds: int) -> int:
         return -(-seconds // self.grid)
 
-    def down(self, seconds: int) -> int:
-        return seconds // self.grid
-
     def _work(self, step: Step, *, splits: bool, counts: bool) -> Work:
         left = self.situation.left(step)
         units = self.up(left)
@@ -96,8 +89,7 @@ class Model:
         starts = [self.cp.new_int_var(earliest, max(earliest, self.latest), f"{step} {place}") for place, _ in enumerate(sizes)]
         for before, start in pairwise(starts):
             self.cp.add(start >= before + size)
-        if len(starts) > 2:
-            self.cp.add(starts[-1] >= starts[0] + sum(sizes[:-1]))
+        self.cp.add(starts[-1] >= starts[0] + sum(sizes[:-1]))
         breaks = tuple(self.cp.new_bool_var("") for _ in starts[1:]) if counts or step.within or step.is_autonomous else ()
         for is_new, before, start in zip(breaks, starts, starts[1:], strict=False):
             self.cp.add(start == before + size).only_enforce_if(~is_new)
@@ -107,11 +99,11 @@ class Model:
         """It starts after what it comes after; and every piece of it starts in time."""
         for before in self.situation.meal.before(work.step):
             other = self.works.get(before.key)
-            self.cp.add(work.start >= (other.end if other is not None else self.up(self.situation.ended(before))))
+            self.cp.add(work.starts[0] >= (other.end if other is not None else self.up(self.situation.ended(before))))
         for number, within in work.step.within.items():
             other = self.works.get((work.step.recipe, number))
             ended = self.situation.ended(self.situation.meal.steps[work.step.recipe, number])
-            latest = self.down(ended + within) if other is None else other.end + self.down(within - other.short)
+            latest = (ended + within) // self.grid if other is None else other.end + (within - other.short) // self.grid
             for place, start in enumerate(work.starts):  # of a step with limits, breaks are known
                 self.cp.add(start <= latest).only_enforce_if([work.breaks[place - 1]] if place else [])
 
@@ -131,7 +123,7 @@ class Model:
                     own.append(cp.new_optional_fixed_size_interval_var(start, length, turn, ""))
         going = [row.end for row in situation.past if not situation.meal.steps[row.key].is_autonomous]
         busy = [until for until in going if until > situation.since]
-        before = self.down(situation.since) - 1  # nothing is started at that very moment either
+        before = situation.since // self.grid - 1  # nothing is started at that very moment either
         for own, until in zip(cooks, [*busy, *[0] * len(cooks)], strict=False):
             free = self.up(max(until, situation.away, situation.since))
             cp.add_no_overlap([*own, cp.new_fixed_size_interval_var(before, free - before, "")])
@@ -143,13 +135,9 @@ class Model:
         """
         alone = [start for work in self.works.values() if work.step.is_autonomous for start in work.starts]
         points = [self.cp.new_fixed_size_interval_var(start, 0, "") for start in alone]
-        for work in self.works.values():
-            if work.step.is_autonomous:
-                continue
-            joints = [
-                self.cp.new_optional_fixed_size_interval_var(start - 1, 2, ~is_new, "")
-                for start, is_new in zip(work.starts[1:], work.breaks, strict=False)
-            ]
+        for work in (each for each in self.works.values() if not each.step.is_autonomous):
+            ends = zip(work.starts[1:], work.breaks, strict=False)
+            joints = [self.cp.new_optional_fixed_size_interval_var(end - 1, 2, ~is_new, "") for end, is_new in ends]
             for half in filter(None, (joints[::2], joints[1::2])):
                 self.cp.add_no_overlap([*points, *half])
 
@@ -159,28 +147,28 @@ class Model:
             taken = _add_states(self, name, [work for work in self.works.values() if name in work.step.uses])
             ends = [row.end for row in situation.past if name in situation.meal.steps[row.key].uses]
             until = max(*ends, situation.down.get(name, 0), situation.since)
-            begin = self.down(situation.since)
+            begin = situation.since // self.grid
             self.cp.add_no_overlap([*taken, self.cp.new_fixed_size_interval_var(begin, self.up(until) - begin, "")])
 
     def _add_warmth(self) -> None:
         """A recipe ends with the last of its steps that no other of them comes after."""
         for recipe, within in self.situation.meal.warm.items():
             works = [work for (name, _step), work in self.works.items() if name == recipe]
-            ended = max((self.down(row.end) for row in self.situation.past if row.recipe == recipe), default=0)
+            ended = max((row.end // self.grid for row in self.situation.past if row.recipe == recipe), default=0)
             end = self.cp.new_int_var(0, self.latest, "")
             self.cp.add_max_equality(end, [ended, *(work.end for work in works)])
             short = max((work.short for work in works), default=0)
-            self.cp.add(self.makespan <= end + self.down(within - short))
+            self.cp.add(self.makespan <= end + (within - short) // self.grid)
 
     def least(self, aim: cp_model.LinearExprT, budget: Budget) -> Planned:
         """Minimise `aim`."""
         self.cp.minimize(aim)
         solver = solver_with(budget)
         status = solver.solve(self.cp)
-        if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return Planned(self._plan(solver), proven_bound(solver) * self.grid)
-        bound = max(0, proven_bound(solver)) if status == cp_model.UNKNOWN else 0
-        return Planned(None, bound * self.grid, is_infeasible=status == cp_model.INFEASIBLE)
+        if status == cp_model.INFEASIBLE:
+            return Planned((), 0, is_infeasible=True)
+        plan = () if status == cp_model.UNKNOWN else self._plan(solver)
+        return Planned(plan, max(0, proven_bound(solver)) * self.grid)
 
     def _plan(self, solver: cp_model.CpSolver) -> Plan:
         """At the same moment whatever goes on alone comes first, and of that, what needs an object as it is now."""
@@ -188,12 +176,9 @@ class Model:
         alone = {solver.value(start) for work in self.works.values() if work.step.is_autonomous for start in work.starts}
         for work in self.works.values():
             rows += self._pieces(work, [solver.value(start) for start in work.starts], alone)
-
-        def place(row: Row) -> tuple[int, bool, bool]:
-            step = self.situation.meal.steps[row.key]
-            return row.start, not step.is_autonomous, any(use.update for use in step.uses.values())
-
-        return tuple(sorted(rows, key=place))
+        steps = self.situation.meal.steps.values()
+        place = {step.key: (not step.is_autonomous, any(use.update for use in step.uses.values())) for step in steps}
+        return tuple(sorted(rows, key=lambda row: (row.start, place[row.key])))
 
     def _pieces(self, work: Work, starts: Sequence[int], alone: set[int]) -> Iterator[Row]:
         """Join slices unless something that goes on `alone` is started between them."""
@@ -201,12 +186,9 @@ class Model:
         for start, size in zip(starts, work.sizes, strict=True):
             joins = spans and spans[-1][1] == start and (work.step.is_autonomous or start not in alone)
             spans.append((spans.pop()[0] if joins else start, start + size))
-        for place, (start, end) in enumerate(spans):
-            short = work.short if place == len(spans) - 1 else 0
+        for start, end in spans:
+            short = work.short if end == spans[-1][1] else 0
             yield Row(work.step.number, work.step.recipe, (end - start) * self.grid - short, start * self.grid)
-
-
-# -- states of objects -------------------------------------------------------------------------------------------------
 
 
 def _add_states(model: Model, name: str, users: Sequence[Work]) -> list[cp_model.IntervalVar]:
@@ -221,7 +203,7 @@ def _add_states(model: Model, name: str, users: Sequence[Work]) -> list[cp_model
         for other, is_other_there in present:
             if _may_coincide(user, other, name):
                 merged.append(model.cp.new_bool_var(""))
-                model.cp.add(user.start == other.start).only_enforce_if(merged[-1])
+                model.cp.add(user.starts[0] == other.starts[0]).only_enforce_if(merged[-1])
                 model.cp.add_implication(merged[-1], is_other_there)
         model.cp.add_exactly_one(is_there, *merged)
         present.append((user, is_there))
@@ -249,15 +231,11 @@ def _add_property(model: Model, name: str, key: str, users: Sequence[Work]) -> N
             if source is not taker and _is_fit(key, given, needed):
                 others = [each for each, value in sources if each not in (source, taker) and (key == VOLUME or value != given)]
                 fitting[taker].append(_finds(model, source, taker, others))
-                parts.append(_millis(needed) * fitting[taker][-1])
+                parts.append(round(1000 * float(needed)) * fitting[taker][-1])
         if key == VOLUME and parts:
-            model.cp.add(sum(parts) <= _millis(given or 0))
+            model.cp.add(sum(parts) <= round(1000 * float(given or 0)))
     for literals in fitting.values():
         model.cp.add_bool_or(literals)
-
-
-def _millis(volume: Property) -> int:
-    return round(float(volume) * 1000)
 
 
 def _is_fit(key: str, given: Property | None, needed: Property) -> bool:
@@ -270,18 +248,13 @@ def _finds(model: Model, source: Work | None, taker: Work, others: Sequence[Work
     """Return whether `taker` finds what the source gave, or what there is now; none of the others may come between."""
     cp, is_so = model.cp, model.cp.new_bool_var("")
     if source is not None:
-        cp.add(taker.start >= source.end).only_enforce_if(is_so)
+        cp.add(taker.starts[0] >= source.end).only_enforce_if(is_so)
     for other in others:
-        if source is None:
-            cp.add(other.start >= taker.end).only_enforce_if(is_so)
-            continue
-        is_earlier = cp.new_bool_var("")
-        cp.add(source.start >= other.end).only_enforce_if([is_so, is_earlier])
-        cp.add(other.start >= taker.end).only_enforce_if([is_so, ~is_earlier])
+        is_earlier = cp.new_bool_var("") if source is not None else cp.new_constant(0)
+        if source is not None:
+            cp.add(source.starts[0] >= other.end).only_enforce_if([is_so, is_earlier])
+        cp.add(other.starts[0] >= taker.end).only_enforce_if([is_so, ~is_earlier])
     return is_so
-
-
-# -- answers -----------------------------------------------------------------------------------------------------------
 
 
 def shortest(situation: Situation, grid: int, latest: int, budget: Budget, *, splits: bool) -> Planned:
@@ -302,6 +275,6 @@ def calmest(
     for key, start in (was or {}).items():
         if key in model.works and start % grid == 0:
             moved.append(model.cp.new_bool_var(""))
-            model.cp.add(model.works[key].start == start // grid).only_enforce_if(~moved[-1])
+            model.cp.add(model.works[key].starts[0] == start // grid).only_enforce_if(~moved[-1])
     breaks = [each for work in model.works.values() for each in work.breaks]
     return model.least(4 * sum(moved) + sum(breaks), budget).plan or known

@@ -114,7 +114,7 @@ class Conflict:
 def plan_or_explain(situation: Situation, budget: Budget) -> Planned | Conflict:
     """Return a plan of what is left of a meal, or why there is none. Raises `PlannerError` where neither is found in time."""
     planned = plan_meal(situation, budget)
-    if planned.plan is None and not planned.is_infeasible:
+    if not planned.plan and not planned.is_infeasible:
         raise PlannerError("no plan was found in time; give it more: --seconds")
     return explain(situation, budget) if planned.is_infeasible else planned
 
@@ -124,18 +124,18 @@ def plan_meal(situation: Situation, budget: Budget) -> Planned:
     floor = makespan_bound(situation.meal) if not situation.past else 0
     grid, finest = situation.grids
     whole = shortest(situation, grid, situation.latest, budget.part(budget.left / 2), splits=False)
-    if whole.plan is not None and whole.makespan <= floor:
+    if whole.plan and whole.makespan <= floor:
         return Planned(whole.plan, whole.makespan)
-    latest = situation.latest if whole.plan is None else whole.makespan - finest
+    latest = whole.makespan - finest if whole.plan else situation.latest
     split = shortest(situation, finest, latest, budget, splits=True)
     bound = max(floor, split.lower_bound) if situation.is_exact else floor
     is_proven = split.is_infeasible and situation.is_exact
-    if split.plan is not None:
+    if split.plan:
         plan = calmest(situation, split.plan, finest, split.makespan, budget.part(_CALM_S))
         return Planned(plan, min(bound, split.makespan))
-    if whole.plan is not None:
+    if whole.plan:
         return Planned(whole.plan, whole.makespan if is_proven else min(bound, whole.makespan))
-    return Planned(None, bound, is_infeasible=is_proven)
+    return Planned((), bound, is_infeasible=is_proven)
 
 
 def makespan_bound(meal: Meal) -> int:
@@ -156,9 +156,6 @@ def makespan_bound(meal: Meal) -> int:
     return max(chain, -(-sum(step.duration for step in by_hand) // meal.cooks), *split)
 
 
-# -- conflicts -------------------------------------------------------------------------------------------------------
-
-
 def explain(situation: Situation, budget: Budget) -> Conflict:
     """Explain why there is no plan: leave out one wish after the other as long as there is none without it either."""
     kept, is_sure = [], True
@@ -169,7 +166,7 @@ def explain(situation: Situation, budget: Budget) -> Conflict:
             situation = without
         else:
             kept.append(wish)
-            is_sure = is_sure and answer.plan is not None
+            is_sure = is_sure and bool(answer.plan)
     return Conflict(tuple(kept), is_sure)
 
 

@@ -57,7 +57,7 @@ class Event(BaseModel):
 
 def parse_events(meal: Meal, listed: list[object]) -> tuple[Event, ...]:
     """Parse what became known, in the order of `at`. Raises `InvalidInputError`: what is wrong first, with its field."""
-    found = [_parse(meal, said, f"events[{place}]") for place, said in enumerate(listed)]
+    found = (_parse(meal, said, f"events[{place}]") for place, said in enumerate(listed))
     return tuple(sorted(found, key=lambda event: event.at))
 
 
@@ -76,9 +76,6 @@ def _parse(meal: Meal, said: object, field: str) -> Event:
     if kind == "broken" and event.object not in meal.objects:
         raise InvalidInputError(f"nothing needs an object {shown(event.object)}", field=f"{field}.object")
     return event
-
-
-# -- repair -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +97,10 @@ class Repaired:
 
 def repair(meal: Meal, plan: Plan, events: Iterable[Event], budget: Budget) -> Repaired | Conflict:
     """Repair a plan after each of the events in turn, or say why there is none any more. Raises `PlannerError`."""
-    repaired = Repaired(meal, plan, (), (), 0, plan)
+    repaired: Repaired | Conflict = Repaired(meal, plan, (), (), 0, plan)
     for event in events:
-        answer = _after(repaired, event, budget)
-        if not isinstance(answer, Repaired):
-            return answer
-        repaired = answer
+        if isinstance(repaired, Repaired):
+            repaired = _after(repaired, event, budget)
     return repaired
 
 
@@ -121,13 +116,12 @@ def _after(old: Repaired, event: Event, budget: Budget) -> Repaired | Conflict:
             continue
         found = plan_or_explain(situation, budget)
         if not isinstance(found, Conflict):
-            plan, ends = found.plan or (), found.makespan
             was = {row.key: row.start for row in reversed(old.plan) if row.start >= event.at}
-            latest, calm_s = max(ends, int(ends * (1 + _SLACK))), budget.part(_CALM_S)
-            calm = calmest(situation, plan, situation.grids[-1], latest, calm_s, was)
+            latest = int(found.makespan * (1 + _SLACK))
+            calm = calmest(situation, found.plan, situation.grids[-1], latest, budget.part(_CALM_S), was)
             waste = (*old.waste, *(_cut(row, event.at) for row in begun if row.key in lost))
             again, told = tuple(sorted({*old.again, *lost})), (*old.passed, *passed)
-            return Repaired(meal, calm, waste, again, found.lower_bound, plan, told)
+            return Repaired(meal, calm, waste, again, found.lower_bound, found.plan, told)
         limits = [(wish, meal.steps[wish.recipe, int(wish.about or 0)]) for wish in found.wishes if wish.kind == "within"]
         gone = [(wish.sentence, step) for wish, step in limits if situation.left(step) < step.duration]
         if not gone:
@@ -165,15 +159,11 @@ def _cut(row: Row, at: int) -> Row:
 def _lost(meal: Meal, begun: Plan, event: Event) -> set[StepKey]:
     """The steps whose work the event undoes."""
     going = [meal.steps[row.key] for row in begun if row.end > event.at]
-    match event.event:
-        case "burnt":
-            return _made_of(meal, begun, meal.steps[event.recipe, event.step])
-        case "away":  # who is called away in the middle begins that step again
-            return {step.key for step in going if not step.is_autonomous}
-        case "broken":
-            return {key for step in going if event.object in step.uses for key in _made_of(meal, begun, step)}
-        case _:
-            return set()
+    if event.event == "burnt":
+        return _made_of(meal, begun, meal.steps[event.recipe, event.step])
+    if event.event == "away":  # who is called away in the middle begins that step again
+        return {step.key for step in going if not step.is_autonomous}
+    return {key for step in going if event.object in step.uses for key in _made_of(meal, begun, step)}
 
 
 def _made_of(meal: Meal, begun: Plan, step: Step) -> set[StepKey]:

@@ -64,14 +64,6 @@ def _links(case: Case, of: Callable[[Step], Mapping[int, int | None]]) -> Iterat
                 yield Link(piece, number, case.step(pieces[0]).duration, pieces, within)
 
 
-def _before(case: Case) -> Iterator[Link]:
-    return _links(case, lambda step: dict.fromkeys(step.after))
-
-
-def _lags(case: Case) -> Iterator[Link]:
-    return _links(case, lambda step: dict(step.within))
-
-
 def _check_link(link: Link) -> Iterator[Violation]:
     """What comes behind the pieces that make up the step is a repetition of it, and does not count."""
     left, is_ready = link.duration, True
@@ -184,8 +176,8 @@ CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
     each_row("rows", Kind.CONTRACT, Entry, _entries, _check_entry),
     COOK,
     OBJECTS,
-    each_row("dependency", Kind.DEPENDENCY, Link, _before, _check_link),
-    each_row("time constraint", Kind.TEMPORAL, Link, _lags, _check_lag),
+    each_row("dependency", Kind.DEPENDENCY, Link, lambda case: _links(case, lambda step: dict.fromkeys(step.after)), _check_link),
+    each_row("time constraint", Kind.TEMPORAL, Link, lambda case: _links(case, lambda step: dict(step.within)), _check_lag),
     Concern("warm", Kind.TEMPORAL, WarmView, _warm, _check_warm),
     each_row("step", Kind.CONSTRAINT, Done, _done, _check_done),
     each_row("missing steps", Kind.RETENTION, Wanted, _wanted, _check_wanted),
