@@ -12,8 +12,8 @@ from sagagraph.domains.recipes.plan import makespan
 from sagagraph.domains.recipes.request import SHIPPED, parse_meal, shipped
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.clock import Clock
+from sagagraph.language.forms import form
 from sagagraph.language.numbers import Number
-from sagagraph.language.passage import form
 from sagagraph.language.tagging import tagged
 from sagagraph.planning.page import Bar, Draft, Line, Page, PlanView, Wish
 
