@@ -12,7 +12,7 @@ from flint import fmpq
 from sagagraph.harness.judging.check import exact, shown
 from sagagraph.harness.proof.checker import replay, seal, stated_domains
 from sagagraph.harness.proof.conflicts import Conflict, Oracle, conflicts_of
-from sagagraph.harness.proof.relaxations import Relaxation, limits, negotiable, relaxation
+from sagagraph.harness.proof.relaxations import Relaxation, movable, relaxation
 from sagagraph.harness.proof.search import Budget, solve
 from sagagraph.harness.proof.system import Point, UndefinedDomainError, UnsupportedRuleError, system_of
 from sagagraph.harness.registry.harness import Harness, Value
@@ -80,10 +80,11 @@ def _paradox(harness: Harness, oracle: Oracle, *, relax: bool) -> Explanation:
             return Explanation(Status.UNDECIDED, reason=f"the proof was not accepted by the checker: {replayed.reason}")
     involved = frozenset(rule for each in conflicts for rule in each.rules)
     known: dict[tuple[str, str], Relaxation | None] = {}
-    for kind, name in dict.fromkeys((*negotiable(harness, involved), *limits(harness, involved))) if relax else ():
+    may_move = movable(harness, involved)
+    for kind, name in may_move if relax else ():
         if not oracle.expired():
             known[kind, name] = relaxation(harness, kind, name, oracle.boxes // 2, oracle.expired)
-    rows = tuple(each for key in dict.fromkeys(negotiable(harness, involved)) if (each := known.get(key)) is not None)
+    rows = tuple(each for key, each in known.items() if each is not None and may_move[key])
     return Explanation(
         Status.PARADOX, conflicts=tuple(conflicts), relaxations=rows, gaps=known, certificates=certificates, complete=complete
     )

@@ -47,9 +47,9 @@ class Relaxed:
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """The least that a variable can be: `value`, or just above it if `strict`; None where the box has no solution."""
+    """The least that a variable can be: `value`, or just above it if `strict`."""
 
-    value: fmpq | None
+    value: fmpq
     strict: bool
     point: Mapping[str, fmpq]
 
@@ -166,8 +166,6 @@ def least(rows: Sequence[Row], box: Box, name: str, sign: int, whole: frozenset[
         return None
     goal = optimize.minimize(program.names[variable] * sign)
     answer = optimize.check()
-    if answer == z3.unsat:
-        return Optimum(None, strict=False, point={})
     if answer != z3.sat:
         return None
     infinite, value, epsilon = (_from_z3(z3.simplify(each)) for each in optimize.lower_values(goal))
