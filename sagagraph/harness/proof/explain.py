@@ -96,24 +96,31 @@ def explanation_json(harness: Harness, explanation: Explanation) -> dict[str, An
         "status": explanation.status.value,
         "witness": None if explanation.witness is None else point_json(explanation.witness),
         "conflicts": [list(each.rules) for each in explanation.conflicts],
-        "relaxations": [_row(each) for each in explanation.relaxations],
+        "relaxations": [
+            {
+                each.kind: each.name, "from": shown(each.before), "to": shown(each.to), "least": shown(each.least),
+                "strict": each.strict, "proven": each.proven, "witness": point_json(each.witness),
+            }
+            for each in explanation.relaxations
+        ],
         "reason": explanation.reason,
         "missing_domains": list(explanation.missing),
         "complete": explanation.complete,
-        "gaps": [_gap(kind, name, each) for (kind, name), each in (explanation.gaps or {}).items()],
+        "gaps": [
+            {kind: name, "to": None, "gap": None, "reason": "alone it does not help"} if each is None else
+            {kind: name, "from": shown(each.before), "to": shown(each.to), "gap": shown(each.to - each.before)}
+            for (kind, name), each in (explanation.gaps or {}).items()
+        ],
         "necessity": [
-            {
-                "rules": list(each.rules),
-                "minimal": each.minimal,
-                "witnesses": {rule: point_json(p) for rule, p in each.witnesses.items()},
-            }
+            {"rules": list(each.rules), "minimal": each.minimal,
+             "witnesses": {rule: point_json(point) for rule, point in each.witnesses.items()}}
             for each in explanation.conflicts
         ],
         "certificates": [dict(each) for each in explanation.certificates],
         "harness": harness.id,
         "version": harness.version,
         "harness_hash": harness.hash,
-    }
+    }  # fmt: skip
 
 
 def point_json(point: Point) -> dict[str, Any]:
@@ -126,21 +133,3 @@ def value_json(value: Value) -> Any:
         return shown(value)
     found = int(value.p) / int(value.q)
     return found if exact(found) == value else f"{value.p}/{value.q}"
-
-
-def _row(each: Relaxation) -> dict[str, Any]:
-    return {
-        each.kind: each.name,
-        "from": shown(each.before),
-        "to": shown(each.to),
-        "least": shown(each.least),
-        "strict": each.strict,
-        "proven": each.proven,
-        "witness": point_json(each.witness),
-    }
-
-
-def _gap(kind: str, name: str, each: Relaxation | None) -> dict[str, Any]:
-    if each is None:
-        return {kind: name, "to": None, "gap": None, "reason": "alone it does not help"}
-    return {kind: name, "from": shown(each.before), "to": shown(each.to), "gap": shown(each.to - each.before)}
