@@ -18,7 +18,7 @@ from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Name
 from sagagraph.harness.proof.linear import bound_rows, exact_float, least, products, relax
 from sagagraph.harness.proof.paths import Parts
 from sagagraph.harness.proof.rounding import significant
-from sagagraph.harness.proof.search import Budget, Node, Satisfied, Search, middle_of, solve
+from sagagraph.harness.proof.search import Budget, Node, Search, middle_of, solve
 from sagagraph.harness.proof.system import Point, Span, System, UnsupportedRuleError, system_of
 from sagagraph.harness.registry.forms import Rule, Severity
 from sagagraph.harness.registry.harness import Harness, Variable
@@ -182,22 +182,17 @@ class _Way:
     def _optimum(self, search: Search, best: Point) -> tuple[Point, fmpq, bool]:
         """Return the better point, how near the linear relaxation comes at most, and whether that end itself is excluded."""
         node, _, _ = search.narrow(Node(search.system.root))
-        rows = search.rows(search.open_parts(node))
-        bounds = bound_rows(node.box, sorted(node.box.spans))
-        listed = [*rows, *products(rows, bounds, all_pairs=False)]
-        found = least(listed, node.box, self.variable.name, self.sign, search.system.integers) if rows else None
-        if found is None:
+        rows, name, integers = search.rows(search.open_parts(node)), self.variable.name, search.system.integers
+        listed = [*rows, *products(rows, bound_rows(node.box, sorted(node.box.spans)), all_pairs=False)]
+        found = least(listed, node.box, name, self.sign, integers)
+        if found.least is None or found.point is None:
             return best, fmpq(0), False
         point = found.point
         if found.strict:  # just beyond it
-            ends = sorted((found.value, found.value + self.sign * (abs(found.value) or fmpq(1, 1000)) / 10**12))
-            box = node.box.with_span(self.variable.name, (ends[0], ends[1]))
-            point = relax(rows, box, search.system.integers).point or point
-        try:
-            search.try_near(node, point)
-        except Satisfied as exc:
-            best = min(best, exc.point, key=self._distance)
-        return best, abs(found.value - self.before), found.strict
+            ends = sorted((found.least, found.least + self.sign * (abs(found.least) or fmpq(1, 1000)) / 10**12))
+            point = relax(rows, node.box.with_span(name, (ends[0], ends[1])), integers).point or point
+        tried = search.try_near(node, point) or best
+        return min(best, tried, key=self._distance), abs(found.least - self.before), found.strict
 
     def _better(self, search: Search, node: Node, parts: Parts, best: Point) -> Point:
         """With the others in the middle, the nearest value that they allow; tried and judged."""
@@ -215,11 +210,7 @@ class _Way:
                 point = search.system.point({**numbers, name: value})
                 if self._distance(point) < self._distance(best) and search.satisfies(point):
                     return point
-        try:
-            search.try_middle(node, parts)
-        except Satisfied as exc:
-            return min(best, exc.point, key=self._distance)
-        return best
+        return min(best, search.try_middle(node, parts) or best, key=self._distance)
 
     def _distance(self, point: Point) -> fmpq:
         value = point[self.variable.name]
@@ -234,9 +225,9 @@ class _Way:
         reached = best[self.variable.name]
         if not isinstance(reached, fmpq):
             return None
-        simple = _simplest(bound, reached)
+        simple = _simplest(bound, reached) if proven else None
         end = bound if strict or not proven else reached if simple is None else simple
-        listed = [simple] if proven and simple is not None else [] if proven or strict else [end]
+        listed = [] if simple is None and (proven or strict) else [end if simple is None else simple]
         for to in (*listed, *(self._rounded(end, digits) for digits in (_DIGITS, _DIGITS + 1, 12, 15))):
             found = solve(system_of(self.harness.with_values({self.variable.name: to})), Budget(self.boxes if proven else _NEAR))
             if found.witness is not None:

@@ -68,14 +68,10 @@ class Node:
     """Rules that hold all over the box."""
 
 
-class Satisfied(Exception):  # noqa: N818 - no error: the search has ended
-    def __init__(self, point: Point) -> None:
-        self.point = point
-        super().__init__("satisfied")
-
-
-class _GivenUp(Exception):  # noqa: N818 - no error either
-    pass
+class _Ended(Exception):  # noqa: N818 - no error: a point passes, or the budget is used up
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        super().__init__("ended")
 
 
 class Search:
@@ -91,28 +87,30 @@ class Search:
     def run(self) -> Found:
         try:
             return Found(tree=self._refute(Node(self.system.root)))
-        except Satisfied as exc:
-            return Found(witness=exc.point)
-        except (_GivenUp, RecursionError):
+        except _Ended as exc:
+            return exc.found
+        except RecursionError:
             return Found()
 
     def _refute(self, node: Node) -> Tree:
-        """Return the certificate that the box has no solution. Raises `Satisfied` or `_GivenUp`."""
+        """Return the certificate that the box has no solution. Raises `_Ended`."""
         if self.budget.is_over or node.depth > DEEPEST:
-            raise _GivenUp
+            raise _Ended(Found())
         self.budget.used += 1
         narrowed, cuts, false = self.narrow(node)
         found: Tree = {"rule": false}
         if false is None:
             parts = self.open_parts(narrowed)
-            self.try_middle(narrowed, parts)
-            combination = self.refuted_by_sum(narrowed, parts)
+            point = self.try_middle(narrowed, parts)
+            if point is not None:
+                raise _Ended(Found(witness=point))
+            combination = self._refuted_by_sum(narrowed, parts)
             if combination is not None:
                 found = {"sum": combination}
             else:
                 said, divided = self.divide(narrowed, parts)
                 if not divided:
-                    raise _GivenUp
+                    raise _Ended(Found())
                 found = {**said, "parts": [self._refute(each) for each in divided]}
         return {"cuts": cuts, "then": found} if cuts else found
 
@@ -200,19 +198,15 @@ class Search:
 
     # -- points --
 
-    def try_middle(self, node: Node, parts: Parts) -> None:
-        """Raises `Satisfied`."""
+    def try_middle(self, node: Node, parts: Parts) -> Point | None:
         here = {name: of_rational(exact_float(middle_of(span))) for name, span in node.box.floats.items()}
-        if all(truth(each, here) is not False for _, each in parts):
-            self.try_near(node, {})
+        return self.try_near(node, {}) if all(truth(each, here) is not False for _, each in parts) else None
 
-    def try_near(self, node: Node, point: Numbers) -> None:
-        """Try a point, with the middle of whatever it does not state. Raises `Satisfied`."""
+    def try_near(self, node: Node, point: Numbers) -> Point | None:
+        """Return a point near one that passes, with the middle of whatever it does not state."""
         numbers = {**{name: exact_float(middle_of(span)) for name, span in node.box.floats.items()}, **point}
-        for rounded in rounded_points(numbers, node.box, self.system):
-            stated = self.system.point(rounded)
-            if self.satisfies(stated):
-                raise Satisfied(stated)
+        listed = (self.system.point(rounded) for rounded in rounded_points(numbers, node.box, self.system))
+        return next((each for each in listed if self.satisfies(each)), None)
 
     def satisfies(self, point: Point) -> bool:
         """Tell whether the judge of artifacts passes it."""
@@ -224,18 +218,17 @@ class Search:
     # -- linear relaxation --
 
     def rows(self, parts: Parts) -> list[Row]:
-        return [row for path, part in parts if isinstance(part, Below) and (row := self._row(path, part)) is not None]
+        """Return the inequalities that can be multiplied out."""
+        for path, part in parts:
+            if isinstance(part, Below) and path not in self._rows:
+                try:
+                    self._rows[path] = Row((path,), polynomial(part.term), part.strict)
+                except TooManyError:
+                    self._rows[path] = None
+        return [row for path, _ in parts if (row := self._rows.get(path)) is not None]
 
-    def _row(self, path: str, part: Below) -> Row | None:
-        if path not in self._rows:
-            try:
-                self._rows[path] = Row((path,), polynomial(part.term), part.strict)
-            except TooManyError:
-                self._rows[path] = None
-        return self._rows[path]
-
-    def refuted_by_sum(self, node: Node, parts: Parts) -> list[Tree] | None:
-        """Return inequalities with multipliers that leave nothing of the box. Raises `Satisfied`."""
+    def _refuted_by_sum(self, node: Node, parts: Parts) -> list[Tree] | None:
+        """Return inequalities with multipliers that leave nothing of the box. Raises `_Ended`."""
         rows = self.rows(parts)
         if not rows:
             return None
@@ -243,7 +236,9 @@ class Search:
         bounds = bound_rows(node.box, names)
         found = relax([*rows, *products(rows, bounds, all_pairs=False)], node.box)
         if found.point is not None:
-            self.try_near(node, found.point)
+            point = self.try_near(node, found.point)
+            if point is not None:
+                raise _Ended(Found(witness=point))
             is_last = not self.divide(node, parts)[1]
             if (is_last or node.depth in _PAIRED) and len(rows) + len(bounds) <= _MOST_PAIRED:
                 found = relax([*rows, *products(rows, bounds, all_pairs=True)], node.box)
