@@ -71,7 +71,7 @@ def explain_command(file: File, seconds: o.Seconds = 60.0, _store: o.UnusedStore
 
 def load(file: Path) -> Harness:
     with needing("harness"):
-        from sagagraph.harness.proof.constants import load_checked
+        from sagagraph.harness.proof.explain import load_checked
     return load_checked(file)
 
 

@@ -5,20 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Final
 
 from flint import fmpq
 
+from sagagraph.errors import InvalidInputError
 from sagagraph.harness.judging.check import exact, shown
+from sagagraph.harness.language.tree import Call
 from sagagraph.harness.proof.checker import replay, seal, stated_domains
 from sagagraph.harness.proof.conflicts import Conflict, Oracle, conflicts_of
+from sagagraph.harness.proof.paths import truth
 from sagagraph.harness.proof.relaxations import Relaxation, movable, relaxation
-from sagagraph.harness.proof.search import Budget, solve
+from sagagraph.harness.proof.search import Budget, Search, solve
 from sagagraph.harness.proof.system import Point, UndefinedDomainError, UnsupportedRuleError, system_of
+from sagagraph.harness.registry.forms import Rule
 from sagagraph.harness.registry.harness import Harness, Value
+from sagagraph.harness.registry.loading import load_harness
 
 BOXES: Final = 4000
 """Of one search. What that leaves open is undecided."""
+_FEW: Final = 40
+"""To find a constant rule."""
 
 
 class Status(StrEnum):
@@ -45,6 +53,35 @@ class Explanation:
     missing: tuple[str, ...] = ()
     is_readable: bool = True
     """Whether the rules are of a kind that anything can be proven about, over domains that are stated."""
+
+
+def load_checked(path: Path) -> Harness:
+    """Read a file and refuse constant rules: those that every artifact within the domains passes, or none. One over negotiable
+    parameters alone is none: a person may move it. Raises `InvalidInputError`.
+    """
+    harness = load_harness(path)
+    for rule in harness.rules:
+        said = _constancy(harness, rule)
+        if said:
+            where = f"rules.{rule.id}.assertion"
+            raise InvalidInputError(f"`{rule.assertion[:80]}` is {said} over the stated domains", field=where)
+    return harness
+
+
+def _constancy(harness: Harness, rule: Rule) -> str:
+    """Return "always true" or "always false" where that is proven quickly; else nothing."""
+    if any(harness.variables[name].is_negotiable for name in harness.fields_of(rule) if name in harness.variables):
+        return ""
+    try:
+        system = system_of(harness.with_rules((rule,)))
+        opposite = system_of(harness.with_rules((rule.with_tree(Call("not", (rule.tree,))),)))
+    except (UndefinedDomainError, UnsupportedRuleError):
+        return ""
+    if Search(system, Budget(_FEW)).run().tree is not None:
+        return "always false"
+    # A rule that has no value somewhere is not always true, though its opposite is never true either.
+    has_values = truth(system.rules[rule.id], system.root.floats) is not False
+    return "always true" if has_values and Search(opposite, Budget(_FEW)).run().tree is not None else ""
 
 
 def explain(
