@@ -10,9 +10,7 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from sagagraph.domains.job_shop.events import KINDS, DurationChanged, Event
-from sagagraph.domains.job_shop.plan import Moment, Slot
-from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.request import KINDS, DurationChanged, Event, JobShop, Moment, Slot
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words, shown
 

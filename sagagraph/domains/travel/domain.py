@@ -23,8 +23,8 @@ from sagagraph.domains.travel.planning.amendment import (
     itinerary_before,
     wish_of,
 )
-from sagagraph.domains.travel.planning.insurance import insured
 from sagagraph.domains.travel.planning.market import pairs_of
+from sagagraph.domains.travel.planning.planner import insured
 from sagagraph.domains.travel.planning.repair import repair
 from sagagraph.domains.travel.progress import BOOKINGS, amount, fee_of
 from sagagraph.domains.travel.provider.provider import ReservationProvider

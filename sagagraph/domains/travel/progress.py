@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sagagraph.domains.travel.actions.bookings import Booking
+from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.saga.core.redaction import is_redacted
 from sagagraph.saga.core.state import Operation, Saga, operation_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.plan import Itinerary, Leg
 
 BOOKINGS: Final = frozenset({"book_flight", "book_hotel", "book_train", "book_insurance"})
 

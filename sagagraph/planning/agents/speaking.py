@@ -15,8 +15,8 @@ from sagagraph.context.model import Model, Question, Usage
 from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import ContextSlice, Fact, select
 from sagagraph.errors import ModelError, UnusableAnswerError
-from sagagraph.planning.agents.agent import Agent, Role, Runnable, answer_of, schema_of
 from sagagraph.planning.agents.briefing import OBJECTIONS_TOKENS
+from sagagraph.planning.agents.team import Agent, Role, Runnable, answer_of, schema_of
 from sagagraph.planning.models.limits import Limits
 from sagagraph.saga.core.events import ModelAsked
 from sagagraph.saga.core.state import Saga

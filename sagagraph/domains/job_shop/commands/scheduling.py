@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from sagagraph.cli import render
-from sagagraph.domains.job_shop.events import Event
 from sagagraph.domains.job_shop.instances import FIELD, parse_problem
 from sagagraph.domains.job_shop.parsing import check_legible, parse_events, parse_schedule
-from sagagraph.domains.job_shop.plan import Schedule, Slot, makespan
 from sagagraph.domains.job_shop.planning.planner import plan, status_of
+from sagagraph.domains.job_shop.planning.progress import Stuck
 from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, repair
-from sagagraph.domains.job_shop.planning.shifting import Stuck
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
-from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, Slot, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file, text_file, write_json

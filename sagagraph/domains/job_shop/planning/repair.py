@@ -12,27 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from sagagraph.domains.job_shop.plan import makespan
-from sagagraph.domains.job_shop.planning.bound import makespan_bound
-from sagagraph.domains.job_shop.planning.dispatching import dispatched
-from sagagraph.domains.job_shop.planning.model import is_time_for, least, modelled
-from sagagraph.domains.job_shop.planning.planner import MOST_MODELLED
+from sagagraph.domains.job_shop.planning.planner import MOST_MODELLED, Groups, dispatched, is_time_for, least, modelled
 from sagagraph.domains.job_shop.planning.planner import plan as plan_anew
-from sagagraph.domains.job_shop.planning.progress import Progress
-from sagagraph.domains.job_shop.planning.shifting import Stuck, shifted
+from sagagraph.domains.job_shop.planning.progress import Progress, Stuck, shifted
 from sagagraph.domains.job_shop.planning.stability import Promise, kept
 from sagagraph.domains.job_shop.planning.tabu import improved
-from sagagraph.domains.job_shop.planning.workload import Task, Workload, schedule_of
-
-if TYPE_CHECKING:
-    from sagagraph.domains.job_shop.events import Event
-    from sagagraph.domains.job_shop.plan import Schedule
-    from sagagraph.domains.job_shop.planning.model import Groups
-    from sagagraph.domains.job_shop.planning.workload import Starts
-    from sagagraph.domains.job_shop.request import JobShop
-    from sagagraph.planning.budget import Budget
+from sagagraph.domains.job_shop.planning.workload import Starts, Task, Workload, makespan_bound, schedule_of
+from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespan
+from sagagraph.planning.budget import Budget
 
 _FIRST_NEIGHBOURHOOD: Final = 20
 _GROWTH: Final = 2

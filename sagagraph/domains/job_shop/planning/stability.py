@@ -10,11 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from sagagraph.domains.job_shop.planning.workload import Starts, Workload
-    from sagagraph.planning.budget import Budget
+from sagagraph.domains.job_shop.planning.workload import Starts, Workload
+from sagagraph.planning.budget import Budget
 
 _FURTHEST: Final = 3
 """Past so many tasks of its machine a late one may go ahead at once."""

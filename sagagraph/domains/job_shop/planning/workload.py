@@ -6,13 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from sagagraph.domains.job_shop.plan import Slot
-
-if TYPE_CHECKING:
-    from sagagraph.domains.job_shop.plan import Schedule
-    from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot
+from sagagraph.planning.cp_sat import interrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +82,11 @@ def schedule_of(workload: Workload, starts: Starts) -> Schedule:
 
 def _slot(task: Task, start: int) -> Slot:
     return Slot.model_construct(job=task.job, step=task.step, machine=task.machine, start=start, end=start + task.duration)
+
+
+def makespan_bound(workload: Workload) -> int:
+    heads, tails = workload.heads, workload.tails
+    all_tasks = [(heads[n], task.duration, tails[n]) for n, task in enumerate(workload.tasks)]
+    longest_job = max((sum(each) for each in all_tasks), default=0)
+    machines = (interrupted(all_tasks[n] for n in places) for places in workload.on_machine.values())
+    return max(workload.begun_until, longest_job, max(machines, default=0))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
-from sagagraph.planning.one_machine import interrupted
+from sagagraph.planning.cp_sat import interrupted
 
 if TYPE_CHECKING:
     from sagagraph.domains.recipes.request import Meal, Step, StepKey

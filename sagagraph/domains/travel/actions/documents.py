@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from icalendar import Calendar, Event
 
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.offers import HotelOffer
-from sagagraph.domains.travel.plan import plan_hash
+from sagagraph.domains.travel.offers import HotelOffer, TransportOffer
+from sagagraph.domains.travel.plan import Itinerary, Leg, plan_hash
 from sagagraph.domains.travel.wording import day_text, duration_text
-
-if TYPE_CHECKING:
-    from datetime import date
-
-    from sagagraph.domains.travel.offers import TransportOffer
-    from sagagraph.domains.travel.plan import Itinerary, Leg
 
 _PLAN: Final = "X-SAGAGRAPH-PLAN"
 _LEG: Final = "X-SAGAGRAPH-LEG"

@@ -12,17 +12,20 @@ from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
-from sagagraph.domains.travel.page.details import details, line_key
-from sagagraph.domains.travel.page.disruptions import disruption_in, disruptions
-from sagagraph.domains.travel.page.preferences import (
+from sagagraph.domains.travel.page.details import details, disruption_in, disruptions, line_key
+from sagagraph.domains.travel.page.wishes import (
+    STOP,
     aim_of,
     chosen,
     from_shown_days,
+    has,
     other_stars,
     stay_meant,
     unread_and_preferred,
+    wishes_of,
+    with_stars,
+    without,
 )
-from sagagraph.domains.travel.page.wishes import STOP, has, wishes_of, with_stars, without
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.progress import bookings

@@ -9,32 +9,26 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sagagraph.context.slice import content_hash
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.plan import Choice, Itinerary
-from sagagraph.domains.travel.planning.exchange import converted
+from sagagraph.domains.travel.offers import Offer
+from sagagraph.domains.travel.plan import Choice, Itinerary, Leg
 from sagagraph.domains.travel.planning.explanation import terms
 from sagagraph.domains.travel.planning.market import Market, slot_of
-from sagagraph.domains.travel.planning.measures import balance, price_alone
-from sagagraph.domains.travel.planning.search import best_path, cents
+from sagagraph.domains.travel.planning.measures import balance, cents, converted, price_alone
+from sagagraph.domains.travel.planning.search import best_path
+from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.wording import duration_text, headline
-from sagagraph.planning.agents.agent import Option, Role, Task
+from sagagraph.planning.agents.team import Option, Role, Said, Task
+from sagagraph.planning.domain import Proposal
 from sagagraph.validators.candidates import LONGEST_REASON, MOST_CANDIDATES, Candidate, Candidates
 from sagagraph.validators.verdict import Verdict, Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-
-    from sagagraph.domains.travel.offers import Offer
-    from sagagraph.domains.travel.plan import Leg
-    from sagagraph.domains.travel.provider.provider import ReservationProvider
-    from sagagraph.domains.travel.request import TripRequest
-    from sagagraph.planning.agents.team import Said
-    from sagagraph.planning.domain import Proposal
 
 DAYS, SPENDING = "days", "spending"
 ITINERARY, BUDGET = "itinerary", "budget"

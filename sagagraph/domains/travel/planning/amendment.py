@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagagraph.domains.travel.actions.bookings import Booking, BookingRequest, KeepRequest
 from sagagraph.domains.travel.actions.workflow import PAYMENT, covers_of, revised_workflow, undo_prefix
+from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.repair import Damage
 from sagagraph.domains.travel.progress import BOOKINGS, Standing, amount, fees_paid, has_begun, refused, standing
+from sagagraph.domains.travel.provider.provider import ReservationProvider
 from sagagraph.domains.travel.provider.receipts import Reservation
 from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.wording import headline
+from sagagraph.planning.domain import Revision
 from sagagraph.saga.core.amendments import Amendment, amendment_in, amendment_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.reversal import undoing_specs
 from sagagraph.workflow.operation import OperationSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.provider.provider import ReservationProvider
-    from sagagraph.planning.domain import Revision
-    from sagagraph.saga.core.state import Saga
-    from sagagraph.saga.engine.actions import Action
 
 
 def wish_of(request: Any) -> TripRequest:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer, Transport, TransportOffer
 from sagagraph.domains.travel.plan import Alternative, Choice
-from sagagraph.domains.travel.planning.exchange import converted
 from sagagraph.domains.travel.planning.market import (
+    Market,
     can_be_boarded,
     is_sensible_train,
     journeys_of,
@@ -17,20 +17,12 @@ from sagagraph.domains.travel.planning.market import (
     keeps_weekdays,
     pairs_of,
 )
-from sagagraph.domains.travel.planning.measures import discomfort_of
-from sagagraph.domains.travel.planning.search import Usable
+from sagagraph.domains.travel.planning.measures import converted, discomfort_of
+from sagagraph.domains.travel.planning.search import Path, Usable
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, stars_text
-from sagagraph.domains.travel.request import Direct, Order, Stop
+from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
 from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    from sagagraph.domains.travel.offers import Offer, Transport
-    from sagagraph.domains.travel.planning.market import Market
-    from sagagraph.domains.travel.planning.search import Path
-    from sagagraph.domains.travel.request import TripRequest
-    from sagagraph.planning.domain import Relaxation
+from sagagraph.planning.domain import Relaxation
 
 _ALTERNATIVES = 3
 """Of each leg, as many offers that were not taken are told."""

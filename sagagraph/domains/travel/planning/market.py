@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeVar
+from typing import Final, NamedTuple, Self, TypeVar
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY
+from sagagraph.domains.travel.cities import City
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Rates
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer, Transport, TransportOffer
-from sagagraph.domains.travel.request import NIGHT_ENDS, Order, Weekday
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from sagagraph.domains.travel.cities import City
-    from sagagraph.domains.travel.provider.provider import ReservationProvider
-    from sagagraph.domains.travel.rates import Rates
-    from sagagraph.domains.travel.request import Hours, Stop, TripRequest
+from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, Order, Stop, TripRequest, Weekday
 
 CALLS_AT_ONCE: Final = 8
 MOST_DEPARTURE_DAYS: Final = 31

@@ -8,33 +8,24 @@ keep as much, so it grows only if it holds none (ADR-0009).
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.cities import City
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Rates, money_text
+from sagagraph.domains.travel.offers import HotelOffer, Offer
 from sagagraph.domains.travel.plan import Itinerary, Leg
-from sagagraph.domains.travel.planning.exchange import converted
 from sagagraph.domains.travel.planning.market import AnyOffer, Market, gather, journeys_of
-from sagagraph.domains.travel.planning.measures import balance
+from sagagraph.domains.travel.planning.measures import balance, cents, converted
 from sagagraph.domains.travel.planning.planner import Infeasible, infeasible
-from sagagraph.domains.travel.planning.search import best_path, cents
+from sagagraph.domains.travel.planning.search import Path, best_path
+from sagagraph.domains.travel.progress import Standing
+from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.wording import count_text, headline
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from datetime import datetime
-
-    from sagagraph.domains.travel.cities import City
-    from sagagraph.domains.travel.offers import Offer
-    from sagagraph.domains.travel.planning.search import Path
-    from sagagraph.domains.travel.progress import Standing
-    from sagagraph.domains.travel.provider.provider import ReservationProvider
-    from sagagraph.domains.travel.rates import Rates
-    from sagagraph.domains.travel.request import TripRequest
 
 
 @dataclass(frozen=True)

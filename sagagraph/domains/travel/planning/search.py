@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from heapq import heappop, heappush
 from operator import add
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from sagagraph.domains.travel.offers import FlightOffer
-from sagagraph.domains.travel.planning.exchange import most_cents
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, Transport
 from sagagraph.domains.travel.planning.market import Market, can_be_boarded, is_sensible_train, keeps_hours, keeps_weekdays
+from sagagraph.domains.travel.planning.measures import Weigh, cents, most_cents
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, Wish, without
-from sagagraph.domains.travel.request import Direct, Order
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from decimal import Decimal
-
-    from sagagraph.domains.travel.offers import HotelOffer, Offer, Transport
-    from sagagraph.domains.travel.request import Stop, TripRequest
-
-    Weigh = Callable[[Offer], tuple[int, ...]]
-    """What an offer adds to what is to be small; sums are compared from left to right, then the price counts."""
+from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
 
 AFTER_A_FLIGHT: Final = timedelta(minutes=90)
 FROM_TRAIN_TO_FLIGHT: Final = timedelta(minutes=60)
@@ -82,10 +73,6 @@ class _Step(NamedTuple):
 
 
 _Move = tuple[Path, _Place]
-
-
-def cents(amount: Decimal) -> int:
-    return int(amount * 100)
 
 
 def _sum(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:

@@ -6,37 +6,32 @@ Nothing is retried here: the saga decides whether a call may be repeated, becaus
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack, runtime_checkable
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final, Protocol, TypedDict, Unpack, runtime_checkable
 from urllib.parse import quote
 
+import httpx2
 from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter
 
 from sagagraph.domains.travel.cities import City
-from sagagraph.domains.travel.money import as_json_number
+from sagagraph.domains.travel.money import Rates, as_json_number
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, InsuranceOffer, Offer, TrainOffer
 from sagagraph.domains.travel.provider.receipts import (
     CancellationReceipt,
+    EffectKind,
     Found,
     Ledger,
     Payment,
     ProviderGuarantees,
     RefundReceipt,
     Reservation,
+    ReservationKind,
     VoidReceipt,
 )
 from sagagraph.domains.travel.provider.wire import NoSuchPathError, ProviderAnswerLostError, UnknownOfferError, Wire
-from sagagraph.domains.travel.rates import Rates
 from sagagraph.saga.core.decide.providers import origin_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import date
-    from decimal import Decimal
-
-    import httpx2
-
-    from sagagraph.domains.travel.provider.receipts import EffectKind, ReservationKind
 
 __all__ = ["HttpReservationProvider", "ProviderAnswerLostError", "ReservationProvider"]
 

@@ -6,19 +6,17 @@ import asyncio
 import ipaddress
 import re
 import weakref
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
 from pydantic import BaseModel, ValidationError
 
 from sagagraph.errors import InvalidInputError, ProviderError, Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 REFUSALS: Final = (HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_FOUND)
 

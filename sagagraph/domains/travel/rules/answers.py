@@ -9,16 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct, convert
 from msgspec.structs import asdict
 
-from sagagraph.domains.travel.rules.offered import Journey, Policy, Stay
+from sagagraph.context.slice import ContextSlice
+from sagagraph.domains.travel.rules.legs import Journey, Policy, Stay
 from sagagraph.validators.verdict import Verdict, Violation
-
-if TYPE_CHECKING:
-    from sagagraph.context.slice import ContextSlice
 
 _FORMS: Final[Mapping[str, type[Struct]]] = {"hotel": Stay, "insurance": Policy}
 _CODES: Final = {

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, Price
-from sagagraph.domains.travel.offers import Bookable
-from sagagraph.domains.travel.plan import Leg
-from sagagraph.domains.travel.progress import fees_to_come, has_begun
-from sagagraph.domains.travel.provider.provider import Insuring
+from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Price, Rates
+from sagagraph.domains.travel.offers import Bookable, InsuranceOffer
+from sagagraph.domains.travel.plan import Itinerary, Leg
+from sagagraph.domains.travel.progress import Standing, fees_to_come, has_begun
+from sagagraph.domains.travel.provider.provider import Insuring, ReservationProvider
 from sagagraph.domains.travel.provider.receipts import Reservation
-from sagagraph.domains.travel.rates import Rates
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.offers import InsuranceOffer
-    from sagagraph.domains.travel.plan import Itinerary
-    from sagagraph.domains.travel.progress import Standing
-    from sagagraph.domains.travel.provider.provider import ReservationProvider
-    from sagagraph.domains.travel.request import TripRequest
+from sagagraph.domains.travel.request import TripRequest
 
 
 class Evidence(BaseModel):

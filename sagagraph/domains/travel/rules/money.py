@@ -5,23 +5,17 @@ Prices are added in windows, and the subtotals, which each window vouches for, i
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY
-from sagagraph.domains.travel.rules.case import TRIP, is_amount, of_trip, span
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Converted
+from sagagraph.domains.travel.rules.case import TRIP, Case, is_amount, of_trip, span
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sagagraph.domains.travel.rates import Converted
-    from sagagraph.domains.travel.rules.case import Case
-    from sagagraph.validators.verdict import Violation
+from sagagraph.validators.verdict import Violation
 
 
 class Price(Struct, frozen=True, array_like=True):

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 
-from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.request import parse_request
-from sagagraph.domains.travel.rules.calendar import CALENDAR
+from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.money import Rates
+from sagagraph.domains.travel.offers import Bookable
+from sagagraph.domains.travel.plan import Itinerary, Leg
+from sagagraph.domains.travel.request import TripRequest, parse_request
 from sagagraph.domains.travel.rules.case import Case
-from sagagraph.domains.travel.rules.connections import CONNECTIONS
-from sagagraph.domains.travel.rules.lodging import LODGING
+from sagagraph.domains.travel.rules.course import CALENDAR, CONNECTIONS, PAST, WHOLE
+from sagagraph.domains.travel.rules.legs import LODGING, TRANSPORT
 from sagagraph.domains.travel.rules.money import MONEY, PRICES
-from sagagraph.domains.travel.rules.transport import TRANSPORT
-from sagagraph.domains.travel.rules.whole import PAST, WHOLE
 from sagagraph.domains.travel.rules.wishes import WISHES
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words
 from sagagraph.validators.concern import Concern, Remembered, judge_scopes
 from sagagraph.validators.verdict import Verdict, Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.offers import Bookable
-    from sagagraph.domains.travel.plan import Leg
-    from sagagraph.domains.travel.rates import Rates
-    from sagagraph.domains.travel.request import TripRequest
 
 NO_FEES: Final = Decimal(0)
 CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, time
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, convert
 
 from sagagraph.domains.travel.offers import HotelOffer
-from sagagraph.domains.travel.request import Direct, Weekday
-from sagagraph.domains.travel.rules.case import at, span
+from sagagraph.domains.travel.plan import Leg
+from sagagraph.domains.travel.request import Direct, TripRequest, Weekday
+from sagagraph.domains.travel.rules.case import Case, at, span
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sagagraph.domains.travel.plan import Leg
-    from sagagraph.domains.travel.request import TripRequest
-    from sagagraph.domains.travel.rules.case import Case
-    from sagagraph.validators.verdict import Violation
+from sagagraph.validators.verdict import Violation
 
 
 class WishedHours(Struct, frozen=True):

@@ -1,23 +1,157 @@
-"""The whole: what only a summary of all legs can show: the stops and their nights, the window, and what had begun."""
+"""Course of a trip: its connections, its nights, and what only a summary of all legs can show."""
 
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from typing import Final
 
 from msgspec import Struct
 
+from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.plan import Leg
 from sagagraph.domains.travel.request import MOST_STOPS, Order
-from sagagraph.domains.travel.rules.case import TRIP, at, of_trip, span
+from sagagraph.domains.travel.rules.case import TRIP, Case, Visit, at, of_trip, span
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
+from sagagraph.validators.verdict import Violation
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+AFTER_FLIGHT: Final = timedelta(minutes=90)
+FROM_TRAIN_TO_FLIGHT: Final = timedelta(minutes=60)
 
-    from sagagraph.domains.travel.rules.case import Case
-    from sagagraph.validators.verdict import Violation
+
+class Ride(Struct, frozen=True, array_like=True, tag="ride"):
+    label: str
+    kind: str
+    origin_city: str
+    destination_city: str
+    departs: datetime
+    arrives: datetime
+
+
+class Sojourn(Struct, frozen=True, array_like=True, tag="stay"):
+    label: str
+    city: str
+
+
+class CourseView(Struct, frozen=True):
+    origin: str
+    """Where the trip begins."""
+    before: Ride | None
+    """The latest journey before these legs; None: the trip begins with them."""
+    legs: tuple[Ride | Sojourn, ...]
+
+
+def _connections_scopes(case: Case) -> Iterator[tuple[str, CourseView]]:
+    before: Ride | None = None
+    for window in windows(map(_row, case.itinerary.legs)):
+        labels = [each.label for each in ([before] if before else []) + window]
+        yield span(labels), CourseView(case.request.origin, before, tuple(window))
+        before = next((each for each in reversed(window) if isinstance(each, Ride)), before)
+
+
+def _row(leg: Leg) -> Ride | Sojourn:
+    offer = leg.offer
+    if isinstance(offer, HotelOffer):
+        return Sojourn(leg.label, offer.city)
+    return Ride(leg.label, offer.kind, offer.origin_city, offer.destination_city, offer.departs, offer.arrives)
+
+
+def _check_connections(view: CourseView) -> Iterator[Violation]:
+    latest = view.before
+    for leg in view.legs:
+        here = view.origin if latest is None else latest.destination_city
+        begins = leg.origin_city if isinstance(leg, Ride) else leg.city
+        if begins != here:
+            yield at(leg.label, "ROUTE", f"is in {begins}, while the traveller is in {here}", begins=begins, traveller=here)
+        elif isinstance(leg, Sojourn) and latest is None:
+            yield at(leg.label, "ROUTE", "is a stay before the first journey", begins=begins)
+        if isinstance(leg, Ride):
+            if latest is not None:
+                yield from _time_to_change(latest, leg)
+            latest = leg
+
+
+def _time_to_change(earlier: Ride, later: Ride) -> Iterator[Violation]:
+    """Check that nothing leaves before the traveller has arrived and had time to change."""
+    minutes = (later.departs - earlier.arrives) // timedelta(minutes=1)
+    needed = _change(earlier, later) // timedelta(minutes=1)
+    if minutes < needed:
+        message = f"leaves {minutes} minutes after the {earlier.kind} before it arrives; {needed} are needed"
+        yield at(later.label, "CONNECTION", message, minutes=minutes, needed=needed)
+
+
+def _change(earlier: Ride, later: Ride) -> timedelta:
+    if earlier.kind == "flight":
+        return AFTER_FLIGHT
+    return FROM_TRAIN_TO_FLIGHT if later.kind == "flight" else timedelta(0)
+
+
+CONNECTIONS = Concern("connections", Kind.DEPENDENCY, CourseView, _connections_scopes, _check_connections)
+
+
+class Nights(Struct, frozen=True, array_like=True):
+    label: str
+    check_in: date
+    check_out: date
+
+
+class BedsView(Struct, frozen=True):
+    """`covered`: the first night without a bed, after `last`, the leg before these stays."""
+
+    city: str
+    covered: date
+    last: str
+    stays: tuple[Nights, ...]
+    needed: date
+    """The day on which the traveller leaves."""
+    is_end: bool
+    """Whether no other stays of the visit follow."""
+
+
+def _calendar_scopes(case: Case) -> Iterator[tuple[str, BedsView]]:
+    for visit in case.visits:
+        for view in _calendar_windows(visit):
+            yield span([view.last, *(each.label for each in view.stays)]), view
+
+
+def _calendar_windows(visit: Visit) -> Iterator[BedsView]:
+    covered, last = visit.arrives, visit.arrived_by.label
+    stays = [Nights(leg.label, hotel.check_in, hotel.check_out) for leg, hotel in visit.stays]
+    shared = list(windows(stays)) or [[]]
+    for number, window in enumerate(shared, start=1):
+        yield BedsView(visit.city, covered, last, tuple(window), visit.leaves, is_end=number == len(shared))
+        for each in window:
+            covered, last = max(covered, each.check_out), each.label
+
+
+def _check_calendar(view: BedsView) -> Iterator[Violation]:
+    """Follow the stays through the visit."""
+    covered, last = view.covered, view.last
+    for stay in view.stays:
+        if stay.check_in > covered:
+            message = _without_bed(view, covered, stay.check_in)
+            yield at(stay.label, "DATE_GAP", message, first=covered, until=stay.check_in)
+        if stay.check_in < covered:
+            message = f"begins on {stay.check_in}, before {covered}, when it is needed"
+            yield at(stay.label, "DATE_OVERLAP", message, first=stay.check_in, until=covered)
+        covered, last = max(covered, stay.check_out), stay.label
+    if not view.is_end:
+        return
+    if covered < view.needed:
+        yield at(last, "DATE_GAP", _without_bed(view, covered, view.needed), first=covered, until=view.needed)
+    if covered > view.needed:
+        message = f"ends on {covered}, after {view.needed}, when the traveller leaves {view.city}"
+        yield at(last, "DATE_OVERLAP", message, first=view.needed, until=covered)
+
+
+def _without_bed(view: BedsView, first: date, until: date) -> str:
+    return f"no bed in {view.city} from {first} to {until}"
+
+
+CALENDAR = Concern("calendar", Kind.TEMPORAL, BedsView, _calendar_scopes, _check_calendar)
+
 
 _MOST_SHOWN: Final = 4 * MOST_STOPS
 """Stops of a trip: one that makes more than these makes more than anybody may ask for."""
@@ -70,7 +204,7 @@ class PastView(Struct, frozen=True):
     begun: tuple[Begun, ...]
 
 
-def _scopes(case: Case) -> Iterator[tuple[str, WholeView]]:
+def _whole_scopes(case: Case) -> Iterator[tuple[str, WholeView]]:
     request, legs = case.request, case.itinerary.legs
     visits = [visit for visit in case.visits if not visit.is_change]
     travelled = tuple(Stop(each.arrived_by.label, each.city, (each.leaves - each.arrives).days) for each in visits)
@@ -91,7 +225,7 @@ def _scopes(case: Case) -> Iterator[tuple[str, WholeView]]:
     )
 
 
-def _check(view: WholeView) -> Iterator[Violation]:
+def _check_whole(view: WholeView) -> Iterator[Violation]:
     yield from _route(view)
     stops = view.travelled[: len(view.travelled) - (view.is_home and not view.more)]
     if not view.more:
@@ -169,5 +303,5 @@ def _check_past(view: PastView) -> Iterator[Violation]:
             yield at(each.label, "PAST_REWRITTEN", message, offer_id=each.booked)
 
 
-WHOLE = Concern("the whole", Kind.RETENTION, WholeView, _scopes, _check)
+WHOLE = Concern("the whole", Kind.RETENTION, WholeView, _whole_scopes, _check_whole)
 PAST = Concern("past", Kind.CONSISTENCY, PastView, _past_scopes, _check_past)
