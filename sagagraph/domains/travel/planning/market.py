@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
@@ -151,9 +151,11 @@ async def gather(
     rates = None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
     gathering = _Gathering(request, provider, cities, now, widely=widely, known=known, begun=begun)
     today = now.astimezone(UTC).date()
-    days = _spread(request.departure_days(today))
+    possible = request.departure_days(today)
+    days = _spread(possible)
     days = _beyond(request, days, today) if widely and days else days
-    days = tuple(sorted({*days, *_begun(known or (), request, today)}))
+    transports = [each for each in known or () if not isinstance(each, HotelOffer)]
+    days = tuple(sorted({*days, *(each.departs.date() for each in transports if each.departs.date() in possible)}))
     days = tuple(each.departs.date() for each in begun[:1] if not isinstance(each, HotelOffer)) or days
     try:
         async with asyncio.TaskGroup() as tasks:
@@ -178,15 +180,10 @@ def _beyond(request: TripRequest, days: tuple[date, ...], today: date) -> tuple[
     return tuple(sorted(set(days) | {day for day in around if day >= earliest}))
 
 
-def _begun(known: Sequence[Offer], request: TripRequest, today: date) -> Iterator[date]:
-    """Return the days on which the trip may begin with something known."""
-    days = set(request.departure_days(today))
-    return (each.departs.date() for each in known if not isinstance(each, HotelOffer) and each.departs.date() in days)
-
-
-def _others(offers: Sequence[AnyOffer], known: Sequence[AnyOffer]) -> Iterator[AnyOffer]:
-    ids = {each.offer_id for each in known}
-    return (each for each in offers if each.offer_id not in ids)
+def _beside(offers: Sequence[AnyOffer], booked: tuple[AnyOffer, ...]) -> tuple[AnyOffer, ...]:
+    """Return what is booked, and what else is offered."""
+    ids = {each.offer_id for each in booked}
+    return booked + tuple(each for each in offers if each.offer_id not in ids)
 
 
 class _Place(NamedTuple):
@@ -235,7 +232,9 @@ class _Gathering:
             for (place, number), task in zip(routes, asked, strict=True):
                 for check_in in sorted({offer.arrives.date() for offer in await task}):
                     stop = self._request.stops[number]
-                    self._ask_for_beds(stop, check_in, tasks)
+                    if (stop.city, stop.nights, check_in) not in self.stays:
+                        self.stays[stop.city, stop.nights, check_in] = ()
+                        tasks.create_task(self._hotels(stop, check_in))
                     places.add(_Place(place.visited | 1 << number, number, check_in + timedelta(days=stop.nights)))
             places = {place for place in places if self._has_time_left(place)}
         if self._request.return_to is not None:
@@ -263,45 +262,35 @@ class _Gathering:
             self._journeys[key] = tasks.create_task(self._transports(here, there, day))
         return self._journeys[key]
 
-    def _ask_for_beds(self, stop: Stop, check_in: date, tasks: asyncio.TaskGroup) -> None:
-        key = stop.city, stop.nights, check_in
-        if key not in self.stays:
-            self.stays[key] = ()
-            tasks.create_task(self._hotels(stop, check_in))
-
     async def _transports(self, here: str, there: str, day: date) -> Transports:
-        transports = [each for each in self._begun if not isinstance(each, HotelOffer)]
-        under_way = tuple(each for each in transports if slot_of(each) == (here, there, day))
-        if under_way or self._is_over(day):
+        def here_of(offers: Sequence[Offer]) -> Transports:
+            return tuple(each for each in offers if not isinstance(each, HotelOffer) and slot_of(each) == (here, there, day))
+
+        under_way = here_of(self._begun)
+        if under_way or day < self._now.astimezone(UTC).date():
             self.journeys[here, there, day] = under_way
             return under_way
         party = self._request.travellers
         found: Transports = ()
         async with self._turn:
-            if self._may_have_a_train(here, there):
+            ends = self._cities.get(here), self._cities.get(there)
+            if not (ends[0] and ends[1]) or ends[0].distance_km(ends[1]) <= FARTHEST_BY_TRAIN_KM:
                 found = await self._provider.trains(here, there, day, party)
             if self._beside_trains or not any(is_good_train(self._request, train, self._now) for train in found):
                 found += await self._provider.flights(here, there, day, party)
-        booked = tuple(each for each in self._known if not isinstance(each, HotelOffer) and slot_of(each) == (here, there, day))
-        self.journeys[here, there, day] = (*booked, *_others(found, booked))
+        self.journeys[here, there, day] = _beside(found, here_of(self._known))
         return self.journeys[here, there, day]
 
     async def _hotels(self, stop: Stop, check_in: date) -> None:
-        stays = (each for each in self._begun if isinstance(each, HotelOffer))
-        under_way = tuple(each for each in stays if slot_of(each) == (stop.city, stop.nights, check_in))
-        if under_way or self._is_over(check_in):
-            self.stays[stop.city, stop.nights, check_in] = under_way
+        slot = stop.city, stop.nights, check_in
+
+        def here_of(offers: Sequence[Offer]) -> tuple[HotelOffer, ...]:
+            return tuple(each for each in offers if isinstance(each, HotelOffer) and slot_of(each) == slot)
+
+        self.stays[slot] = here_of(self._begun)
+        if self.stays[slot] or check_in < self._now.astimezone(UTC).date():
             return
         check_out = check_in + timedelta(days=stop.nights)
         async with self._turn:
             found = await self._provider.hotels(stop.city, check_in, check_out, self._request.rooms)
-        mine = (each for each in self._known if isinstance(each, HotelOffer))
-        booked = tuple(each for each in mine if slot_of(each) == (stop.city, stop.nights, check_in))
-        self.stays[stop.city, stop.nights, check_in] = (*booked, *_others(found, booked))
-
-    def _is_over(self, day: date) -> bool:
-        return day < self._now.astimezone(UTC).date()
-
-    def _may_have_a_train(self, here: str, there: str) -> bool:
-        ends = self._cities.get(here), self._cities.get(there)
-        return not (ends[0] and ends[1]) or ends[0].distance_km(ends[1]) <= FARTHEST_BY_TRAIN_KM
+        self.stays[slot] = _beside(found, here_of(self._known))

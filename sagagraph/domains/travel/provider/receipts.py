@@ -90,6 +90,10 @@ class Found(_Receipt):
     matches: tuple[Landed, ...]
     voided: bool
 
+    @property
+    def reservations(self) -> list[Reservation]:
+        return [each for each in self.matches if isinstance(each, Reservation)]
+
 
 class _Row(_Receipt):
     idempotency_key: str | None

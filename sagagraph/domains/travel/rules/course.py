@@ -12,7 +12,7 @@ from msgspec import Struct
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Leg
 from sagagraph.domains.travel.request import MOST_STOPS, Order
-from sagagraph.domains.travel.rules.case import TRIP, Case, Visit, at, of_trip, span
+from sagagraph.domains.travel.rules.case import TRIP, Case, at, of_trip, span
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
@@ -45,17 +45,17 @@ class CourseView(Struct, frozen=True):
 
 def _connections_scopes(case: Case) -> Iterator[tuple[str, CourseView]]:
     before: Ride | None = None
-    for window in windows(map(_row, case.itinerary.legs)):
+
+    def row(leg: Leg) -> Ride | Sojourn:
+        offer = leg.offer
+        if isinstance(offer, HotelOffer):
+            return Sojourn(leg.label, offer.city)
+        return Ride(leg.label, offer.kind, offer.origin_city, offer.destination_city, offer.departs, offer.arrives)
+
+    for window in windows(map(row, case.itinerary.legs)):
         labels = [each.label for each in ([before] if before else []) + window]
         yield span(labels), CourseView(case.request.origin, before, tuple(window))
         before = next((each for each in reversed(window) if isinstance(each, Ride)), before)
-
-
-def _row(leg: Leg) -> Ride | Sojourn:
-    offer = leg.offer
-    if isinstance(offer, HotelOffer):
-        return Sojourn(leg.label, offer.city)
-    return Ride(leg.label, offer.kind, offer.origin_city, offer.destination_city, offer.departs, offer.arrives)
 
 
 def _check_connections(view: CourseView) -> Iterator[Violation]:
@@ -76,16 +76,11 @@ def _check_connections(view: CourseView) -> Iterator[Violation]:
 def _time_to_change(earlier: Ride, later: Ride) -> Iterator[Violation]:
     """Check that nothing leaves before the traveller has arrived and had time to change."""
     minutes = (later.departs - earlier.arrives) // timedelta(minutes=1)
-    needed = _change(earlier, later) // timedelta(minutes=1)
+    change = AFTER_FLIGHT if earlier.kind == "flight" else FROM_TRAIN_TO_FLIGHT if later.kind == "flight" else timedelta(0)
+    needed = change // timedelta(minutes=1)
     if minutes < needed:
         message = f"leaves {minutes} minutes after the {earlier.kind} before it arrives; {needed} are needed"
         yield at(later.label, "CONNECTION", message, minutes=minutes, needed=needed)
-
-
-def _change(earlier: Ride, later: Ride) -> timedelta:
-    if earlier.kind == "flight":
-        return AFTER_FLIGHT
-    return FROM_TRAIN_TO_FLIGHT if later.kind == "flight" else timedelta(0)
 
 
 CONNECTIONS = Concern("connections", Kind.DEPENDENCY, CourseView, _connections_scopes, _check_connections)
@@ -112,18 +107,14 @@ class BedsView(Struct, frozen=True):
 
 def _calendar_scopes(case: Case) -> Iterator[tuple[str, BedsView]]:
     for visit in case.visits:
-        for view in _calendar_windows(visit):
-            yield span([view.last, *(each.label for each in view.stays)]), view
-
-
-def _calendar_windows(visit: Visit) -> Iterator[BedsView]:
-    covered, last = visit.arrives, visit.arrived_by.label
-    stays = [Nights(leg.label, hotel.check_in, hotel.check_out) for leg, hotel in visit.stays]
-    shared = list(windows(stays)) or [[]]
-    for number, window in enumerate(shared, start=1):
-        yield BedsView(visit.city, covered, last, tuple(window), visit.leaves, is_end=number == len(shared))
-        for each in window:
-            covered, last = max(covered, each.check_out), each.label
+        covered, last = visit.arrives, visit.arrived_by.label
+        stays = [Nights(leg.label, hotel.check_in, hotel.check_out) for leg, hotel in visit.stays]
+        shared = list(windows(stays)) or [[]]
+        for number, window in enumerate(shared, start=1):
+            view = BedsView(visit.city, covered, last, tuple(window), visit.leaves, is_end=number == len(shared))
+            yield span([last, *(each.label for each in window)]), view
+            for each in window:
+                covered, last = max(covered, each.check_out), each.label
 
 
 def _check_calendar(view: BedsView) -> Iterator[Violation]:
@@ -209,27 +200,24 @@ def _whole_scopes(case: Case) -> Iterator[tuple[str, WholeView]]:
     visits = [visit for visit in case.visits if not visit.is_change]
     travelled = tuple(Stop(each.arrived_by.label, each.city, (each.leaves - each.arrives).days) for each in visits)
     ends = max(reversed(legs), key=lambda leg: leg.ends)
-    yield (
-        TRIP,
-        WholeView(
-            asked=tuple(Asked(stop.city, stop.nights) for stop in request.stops),
-            return_to=request.return_to,
-            in_any_order=request.order is Order.ANY,
-            travelled=travelled[:_MOST_SHOWN],
-            is_home=bool(visits) and visits[-1].is_last and visits[-1].city == request.return_to,
-            more=len(travelled[_MOST_SHOWN:]),
-            span=Span(legs[0].label, legs[0].begins, ends.label, ends.ends),
-            window=None if request.window is None else (request.window.first, request.window.last),
-            depart=request.depart,
-        ),
+    view = WholeView(
+        asked=tuple(Asked(stop.city, stop.nights) for stop in request.stops),
+        return_to=request.return_to,
+        in_any_order=request.order is Order.ANY,
+        travelled=travelled[:_MOST_SHOWN],
+        is_home=bool(visits) and visits[-1].is_last and visits[-1].city == request.return_to,
+        more=len(travelled[_MOST_SHOWN:]),
+        span=Span(legs[0].label, legs[0].begins, ends.label, ends.ends),
+        window=None if request.window is None else (request.window.first, request.window.last),
+        depart=request.depart,
     )
+    yield TRIP, view
 
 
 def _check_whole(view: WholeView) -> Iterator[Violation]:
     yield from _route(view)
-    stops = view.travelled[: len(view.travelled) - (view.is_home and not view.more)]
     if not view.more:
-        yield from _nights_in_any_order(view, stops) if view.in_any_order else _nights_in_order(view, stops)
+        yield from _nights(view, view.travelled[: len(view.travelled) - view.is_home])
     yield from _window(view)
 
 
@@ -248,18 +236,16 @@ def _route(view: WholeView) -> Iterator[Violation]:
         yield of_trip("ROUTE", message, travelled=travelled, wanted=[*wanted, *end])
 
 
-def _nights_in_order(view: WholeView, stops: tuple[Stop, ...]) -> Iterator[Violation]:
-    if [stop.city for stop in stops] != [stop.city for stop in view.asked]:
+def _nights(view: WholeView, stops: tuple[Stop, ...]) -> Iterator[Violation]:
+    """Compare nights. In any order, a city that is visited twice may have its longer stay first."""
+    cities, wanted = [stop.city for stop in stops], [stop.city for stop in view.asked]
+    if cities != wanted and not (view.in_any_order and sorted(cities) == sorted(wanted)):
         return  # the check of the route reports that
-    for stop, asked in zip(stops, view.asked, strict=True):
-        if stop.nights != asked.nights:
-            yield _other_nights(stop, [asked.nights])
-
-
-def _nights_in_any_order(view: WholeView, stops: tuple[Stop, ...]) -> Iterator[Violation]:
-    """Compare nights in any order: a city that is visited twice may have its longer stay first."""
-    if sorted(stop.city for stop in stops) != sorted(stop.city for stop in view.asked):
-        return  # the check of the route reports that
+    if not view.in_any_order:
+        for stop, here in zip(stops, view.asked, strict=True):
+            if stop.nights != here.nights:
+                yield _other_nights(stop, [here.nights])
+        return
     asked = Counter((stop.city, stop.nights) for stop in view.asked)
     asked.subtract((stop.city, stop.nights) for stop in stops)
     for stop in stops:

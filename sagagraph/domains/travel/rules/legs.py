@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Final
@@ -11,8 +11,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY
-from sagagraph.domains.travel.offers import Bookable, HotelOffer, InsuranceOffer
-from sagagraph.domains.travel.plan import Leg
+from sagagraph.domains.travel.offers import Bookable
 from sagagraph.domains.travel.rules.case import Case, at, is_amount
 from sagagraph.validators.concern import Concern
 from sagagraph.validators.kinds import Kind
@@ -82,13 +81,17 @@ class Quote(Struct, frozen=True):
     offer: Journey | Stay | Policy | None
 
 
+FORMS: Final[Mapping[str, type[Journey | Stay | Policy]]] = {
+    "flight": Journey,
+    "train": Journey,
+    "hotel": Stay,
+    "insurance": Policy,
+}
+
+
 def described(offer: Bookable) -> Journey | Stay | Policy:
-    facts = offer.__dict__
-    if isinstance(offer, InsuranceOffer):
-        return Policy(**{name: facts[name] for name in Policy.__struct_fields__})
-    if isinstance(offer, HotelOffer):
-        return Stay(**{name: facts[name] for name in Stay.__struct_fields__})
-    return Journey(**{name: facts[name] for name in Journey.__struct_fields__})
+    form, facts = FORMS[offer.kind], offer.__dict__
+    return form(**{name: facts[name] for name in form.__struct_fields__})
 
 
 def quote_of(offer: Bookable, case: Case) -> Quote | None:
@@ -116,16 +119,14 @@ def check_quote(label: str, planned: Journey | Stay | Policy, quote: Quote | Non
         yield at(label, "UNAVAILABLE", "is not on offer any more", offer_id=planned.offer_id)
     elif quoted.left < needed:
         yield at(label, "UNAVAILABLE", f"{quoted.left} left, and {needed} needed", left=quoted.left, needed=needed)
-    elif changed := _changed(planned, quoted):
-        yield at(label, "UNAVAILABLE", f"is on offer with another {', '.join(changed)}", changed=changed)
-    elif quoted.price != planned.price:
-        message = f"costs {quoted.price} now, not {planned.price}"
-        yield at(label, "PRICE", message, planned=planned.price, quoted=quoted.price)
-
-
-def _changed(planned: Journey | Stay | Policy, quoted: Journey | Stay | Policy) -> list[str]:
-    names = {*planned.__struct_fields__, *quoted.__struct_fields__} - MAY_CHANGE
-    return sorted(name for name in names if getattr(planned, name, None) != getattr(quoted, name, None))
+    else:
+        names = {*planned.__struct_fields__, *quoted.__struct_fields__} - MAY_CHANGE
+        changed = sorted(name for name in names if getattr(planned, name, None) != getattr(quoted, name, None))
+        if changed:
+            yield at(label, "UNAVAILABLE", f"is on offer with another {', '.join(changed)}", changed=changed)
+        elif quoted.price != planned.price:
+            message = f"costs {quoted.price} now, not {planned.price}"
+            yield at(label, "PRICE", message, planned=planned.price, quoted=quoted.price)
 
 
 class TransportView(Struct, frozen=True):
@@ -144,57 +145,44 @@ def _transport_scopes(case: Case) -> Iterator[tuple[str, TransportView]]:
     for leg in case.itinerary.legs:
         planned = described(leg.offer)
         if isinstance(planned, Journey):
-            yield (
-                leg.label,
-                TransportView(
-                    label=leg.label,
-                    planned=planned,
-                    quote=quote_of(leg.offer, case),
-                    travellers=case.request.travellers,
-                    now=case.now,
-                    zones=case.zones((planned.origin_city, planned.destination_city)),
-                    has_begun=leg.label in case.begun,
-                    cover=_policy(leg),
-                    cover_quote=None if leg.cover is None else quote_of(leg.cover, case),
-                ),
+            cover = None if leg.cover is None else described(leg.cover)
+            view = TransportView(
+                label=leg.label,
+                planned=planned,
+                quote=quote_of(leg.offer, case),
+                travellers=case.request.travellers,
+                now=case.now,
+                zones=case.zones((planned.origin_city, planned.destination_city)),
+                has_begun=leg.label in case.begun,
+                cover=cover if isinstance(cover, Policy) else None,
+                cover_quote=None if leg.cover is None else quote_of(leg.cover, case),
             )
-
-
-def _policy(leg: Leg) -> Policy | None:
-    found = None if leg.cover is None else described(leg.cover)
-    return found if isinstance(found, Policy) else None
+            yield leg.label, view
 
 
 def _check_transport(view: TransportView) -> Iterator[Violation]:
     yield from check_amount(view.label, view.planned)
     yield from check_quote(view.label, view.planned, view.quote, view.travellers)
-    yield from _party(view)
-    yield from _clocks(view)
-    yield from _duration(view)
-    yield from _not_gone(view)
-    yield from _insurance(view)
-
-
-def _insurance(view: TransportView) -> Iterator[Violation]:
-    """Check that what insures the fare is on offer, for this fare."""
-    if view.cover is None:
-        return
-    yield from check_amount(view.label, view.cover)
-    yield from check_quote(view.label, view.cover, view.cover_quote, view.travellers)
-    if view.cover.covers != view.planned.offer_id:
-        yield at(view.label, "OTHER_FARE", f"is not what {view.cover.name} insures", covers=view.cover.covers)
-
-
-def _party(view: TransportView) -> Iterator[Violation]:
-    """Check that everybody has a seat."""
     seats = _seats(view.planned.price, view.planned.price_per_person)
     if seats is not None and seats != view.travellers:
         message = f"priced for {seats}, and {view.travellers} travel"
         yield at(view.label, "PARTY", message, seats=seats, travellers=view.travellers)
+    yield from _clocks(view)
+    departs = view.planned.departs
+    if departs <= view.now and not view.has_begun:
+        message = f"left at {departs.isoformat()}; it is {view.now.isoformat()}"
+        yield at(view.label, "DATE_PAST", message, departs=departs.isoformat(), now=view.now.isoformat())
+    if view.cover is not None:
+        yield from check_amount(view.label, view.cover)
+        yield from check_quote(view.label, view.cover, view.cover_quote, view.travellers)
+        if view.cover.covers != view.planned.offer_id:
+            yield at(view.label, "OTHER_FARE", f"is not what {view.cover.name} insures", covers=view.cover.covers)
 
 
 def _clocks(view: TransportView) -> Iterator[Violation]:
-    """Check that local times carry the offset of their place on that day. The zones are the gazetteer's, not the offer's."""
+    """Check that local times carry the offset of their place on that day (by the gazetteer's zones), and are as far apart as
+    stated.
+    """
     journey = view.planned
     for city, moment in ((journey.origin_city, journey.departs), (journey.destination_city, journey.arrives)):
         zone = view.zones.get(city)
@@ -203,21 +191,10 @@ def _clocks(view: TransportView) -> Iterator[Violation]:
         elif not _is_local(moment, ZoneInfo(zone)):
             message = f"{moment.isoformat()} is no local time of {city} ({zone})"
             yield at(view.label, "TIMEZONE", message, time=moment.isoformat(), zone=zone)
-
-
-def _duration(view: TransportView) -> Iterator[Violation]:
-    stated = timedelta(minutes=view.planned.duration_minutes)
-    taken = view.planned.arrives - view.planned.departs
+    stated, taken = timedelta(minutes=journey.duration_minutes), journey.arrives - journey.departs
     if stated != taken:
         message = f"takes {taken} by its times, and {stated} as stated"
-        yield at(view.label, "TIMEZONE", message, stated=view.planned.duration_minutes, taken=taken)
-
-
-def _not_gone(view: TransportView) -> Iterator[Violation]:
-    departs = view.planned.departs
-    if departs <= view.now and not view.has_begun:
-        message = f"left at {departs.isoformat()}; it is {view.now.isoformat()}"
-        yield at(view.label, "DATE_PAST", message, departs=departs.isoformat(), now=view.now.isoformat())
+        yield at(view.label, "TIMEZONE", message, stated=journey.duration_minutes, taken=taken)
 
 
 def _seats(price: Decimal, price_per_person: Decimal) -> int | None:
@@ -253,47 +230,31 @@ def _lodging_scopes(case: Case) -> Iterator[tuple[str, LodgingView]]:
     for leg in case.itinerary.legs:
         planned = described(leg.offer)
         if isinstance(planned, Stay):
-            yield (
-                leg.label,
-                LodgingView(
-                    label=leg.label,
-                    planned=planned,
-                    quote=quote_of(leg.offer, case),
-                    rooms=case.request.rooms,
-                    now=case.now,
-                    zone=case.zones((planned.city,)).get(planned.city),
-                    has_begun=leg.label in case.begun,
-                ),
+            view = LodgingView(
+                label=leg.label,
+                planned=planned,
+                quote=quote_of(leg.offer, case),
+                rooms=case.request.rooms,
+                now=case.now,
+                zone=case.zones((planned.city,)).get(planned.city),
+                has_begun=leg.label in case.begun,
             )
+            yield leg.label, view
 
 
 def _check_lodging(view: LodgingView) -> Iterator[Violation]:
-    yield from check_amount(view.label, view.planned)
-    yield from check_quote(view.label, view.planned, view.quote, view.rooms)
-    yield from _rooms(view)
-    yield from _nights(view)
-    yield from _not_past(view)
-
-
-def _rooms(view: LodgingView) -> Iterator[Violation]:
-    """Check that everybody has a bed."""
-    if view.planned.rooms != view.rooms:
-        message = f"has {view.planned.rooms} rooms, and {view.rooms} are needed"
-        yield at(view.label, "PARTY", message, rooms=view.planned.rooms, needed=view.rooms)
-
-
-def _nights(view: LodgingView) -> Iterator[Violation]:
-    nights = (view.planned.check_out - view.planned.check_in).days
-    if nights != view.planned.nights:
-        message = f"says {view.planned.nights} nights, and its dates {nights}"
-        yield at(view.label, "NIGHTS", message, stated=view.planned.nights, dates=nights)
-
-
-def _not_past(view: LodgingView) -> Iterator[Violation]:
+    label, stay = view.label, view.planned
+    yield from check_amount(label, stay)
+    yield from check_quote(label, stay, view.quote, view.rooms)
+    if stay.rooms != view.rooms:
+        yield at(label, "PARTY", f"has {stay.rooms} rooms, and {view.rooms} are needed", rooms=stay.rooms, needed=view.rooms)
+    nights = (stay.check_out - stay.check_in).days
+    if nights != stay.nights:
+        yield at(label, "NIGHTS", f"says {stay.nights} nights, and its dates {nights}", stated=stay.nights, dates=nights)
     today = view.now.astimezone(UTC if view.zone is None else ZoneInfo(view.zone)).date()
-    if view.planned.check_in < today and not view.has_begun:
-        message = f"begins on {view.planned.check_in}; it is {today} there"
-        yield at(view.label, "DATE_PAST", message, check_in=view.planned.check_in, today=today)
+    if stay.check_in < today and not view.has_begun:
+        message = f"begins on {stay.check_in}; it is {today} there"
+        yield at(label, "DATE_PAST", message, check_in=stay.check_in, today=today)
 
 
 LODGING = Concern("lodging", Kind.FACTUAL, LodgingView, _lodging_scopes, _check_lodging)
