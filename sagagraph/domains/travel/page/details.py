@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Final
 
 from sagagraph.domains.travel.actions.bookings import Booking
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.offers import Cancellation, HotelOffer
+from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.progress import bookings
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.page import Detail, Disruption
 from sagagraph.saga.core.next_steps import status_of
-from sagagraph.saga.core.state import Operation, Saga
+from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 
 _OTHERS = 2
@@ -30,44 +29,32 @@ def line_key(leg: Leg) -> str:
 def details(saga: Saga) -> Iterator[Detail]:
     booked = {each.id: each for each in bookings(saga)}
     for leg in Itinerary.model_validate(saga.plan.content).legs:
-        operation = booked.get(leg.label)
+        operation, currency = booked.get(leg.label), leg.offer.currency
         booking = Booking.model_validate(operation.output) if operation is not None and operation.succeeded else None
         terms = leg.offer.cancellation if booking is None else booking.cancellation
+        fee = money_text(terms.fee, currency)
+        told = f"cancelling costs {fee}" if terms.fee else "cancelling is free"
+        if terms.free_until is not None:
+            told = f"free to cancel until {terms.free_until.day} {terms.free_until:%B %Y %H:%M}, then {fee}"
+        others = []
+        for each in leg.choice.alternatives[:_OTHERS] if leg.choice else ():
+            more = each.price - leg.offer.price
+            differs = f"{money_text(abs(more), currency)} {'more' if more >= 0 else 'less'}" if more else "the same price"
+            others.append(f"{each.title}: {money_text(each.price, currency)}, {differs}")
+        state = "not booked"
+        if operation is not None and operation.id in saga.missing:
+            state = "fallen through, and nothing has taken its place"
+        elif operation is not None and operation.succeeded:
+            state = "given up" if operation.removed else "booked and confirmed"
         yield Detail(
             line_key(leg),
             leg.label,
             leg.choice.why if leg.choice else "",
-            tuple(_others(leg)),
-            _terms(terms, leg.offer.currency),
-            _state(saga, operation),
+            tuple(others),
+            told,
+            state,
             "" if booking is None else booking.reservation_id,
         )
-
-
-def _others(leg: Leg) -> Iterator[str]:
-    for each in leg.choice.alternatives[:_OTHERS] if leg.choice else ():
-        more = each.price - leg.offer.price
-        differs = f"{money_text(abs(more), leg.offer.currency)} {'more' if more >= 0 else 'less'}" if more else "the same price"
-        yield f"{each.title}: {money_text(each.price, leg.offer.currency)}, {differs}"
-
-
-def _terms(terms: Cancellation, currency: str) -> str:
-    fee = money_text(terms.fee, currency)
-    if terms.free_until is None:
-        return f"cancelling costs {fee}" if terms.fee else "cancelling is free"
-    return f"free to cancel until {_moment(terms.free_until)}, then {fee}"
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment.day} {moment:%B %Y %H:%M}"
-
-
-def _state(saga: Saga, operation: Operation | None) -> str:
-    if operation is None or operation.id in saga.missing:
-        return "not booked" if operation is None else "fallen through, and nothing has taken its place"
-    if operation.succeeded:
-        return "given up" if operation.removed else "booked and confirmed"
-    return "not booked"
 
 
 _FELL_THROUGH: Final = re.compile(
@@ -95,10 +82,6 @@ def _disrupted(leg: Leg) -> str:
     return f"The {offer.kind} {offer.origin_city} → {offer.destination_city} ({offer.number})"
 
 
-def _words_of(leg: Leg) -> set[str]:
-    return set(_WORD.findall(_disrupted(leg).casefold()))
-
-
 def disruptions(saga: Saga) -> tuple[Disruption, ...]:
     """Return what can fall through. Before the payment, failures are repaired automatically: see the faults that can be
     ordered.
@@ -114,7 +97,7 @@ def disruption_in(text: str, saga: Saga) -> Disruption | None:
     if status_of(saga) is SagaStatus.AWAITING_APPROVAL and any(said & names for names in _NAMES.values()):
         raise InvalidInputError("Nothing of this trip is booked yet, so nothing can fall through. Say so again when it is.")
     meant = [leg for leg in _booked(saga) if said & _NAMES[leg.offer.kind]]
-    scores = [len(said & _words_of(leg)) for leg in meant]
+    scores = [len(said & set(_WORD.findall(_disrupted(leg).casefold()))) for leg in meant]
     best = [leg for leg, score in zip(meant, scores, strict=True) if score == max(scores)]
     if len(best) > 1 and (way := next((place for words, place in _WAYS if words.search(text)), None)) is not None:
         best = [best[way]]

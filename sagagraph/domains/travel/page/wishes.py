@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final
 
 from sagagraph.domains.travel.money import money_text
@@ -12,7 +13,6 @@ from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.request import Direct, Hours, Order
 from sagagraph.domains.travel.text.partial import PartialRequest
-from sagagraph.domains.travel.text.reader import left_unread
 from sagagraph.domains.travel.text.slots import FEWEST_STARS, MOST_STARS
 from sagagraph.domains.travel.wording import count_text, day_text, listed
 from sagagraph.planning.page import ALONE, Preference, Wish, better_offer
@@ -177,11 +177,8 @@ def stay_meant(text: str, saga: Saga) -> HotelOffer | None:
 def other_stars(aim: Aim, stay: HotelOffer, saga: Saga) -> tuple[int, int] | str:
     """Return the stars that a nicer or cheaper hotel has; where there is none, what to say."""
     if aim.best == _COMFORTABLE:
-        return (
-            (stay.stars + 1, MOST_STARS)
-            if stay.stars < MOST_STARS
-            else f"{stay.name} has {MOST_STARS} stars, the most that there are."
-        )
+        most = f"{stay.name} has {MOST_STARS} stars, the most that there are."
+        return (stay.stars + 1, MOST_STARS) if stay.stars < MOST_STARS else most
     (leg,) = [each for each in Itinerary.model_validate(saga.plan.content).legs if each.offer == stay]
     cheaper = any(each.price < stay.price for each in (leg.choice.alternatives if leg.choice else ()))
     if cheaper and stay.stars > FEWEST_STARS:
@@ -200,13 +197,6 @@ def from_shown_days(text: str, saga: Saga, known: PartialRequest) -> PartialRequ
     return known.model_copy(update={"depart": begins, "first": None, "last": None})
 
 
-def what_else(text: str) -> tuple[str, ...]:
-    """Return what a text says besides preferences, as far as it means something."""
-    for aim in _AIMS:
-        text = aim.words.sub(" ", text)
-    return left_unread(_DEGREE.sub(" ", text))
-
-
 def unread_and_preferred(unread: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what nobody understood, and the preferences in it, in the writer's words."""
     left: list[str] = []
@@ -214,8 +204,12 @@ def unread_and_preferred(unread: Iterable[str]) -> tuple[tuple[str, ...], tuple[
     for each in unread:
         aim = aim_of(each)
         found = aim.words.search(each) if aim is not None else None
-        left += (each,) if found is None else what_else(each)
-        preferred += () if found is None else (found[0].lower(),)
+        if found is None:
+            left.append(each)
+            continue
+        preferred.append(found[0].lower())
+        rest = _DEGREE.sub(" ", reduce(lambda text, other: other.words.sub(" ", text), _AIMS, each))
+        left += left_unread(rest)
     return tuple(left), tuple(preferred)
 
 

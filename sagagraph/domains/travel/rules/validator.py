@@ -27,15 +27,8 @@ from sagagraph.validators.verdict import Verdict, Violation
 
 NO_FEES: Final = Decimal(0)
 CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
-    PRICES,
-    MONEY,
-    WHOLE,
-    CONNECTIONS,
-    CALENDAR,
-    TRANSPORT,
-    LODGING,
-    PAST,
-    WISHES,
+    *(PRICES, MONEY, WHOLE, CONNECTIONS, CALENDAR),
+    *(TRANSPORT, LODGING, PAST, WISHES),
 )
 
 
@@ -76,20 +69,15 @@ def validate_raw(
     Raises:
         InvalidInputError: the request is not usable, so nothing can be judged by it.
     """
-    request = parse_request(_parsed_request(request_json), cities=cities, today=now.astimezone(UTC).date())
+    try:
+        wanted = json.loads(request_json) if isinstance(request_json, str | bytes) else request_json
+    except (ValueError, RecursionError) as exc:
+        raise InvalidInputError(f"is no JSON: {exc}", field="request") from exc
+    request = parse_request(wanted, cities=cities, today=now.astimezone(UTC).date())
     itinerary = parsed_itinerary(plan_json)
     if isinstance(itinerary, Verdict):
         return itinerary
     return validate_itinerary(itinerary, request, quotes, now=now, cities=cities, rates=rates)
-
-
-def _parsed_request(request_json: object) -> object:
-    if not isinstance(request_json, str | bytes):
-        return request_json
-    try:
-        return json.loads(request_json)
-    except (ValueError, RecursionError) as exc:
-        raise InvalidInputError(f"is no JSON: {exc}", field="request") from exc
 
 
 def parsed_itinerary(plan_json: object) -> Itinerary | Verdict:
@@ -99,8 +87,7 @@ def parsed_itinerary(plan_json: object) -> Itinerary | Verdict:
             return Itinerary.model_validate_json(plan_json)
         return Itinerary.model_validate(plan_json)
     except ValidationError as exc:
-        return Verdict.of([_malformed(field, message) for field, message in in_words(exc)])
-
-
-def _malformed(field: str, message: str) -> Violation:
-    return Violation(code="MALFORMED", message=f"{field or 'plan'}: {message}", scope={"field": field})
+        return Verdict.of(
+            Violation(code="MALFORMED", message=f"{field or 'plan'}: {message}", scope={"field": field})
+            for field, message in in_words(exc)
+        )
