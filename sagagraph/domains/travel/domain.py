@@ -25,7 +25,7 @@ from sagagraph.domains.travel.planning.amendment import (
 from sagagraph.domains.travel.planning.market import pairs_of
 from sagagraph.domains.travel.planning.planner import insured
 from sagagraph.domains.travel.planning.repair import repair
-from sagagraph.domains.travel.progress import BOOKINGS, amount
+from sagagraph.domains.travel.progress import BOOKINGS, amount, fee_of
 from sagagraph.domains.travel.provider.provider import ReservationProvider
 from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.rules.evidence import Evidence, gather_evidence
@@ -35,6 +35,7 @@ from sagagraph.planning.background import apart
 from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision
 from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.decide.providers import ProviderHere
+from sagagraph.saga.core.reversals import is_undoing
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
@@ -186,10 +187,11 @@ def account_of(saga: Saga) -> Account:
     booked = [each for each in saga.in_order() if each.succeeded and each.spec.action in BOOKINGS]
     undone: dict[str, Decimal] = {}
     for each in saga.in_order():
-        fees = [fee_of(each)]
+        fee = fee_of(each)
         if is_undoing(each) and each.succeeded and isinstance(each.output, dict):  # of an amended trip's bookings
-            fees.append(amount(each.output.get("fee", 0)))
-        undone |= {each.id: fee for fee in fees if fee}
+            fee = amount(each.output.get("fee", 0)) or fee
+        if fee:
+            undone[each.id] = fee
     if saga.stage in (Stage.PLANNING, Stage.AWAITING_APPROVAL) or amended_by(saga):
         total = amount(plan.get("total", 0))
     else:

@@ -7,10 +7,10 @@ Rules make a first schedule; exchanging neighbours improves it; CP-SAT proves sm
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final
 
 from ortools.sat.python import cp_model
@@ -95,31 +95,19 @@ def modelled(workload: Workload, latest: int, groups: Groups | None = None) -> M
         for n, task in enumerate(workload.tasks)
     )
     makespan = cp.new_int_var(workload.begun_until, latest, "makespan")
-    model = Model(workload, cp, starts, makespan)
     for n, task in enumerate(workload.tasks):
         if workload.follows[n]:
-            _one_after_the_other(model, n - 1, n)
+            cp.add(starts[n] >= starts[n - 1] + workload.tasks[n - 1].duration)
         cp.add(makespan >= starts[n] + task.duration)
     for row in (groups or {machine: (places,) for machine, places in workload.on_machine.items()}).values():
         for group in row:
             if len(group) > 1:
-                cp.add_no_overlap([_interval(model, n) for n in group])
-        for first, second in _settled(row):
-            _one_after_the_other(model, first, second)
-    return model
-
-
-def _settled(row: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
-    for before, after in pairwise(row):
-        yield from ((first, second) for first in before for second in after)
-
-
-def _one_after_the_other(model: Model, first: int, second: int) -> None:
-    model.cp.add(model.starts[second] >= model.starts[first] + model.workload.tasks[first].duration)
-
-
-def _interval(model: Model, n: int) -> cp_model.IntervalVar:
-    return model.cp.new_fixed_size_interval_var(model.starts[n], model.workload.tasks[n].duration, f"task {n}")
+                durations = ((n, workload.tasks[n].duration) for n in group)
+                cp.add_no_overlap(cp.new_fixed_size_interval_var(starts[n], took, f"task {n}") for n, took in durations)
+        for before, later in pairwise(row):
+            for first, second in product(before, later):
+                cp.add(starts[second] >= starts[first] + workload.tasks[first].duration)
+    return Model(workload, cp, starts, makespan)
 
 
 def least(model: Model, aim: cp_model.LinearExprT, known: Starts, budget: Budget) -> Answer | None:

@@ -78,18 +78,14 @@ class Stuck:
         return machines
 
 
-def in_order(schedule: Schedule) -> list[Slot]:
-    """Sort the steps so that each comes after the steps it waits for."""
-    return sorted(schedule.values(), key=lambda slot: (slot.start, slot.end, slot.step, slot.job))
-
-
 def shifted(schedule: Schedule, progress: Progress, now: int) -> Schedule | Stuck:
     """Shift a schedule that was right before `now`. What began before then stands."""
     made: dict[tuple[int, int], Slot] = {}
     stuck: list[Slot] = []
     job_free: dict[int, float] = defaultdict(int)
     machine_free: dict[int, float] = defaultdict(int)
-    for slot in in_order(schedule):
+    # Each step comes after those that it waits for.
+    for slot in sorted(schedule.values(), key=lambda slot: (slot.start, slot.end, slot.step, slot.job)):
         start: float = slot.start
         if start >= now:
             start = max(start, job_free[slot.job], machine_free[slot.machine], progress.free_from(slot.machine))

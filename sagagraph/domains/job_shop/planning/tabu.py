@@ -126,7 +126,7 @@ def _order(workload: Workload, starts: Starts) -> _Order:
     tasks, none = workload.tasks, len(workload.tasks)
     before = [place - 1 if follows else none for place, follows in enumerate(workload.follows)]
     after = [place + 1 if place + 1 < none and workload.follows[place + 1] else none for place in range(none)]
-    sequence = sorted(range(none), key=lambda n: (starts[n], starts[n] + tasks[n].duration, tasks[n].step, n))
+    sequence = workload.sequence(starts)
     earlier, later, position = [none] * none, [none] * none, [-1] * (none + 1)
     last: dict[int, int] = {}
     for place, n in enumerate(sequence):

@@ -65,6 +65,10 @@ class Workload:
                 tails[place - 1] = tails[place] + self.tasks[place].duration
         return tuple(tails)
 
+    def sequence(self, starts: Starts) -> list[int]:
+        """Return the tasks so that each comes after those that it waits for."""
+        return sorted(range(len(starts)), key=lambda n: (starts[n], starts[n] + self.tasks[n].duration, self.tasks[n].step, n))
+
     def ends(self, starts: Starts) -> int:
         """Return the makespan of what has begun and of these."""
         ends = (start + task.duration for start, task in zip(starts, self.tasks, strict=True))
@@ -77,11 +81,11 @@ def workload_of(problem: JobShop) -> Workload:
 
 
 def schedule_of(workload: Workload, starts: Starts) -> Schedule:
-    return {(task.job, task.step): _slot(task, start) for task, start in zip(workload.tasks, starts, strict=True)}
-
-
-def _slot(task: Task, start: int) -> Slot:
-    return Slot.model_construct(job=task.job, step=task.step, machine=task.machine, start=start, end=start + task.duration)
+    made: dict[tuple[int, int], Slot] = {}
+    for each, start in zip(workload.tasks, starts, strict=True):
+        end = start + each.duration
+        made[each.job, each.step] = Slot.model_construct(job=each.job, step=each.step, machine=each.machine, start=start, end=end)
+    return made
 
 
 def makespan_bound(workload: Workload) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import starmap
 from typing import Any, Final
 
 import msgspec
@@ -39,15 +40,14 @@ class EntriesView(Struct, frozen=True):
 
 def _entries_scopes(case: Case) -> Iterator[tuple[str, EntriesView]]:
     machines = case.problem.machines[0], case.problem.machines[-1]
-    for window in windows(_entry(case, index, slot) for index, slot in case.plan.slots.items()):
+
+    def entry(index: int, slot: Slot) -> Entry:
+        step, first = case.problem.step(slot.job, slot.step), case.rows.get((slot.job, slot.step))
+        earlier = first if first is not None and first.index != index else None
+        return Entry(index, slot.job, slot.step, slot.machine, None if step is None else step.machine, earlier)
+
+    for window in windows(starmap(entry, case.plan.slots.items())):
         yield f"rows {window[0].index} to {window[-1].index}", EntriesView(machines, tuple(window))
-
-
-def _entry(case: Case, index: int, slot: Slot) -> Entry:
-    step = case.problem.step(slot.job, slot.step)
-    first = case.rows.get((slot.job, slot.step))
-    is_repeated = first is not None and first.index != index
-    return Entry(index, slot.job, slot.step, slot.machine, None if step is None else step.machine, first if is_repeated else None)
 
 
 def _check_entries(view: EntriesView) -> Iterator[Violation]:
@@ -195,17 +195,15 @@ class DowntimeView(Struct, frozen=True):
 
 
 def _downtime_scopes(case: Case) -> Iterator[tuple[str, DowntimeView]]:
+    def timed(row: Row) -> Timed:
+        changes = case.changes.get((row.job, row.step), ())
+        duration = case.problem.jobs[row.job - 1][row.step - 1].duration
+        return Timed(row, duration, tuple(Change(each.at, each.minutes) for each in changes))
+
     for machine, rows in case.machines.items():
-        stops = case.stops.get(machine, ())
-        for window in windows(_timed(case, row) for row in rows):
-            for view in _fitting(tuple(window), stops):
+        for window in windows(map(timed, rows)):
+            for view in _fitting(tuple(window), case.stops.get(machine, ())):
                 yield named(f"machine {machine}", [each.row for each in view.steps]), view
-
-
-def _timed(case: Case, row: Row) -> Timed:
-    step = case.problem.jobs[row.job - 1][row.step - 1]
-    changes = case.changes.get((row.job, row.step), ())
-    return Timed(row, step.duration, tuple(Change(each.at, each.minutes) for each in changes))
 
 
 def _fitting(steps: tuple[Timed, ...], stops: tuple[Stop, ...]) -> Iterator[DowntimeView]:
@@ -221,38 +219,28 @@ def _fitting(steps: tuple[Timed, ...], stops: tuple[Stop, ...]) -> Iterator[Down
 
 
 def _check_downtime(view: DowntimeView) -> Iterator[Violation]:
-    for each in view.steps:
-        yield from _machine_there(each.row, view.stops)
-    for each in view.steps:
-        yield from _duration(each, view.stops)
-
-
-def _machine_there(row: Row, stops: tuple[Stop, ...]) -> Iterator[Violation]:
-    for stop in stops:
-        if stop.down <= row.start and (stop.back is None or row.start < stop.back):
-            until = "for ever" if stop.back is None else f"until {stop.back}"
-            message = f"begins while machine {row.machine} is down, from {stop.down} {until}"
-            yield row.breaks("NOT_YET_AVAILABLE", message, down=stop.down)
+    for row in (each.row for each in view.steps):
+        for stop in view.stops:
+            if stop.down <= row.start and (stop.back is None or row.start < stop.back):
+                until = "for ever" if stop.back is None else f"until {stop.back}"
+                message = f"begins while machine {row.machine} is down, from {stop.down} {until}"
+                yield row.breaks("NOT_YET_AVAILABLE", message, down=stop.down)
+    for step in view.steps:
+        yield from _duration(step, view.stops)
 
 
 def _duration(step: Timed, stops: tuple[Stop, ...]) -> Iterator[Violation]:
-    """Check an exact duration; a step is over when the last of its work is."""
-    row = step.row
-    needed, worked = _needed(step, stops), _worked(row, row.end, stops)
+    """Check an exact duration, by everything that became known before it was over: when the last of its work is done."""
+    row, needed = step.row, step.duration
+    for change in step.changes:
+        if row.start < change.at and _worked(row, change.at, stops) >= needed:
+            break
+        needed = change.minutes
+    worked = _worked(row, row.end, stops)
     idle = worked == needed and row.end > row.start and _worked(row, row.end - 1, stops) == worked
     if worked != needed or idle:
         message = f"is worked at for {worked}, and takes {needed}" if not idle else f"is over before {row.end}"
         yield row.breaks("DURATION", message, worked=worked, needed=needed)
-
-
-def _needed(step: Timed, stops: tuple[Stop, ...]) -> int:
-    """Return its duration by everything that became known before it was over."""
-    duration = step.duration
-    for change in step.changes:
-        if step.row.start < change.at and _worked(step.row, change.at, stops) >= duration:
-            break
-        duration = change.minutes
-    return duration
 
 
 def _worked(row: Row, until: int, stops: tuple[Stop, ...]) -> int:

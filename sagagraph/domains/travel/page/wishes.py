@@ -13,6 +13,7 @@ from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.request import Direct, Hours, Order
 from sagagraph.domains.travel.text.partial import PartialRequest
+from sagagraph.domains.travel.text.reader import left_unread
 from sagagraph.domains.travel.text.slots import FEWEST_STARS, MOST_STARS
 from sagagraph.domains.travel.wording import count_text, day_text, listed
 from sagagraph.planning.page import ALONE, Preference, Wish, better_offer
