@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from sagagraph.domains.recipes.domain import Cooking, meal_and_plan
-from sagagraph.domains.recipes.files import SHIPPED, shipped
-from sagagraph.domains.recipes.parsing import document_of, parse_meal
 from sagagraph.domains.recipes.plan import makespan
+from sagagraph.domains.recipes.request import SHIPPED, parse_meal, shipped
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.clock import Clock
 from sagagraph.language.forms import form
@@ -33,23 +33,20 @@ class RecipesPage(Page):
 
     async def read(self, text: str, known: Any) -> Draft:
         before = dict(known or {})
-        dishes = [each["recipe"] for each in before.get("recipes", ())]
-        left = text
+        recipes = {each["recipe"]: each for each in before.get("recipes", ())}
         for name in SHIPPED:
-            words = name.replace("-", "[ -]")
-            if re.search(rf"\b{words}\b", left, re.IGNORECASE):
-                left = re.sub(rf"\b{words}\b", "", left, flags=re.IGNORECASE)
-                dishes += [name] if name not in dishes else []
-        dinner, left = _dinner(left)
+            text, said = re.subn(rf"(?i)\b{name.replace('-', '[ -]')}\b", "", text)
+            recipes |= {name: shipped(name)} if said and name not in recipes else {}
+        dinner, left = _dinner(text)
         unread = tuple(_WORDS.findall(_FILLING.sub("", left)))
-        request = {**before, "recipes": [shipped(name) for name in dishes]} | ({"dinner": dinner} if dinner else {})
-        if not dishes:
+        request = {**before, "recipes": list(recipes.values())} | ({"dinner": dinner} if dinner else {})
+        if not recipes:
             return Draft(request, (), (self.opening,), unread, field="recipes")
-        return Draft(request, self.draft_of(request).wishes, (), unread, request)
+        return replace(self.draft_of(request), not_understood=unread)
 
     async def checked(self, request: Any) -> Any:
         if isinstance(request, list):
-            return document_of(parse_meal(request))
+            return parse_meal(request).document()
         parse_meal(request)
         if isinstance(request.get("dinner"), str):
             _moment(request["dinner"])
@@ -72,7 +69,7 @@ class RecipesPage(Page):
         begin = dinner - timedelta(seconds=makespan(rows) if plan["meal"].get("dinner") else 0)
         lines, bars = [], []
         for row in rows:
-            step = meal.steps[row.recipe, row.step]
+            step = meal.steps[row.key]
             begins, ends = (begin + timedelta(seconds=moment) for moment in (row.start, row.end))
             lines.append(Line(f"{row.recipe} {row.step} {row.start}", f"{row.recipe}: {step.text}", f"{begins:%H:%M}"))
             places = [*step.uses, *(() if step.is_autonomous else ("cook",))] or ["on its own"]
