@@ -7,7 +7,7 @@ question rather than news, praise rather than a decision.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -65,10 +65,10 @@ def utterances(text: str) -> tuple[Utterance, ...]:
     return (Utterance(Kind.HEARSAY, text, said=text),) if _is_opposed(found) else tuple(found)
 
 
-def _is_opposed(said: list[Utterance]) -> bool:
+def _is_opposed(said: Iterable[Utterance]) -> bool:
     """`Do it, cancel all of it`: a decision and its opposite. `Yes, cancel it` is only one."""
-    does = any(each.act in (Act.APPROVE, Act.WITHOUT) and _SAYS.does.search(each.text) for each in said)
-    return does and any(each.act in (Act.CANCEL, Act.CANCEL_PART, Act.REJECT) for each in said)
+    acts = {each.act for each in said if each.act not in (Act.APPROVE, Act.WITHOUT) or _SAYS.does.search(each.text)}
+    return not acts.isdisjoint((Act.APPROVE, Act.WITHOUT)) and not acts.isdisjoint((Act.CANCEL, Act.CANCEL_PART, Act.REJECT))
 
 
 _STATED: Final = (Kind.WISH, Kind.NEWS, Kind.HEARSAY)
@@ -146,8 +146,8 @@ def _parts(sentence: str) -> Iterator[Utterance]:
         yield from [Utterance(Kind.HEARSAY, rest, said=sentence)] if is_condition else _parts(rest)
         return
     decisions = [_decision(piece) for piece in _SAYS.joint.split(sentence)]
-    if all(decisions):
-        yield from filter(None, decisions)
+    if all(decisions) and _is_opposed(filter(None, decisions)):
+        yield Utterance(Kind.HEARSAY, sentence, said=sentence)
         return
     pieces = [piece for piece in _SAYS.also_asked.split(sentence) if piece.strip()]
     if len(pieces) > 1 and _kind_of(pieces[0]).kind in (Kind.WISH, Kind.NEWS):
