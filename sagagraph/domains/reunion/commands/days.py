@@ -25,7 +25,7 @@ from sagagraph.domains.reunion.entry import DOMAIN
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
 from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
-from sagagraph.domains.reunion.rules.facts.whereabouts import Whereabouts, in_words, whereabouts
+from sagagraph.domains.reunion.rules.facts.simulation import Whereabouts, in_words, whereabouts
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError, NotAllowedError, UnknownSagaError
 from sagagraph.files import json_file

@@ -15,7 +15,7 @@ from sagagraph.domains.reunion.planning.measure import waits
 from sagagraph.domains.reunion.request import Attention
 from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
-from sagagraph.domains.reunion.rules.facts.whereabouts import in_words, whereabouts
+from sagagraph.domains.reunion.rules.facts.simulation import in_words, whereabouts
 from sagagraph.domains.reunion.text.clauses import When, tagged
 from sagagraph.domains.reunion.text.news import named_in, places_in
 from sagagraph.domains.reunion.text.revision import partial_of
