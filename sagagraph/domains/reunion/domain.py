@@ -14,7 +14,7 @@ from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_moment_of
 from sagagraph.domains.reunion.parts import in_words, parts_of
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.planning.explanation import reasons
+from sagagraph.domains.reunion.planning.measure import reasons
 from sagagraph.domains.reunion.proposals import Proposed, assignment_of
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.robustness import slack_told

@@ -49,7 +49,7 @@ def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *
 
 def repair_reunion(problem: Path, plan: Path, events: list[Path], seconds: float, *, as_json: bool) -> int:
     from sagagraph.domains.reunion.planning.progress import standing
-    from sagagraph.domains.reunion.planning.repair import After, repair
+    from sagagraph.domains.reunion.planning.repair import repair
     from sagagraph.domains.reunion.planning.solving import Unsolved
 
     known = _problem(problem)
@@ -61,7 +61,7 @@ def repair_reunion(problem: Path, plan: Path, events: list[Path], seconds: float
     if isinstance(answer, Unsolved):
         stands = next(standing(known, old, happened))
         nothing: dict[str, Any] = {"plan": None, "changed": [], "edit_radius": {"actions": 0, "people": 0, "minutes": 0}}
-        return _tell_unsolved(stands.problem, answer, After(stands), seconds, nothing, as_json=as_json)
+        return _tell_unsolved(stands.problem, answer, stands.setting, seconds, nothing, as_json=as_json)
     told = _plan_json(answer.solved.plan)
     verdict = validate_plan(known, told, happened, against=_plan_json(old))
     if not as_json:

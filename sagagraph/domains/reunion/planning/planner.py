@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning.bound import driving_bound
 from sagagraph.domains.reunion.planning.measure import measure
-from sagagraph.domains.reunion.planning.model.question import roles_of
 from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late
+from sagagraph.domains.reunion.planning.model.search import roles_of
 from sagagraph.domains.reunion.planning.solving import (
     MOST_JOURNEYS,
     Attained,
+    Setting,
     Solved,
     Unsolved,
     is_impossible,
@@ -21,17 +22,9 @@ from sagagraph.domains.reunion.planning.solving import (
     solve,
     sought,
 )
-from sagagraph.domains.reunion.planning.teams.teamwork import Teamwork
-from sagagraph.domains.reunion.request import Objective
-from sagagraph.planning.cp_sat import Status
-
-if TYPE_CHECKING:
-    from sagagraph.domains.reunion.plan import Journey, Work
-    from sagagraph.domains.reunion.planning.solving import Setting
-    from sagagraph.domains.reunion.request import ReunionProblem
-    from sagagraph.planning.budget import Budget
-
-    Action = Journey | Work
+from sagagraph.domains.reunion.planning.teamwork import Teamwork
+from sagagraph.domains.reunion.request import Objective, ReunionProblem
+from sagagraph.planning.budget import Budget
 
 MANY: Final = 10
 """More people than these are planned in teams: as a whole they take too long."""
@@ -42,7 +35,7 @@ TEAMS_SHARE: Final = 0.8
 BOUND_SHARE: Final = 0.1
 
 
-def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
+def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Act, ...] = ()) -> Solved | Unsolved:
     """Plan everything that is not begun in the setting; `before` is what has begun, and belongs to the plan."""
     problem = sought(problem)
     usual, free = questions_of(problem, setting)
@@ -50,7 +43,7 @@ def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, befo
         return Unsolved(is_proof=True)
     if len(problem.people) > MANY:
         share = 1 if len(problem.people) > TOO_MANY else TEAMS_SHARE
-        made = in_teams(problem, budget.part(budget.left * share), setting, before)
+        made = _in_teams(problem, budget.part(budget.left * share), setting, before)
         if made is not None:
             return made
     if len(problem.people) > TOO_MANY:
@@ -61,17 +54,14 @@ def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, befo
     return answer if isinstance(answer, Solved) else Unsolved(is_proof=True)
 
 
-def in_teams(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | None:
+def _in_teams(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> Solved | None:
     """Plan in teams. The plan is proven best only if it reaches a bound that holds for every plan."""
     least = bound_of(problem, budget, setting, before)
     made = Teamwork(problem, budget, setting, before).plan(least)
-    if made is None:
-        return None
-    whole = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *made.actions))
-    return judged(problem, whole, least, made.seconds_to_first)
+    return None if made is None else judged(problem, made[0], least, made[1])
 
 
-def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Action, ...]) -> float:
+def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> float:
     """Return a lower bound of the first objective over all plans, including history."""
     situation = setting(problem, 0, is_free=False)
     if not situation.objectives:
@@ -84,11 +74,11 @@ def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: 
 
 def judged(problem: ReunionProblem, made: ReunionPlan, least: float, seconds: float) -> Solved:
     """Judge by the lower bound of the first objective."""
-    values = [measure(problem, made, each) for each in problem.objectives]
-    bounds = [least, *(0 for _ in values[1:])]
-    attained = tuple(Attained(*each) for each in zip(problem.objectives, values, bounds, strict=False))
-    proven = all(each.value == each.bound for each in attained)
-    return Solved(made, attained, Status.OPTIMAL if proven else Status.FEASIBLE, seconds)
+    attained = (
+        Attained(objective, measure(problem, made, objective), 0 if number else least)
+        for number, objective in enumerate(problem.objectives)
+    )
+    return Solved(made, tuple(attained), seconds)
 
 
 def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budget) -> tuple[Solved, ...]:

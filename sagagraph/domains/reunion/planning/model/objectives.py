@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.never_alone import Engagement
+from sagagraph.domains.reunion.planning.model.company import Engagement
+from sagagraph.domains.reunion.planning.model.presence import Presence
 from sagagraph.domains.reunion.planning.model.reach import METRES
 from sagagraph.domains.reunion.planning.model.robustness import Robustness
+from sagagraph.domains.reunion.planning.model.sequence import Sequence
 from sagagraph.domains.reunion.request import LONG_WAIT, Objective
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sagagraph.domains.reunion.planning.model.presence import Presence
-    from sagagraph.domains.reunion.planning.model.sequence import Sequence
-
-    Bool = cp_model.IntVar
-    Expression = cp_model.LinearExpr
+Bool = cp_model.IntVar
+Expression = cp_model.LinearExpr
 
 
 class Aims:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.situation import is_watched
+from sagagraph.domains.reunion.planning.model.sequence import Sequence
+from sagagraph.domains.reunion.planning.model.situation import Watch, is_watched
+from sagagraph.domains.reunion.request import PersonGoal
 
-if TYPE_CHECKING:
-    from ortools.sat.python import cp_model
-
-    from sagagraph.domains.reunion.planning.model.sequence import Sequence
-    from sagagraph.domains.reunion.planning.model.situation import Watch
-    from sagagraph.domains.reunion.request import PersonGoal
-
-    Bool = cp_model.IntVar
-    Int = cp_model.IntVar
+Bool = cp_model.IntVar
+Int = cp_model.IntVar
 
 
 class Presence:

@@ -6,24 +6,20 @@ In a disturbance everybody does the same in the same order, as soon as what they
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.never_alone import Engagement, both
-from sagagraph.domains.reunion.planning.model.situation import is_watched
+from sagagraph.domains.reunion.planning.model.company import Engagement, both
+from sagagraph.domains.reunion.planning.model.presence import Presence
+from sagagraph.domains.reunion.planning.model.sequence import Sequence
+from sagagraph.domains.reunion.planning.model.situation import Leg, is_watched
 from sagagraph.domains.reunion.times import whole_minutes
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sagagraph.domains.reunion.planning.model.presence import Presence
-    from sagagraph.domains.reunion.planning.model.sequence import Sequence
-    from sagagraph.domains.reunion.planning.model.situation import Leg
-
-    Bool = cp_model.IntVar
-    Int = cp_model.IntVar
-    Expression = cp_model.LinearExpr
+Bool = cp_model.IntVar
+Int = cp_model.IntVar
+Expression = cp_model.LinearExpr
 
 LATE_MINUTES: Final = 30
 SLOW_ROAD: Final = 1.5

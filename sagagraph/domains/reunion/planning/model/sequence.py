@@ -7,23 +7,17 @@ journey is at its start by then, and free.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.reach import reach_of, ready
-from sagagraph.domains.reunion.planning.model.situation import is_watched
+from sagagraph.domains.reunion.planning.model.reach import Reach, reach_of, ready
+from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller, is_watched
 from sagagraph.domains.reunion.times import whole_minutes
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sagagraph.domains.reunion.planning.model.reach import Reach
-    from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller
-
-    Bool = cp_model.IntVar
-    Int = cp_model.IntVar
+Bool = cp_model.IntVar
+Int = cp_model.IntVar
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,12 +83,7 @@ class Circumstances:
 
     @cached_property
     def _roads(self) -> dict[tuple[str, str], float]:
-        roads: dict[tuple[str, str], float] = {}
-        for road in self.problem.travel_minutes:
-            roads[road.here, road.there] = road.amount
-            if not road.one_way:
-                roads[road.there, road.here] = road.amount
-        return roads
+        return {way: road.amount for road in self.problem.travel_minutes for way in road.ways}
 
     def _slowed(self, journey: Journey) -> int | None:
         minutes = self._roads.get((journey.from_, journey.to))

@@ -5,19 +5,15 @@ kept apart does no task together, and none side by side.
 from __future__ import annotations
 
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING
 
-from sagagraph.domains.reunion.planning.model.situation import is_watched
+from ortools.sat.python import cp_model
 
-if TYPE_CHECKING:
-    from ortools.sat.python import cp_model
+from sagagraph.domains.reunion.planning.model.presence import Presence
+from sagagraph.domains.reunion.planning.model.sequence import Sequence
+from sagagraph.domains.reunion.planning.model.situation import Company, is_watched
 
-    from sagagraph.domains.reunion.planning.model.presence import Presence
-    from sagagraph.domains.reunion.planning.model.sequence import Sequence
-    from sagagraph.domains.reunion.planning.model.situation import Company
-
-    Bool = cp_model.IntVar
-    Int = cp_model.IntVar
+Bool = cp_model.IntVar
+Int = cp_model.IntVar
 
 
 def keep_company(sequence: Sequence, presence: Presence) -> None:
