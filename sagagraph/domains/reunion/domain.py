@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from pydantic import BaseModel
@@ -50,18 +51,8 @@ class ReunionPlanner(Protocol):
         ...
 
 
-class Judge(Protocol):
-    """See `validate_plan`."""
-
-    def __call__(
-        self,
-        problem: ReunionProblem,
-        plan: object,
-        events: Events = (),
-        *,
-        against: object = None,
-        executed_until: int | None = None,
-    ) -> Verdict: ...
+Judge = Callable[..., Verdict]
+"""See `validate_plan`."""
 
 
 class Reunion:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -100,10 +100,6 @@ class Goal(PersonGoal):
     people: Literal["all"] | tuple[Name, ...]
 
 
-def _as_tuple(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
-
-
 class Person(BaseModel):
     model_config = _FORBID
 
@@ -115,7 +111,7 @@ class Person(BaseModel):
     """Luggage and terminal: not available before `from` + `exit_minutes`."""
     drives: bool | None = None
     """None: they drive the vehicles that name them as drivers."""
-    prefers: Annotated[tuple[Name, ...], BeforeValidator(_as_tuple)] = ()
+    prefers: Annotated[tuple[Name, ...], BeforeValidator(lambda told: (told,) if isinstance(told, str) else told)] = ()
     """Whom they would rather ride with (soft)."""
     goals: tuple[PersonGoal, ...] = ()
     never_alone: bool = False
@@ -211,32 +207,26 @@ class ReunionProblem(BaseModel):
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
         for kind, named in (("people", self.people), ("vehicles", self.vehicles), ("tasks", self.tasks)):
-            names = [each.name for each in named]
-            for number, name in enumerate(names):
-                if name in names[:number]:
+            listed = [each.name for each in named]
+            for number, name in enumerate(listed):
+                if name in listed[:number]:
                     raise ValueError(f"{kind}[{number}].name: {name!r} is there twice; a name stands for one")
-        people = {each.name for each in self.people}
-        tasks = {each.name for each in self.tasks}
-        for field, name in _places_named(self):
-            if name not in self.places:
-                raise ValueError(f"{field}: no place is called {name!r}; there are {_list(self.places)}")
-        for field, name in _people_named(self):
-            if name not in people:
-                raise ValueError(f"{field}: nobody is called {name!r}; there are {_list(people)}")
-        for field, name in _tasks_named(self):
-            if name not in tasks:
-                raise ValueError(f"{field}: no task is called {name!r}; there are {_list(tasks) or 'none'}")
-        return self
-
-    @model_validator(mode="after")
-    def _nobody_is_apart_alone(self) -> Self:
-        for number, names in enumerate(self.apart):
-            if len(set(names)) < 2:
-                raise ValueError(f"apart[{number}]: name at least two people")
+        known = (
+            ("no place", set(self.places), _places_named),
+            ("nobody", {each.name for each in self.people}, _people_named),
+            ("no task", {each.name for each in self.tasks}, _tasks_named),
+        )
+        for none, names, named_in in known:
+            for field, name in named_in(self):
+                if name not in names:
+                    raise ValueError(f"{field}: {none} is called {name!r}; there are {', '.join(sorted(names)) or 'none'}")
         return self
 
     @model_validator(mode="after")
     def _rows_agree(self) -> Self:
+        for number, names in enumerate(self.apart):
+            if len(set(names)) < 2:
+                raise ValueError(f"apart[{number}]: name at least two people")
         for table in ("travel_minutes", "distance_km"):
             amounts: dict[tuple[str, str], float] = {}
             for number, road in enumerate(getattr(self, table)):
@@ -347,7 +337,3 @@ def _moments(problem: ReunionProblem) -> Iterator[tuple[str, int]]:
     for field, goal in goals:
         stated += [(f"{field}.by", goal.by), (f"{field}.not_before", goal.not_before)]
     yield from ((field, moment) for field, moment in stated if moment is not None)
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names))

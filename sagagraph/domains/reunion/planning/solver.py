@@ -10,8 +10,8 @@ from typing import Final
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning import planner, repair
-from sagagraph.domains.reunion.planning.choices import choices
 from sagagraph.domains.reunion.planning.conflict import Conflict, Why
+from sagagraph.domains.reunion.planning.planner import choices
 from sagagraph.domains.reunion.planning.progress import standing
 from sagagraph.domains.reunion.planning.solving import Setting, Solved, plain, questions_of, solve
 from sagagraph.domains.reunion.request import ReunionProblem

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.company import Engagement
-from sagagraph.domains.reunion.planning.model.presence import Presence
+from sagagraph.domains.reunion.planning.model.presence import Engagement, Presence
 from sagagraph.domains.reunion.planning.model.reach import METRES
 from sagagraph.domains.reunion.planning.model.robustness import Robustness
 from sagagraph.domains.reunion.planning.model.sequence import Sequence

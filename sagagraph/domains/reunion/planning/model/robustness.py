@@ -11,8 +11,7 @@ from typing import Final
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.company import Engagement, both
-from sagagraph.domains.reunion.planning.model.presence import Presence
+from sagagraph.domains.reunion.planning.model.presence import Engagement, Presence, both
 from sagagraph.domains.reunion.planning.model.sequence import Sequence
 from sagagraph.domains.reunion.planning.model.situation import Leg, is_watched
 from sagagraph.domains.reunion.times import whole_minutes

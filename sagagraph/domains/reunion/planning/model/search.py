@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.plan import Act, Journey, Work
-from sagagraph.domains.reunion.planning.model.company import both, keep_apart, keep_company
 from sagagraph.domains.reunion.planning.model.objectives import Aims
-from sagagraph.domains.reunion.planning.model.presence import Presence
+from sagagraph.domains.reunion.planning.model.presence import Presence, both, keep_apart, keep_company
 from sagagraph.domains.reunion.planning.model.sequence import Sequence
 from sagagraph.domains.reunion.planning.model.situation import Situation, is_on, journey
 from sagagraph.domains.reunion.planning.model.stability import Keeping, slack_of
