@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from ortools.sat.python import cp_model
 
+from sagagraph.domains.reunion.planning.model.reach import Reach, reach_of, ready
 from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller, is_watched
 from sagagraph.domains.reunion.times import whole_minutes
 
@@ -79,6 +80,7 @@ class Sequence:
         self._what_takes_no_time_has_its_turn()
         self._vehicles()
         self._tasks()
+        self._earliest(reach_of(situation))
 
     def _bool(self) -> Bool:
         return self.model.new_bool_var("")
@@ -91,6 +93,7 @@ class Sequence:
             if k:
                 model.add(steps.start[k] >= steps.start[k - 1])
                 model.add_implication(steps.is_used[k], steps.is_used[k - 1])
+        for k in range(self.count):
             model.add(sum(steps.uses_leg[k]) == steps.is_journey[k])
             model.add(sum(steps.uses_car[k]) == steps.is_journey[k])
             model.add(sum(steps.does_task[k]) + steps.is_journey[k] == steps.is_used[k])
@@ -183,6 +186,23 @@ class Sequence:
             self.model.add_no_overlap(busy)
             for k in range(self.count):
                 self._journey_of(k, index, car)
+
+    def _earliest(self, reach: Reach) -> None:
+        """State bounds that follow from all the rest, and spare the search from finding them."""
+        model, steps, here = self.model, self.steps, self.situation
+        for place, name in enumerate(here.places):
+            for k in range(self.count):
+                for person, each in enumerate(here.travellers):
+                    earliest = reach.people[each.name].get(name)
+                    if earliest is None:
+                        model.add(steps.person_at[k][person][place] == 0)
+                    elif earliest > each.free:
+                        both = (steps.rides[k][person], steps.leaves[k][place])
+                        model.add(steps.start[k] >= min(earliest, here.ends + 1)).only_enforce_if(*both)
+                for index, car in enumerate(here.cars):
+                    earliest = min(ready(here, reach, car, name), here.ends + 1)
+                    if earliest > car.free:
+                        model.add(steps.start[k] >= earliest).only_enforce_if(steps.uses_car[k][index], steps.leaves[k][place])
 
     def _journey_of(self, k: int, index: int, car: Car) -> None:
         """Its seats, who drives it, and when it may set out."""
