@@ -79,15 +79,11 @@ class Effects:
             rule = ordered or self._faults.take(tx, call.kind, call.name)
             if rule is not None and rule.fault == "late":
                 keys.schedule_late_call(tx, call, self._clock.now(tx) + rule.duration)
-            if rule is not None and rule.fault == "hang":
-                return Arrival(rule, self._enter_under_way(tx, call, rule))
+            key = self._deduplicated_key(call)
+            if rule is not None and rule.fault == "hang" and key is not None:
+                until = self._clock.real() + rule.duration
+                return Arrival(rule, keys.enter_under_way(tx, key, self._owner, until=until))
             return Arrival(rule)
-
-    def _enter_under_way(self, tx: sqlite3.Connection, call: Call, rule: FaultRule) -> int | None:
-        key = self._deduplicated_key(call)
-        if key is None:
-            return None
-        return keys.enter_under_way(tx, key, self._owner, until=self._clock.real() + rule.duration)
 
     def give_up_calls_under_way(self) -> None:
         with self._database.transaction() as tx:
@@ -127,20 +123,17 @@ class Effects:
     def _settle(self, tx: sqlite3.Connection, call: Call, arrival: Arrival) -> Answer:
         now = self._clock.now(tx)
         try:
-            if isinstance(call, VoidCall):
-                return self._void(tx, call, arrival, now)
-            return self._replay(tx, call, arrival, now) or self._land(tx, call, arrival, now)
+            if not isinstance(call, VoidCall):
+                return self._replay(tx, call, arrival, now) or self._land(tx, call, arrival, now)
+            if not self._settings.keeps("void"):
+                raise ServiceError(404, "not_offered", "this service does not offer to void by key")
+            self._check_due(call, arrival, now)
+            return Answer(200, void(tx, call, now))
         except ServiceError as error:
-            if error.code in _FINAL_CODES:
-                self._record_refusal(tx, call, error.answer)
+            key = call.labels.idempotency_key
+            if error.code in _FINAL_CODES and key is not None and self._settings.keeps("refusals"):
+                keys.remember_refusal(tx, key, error.answer)
             return error.answer
-
-    def _void(self, tx: sqlite3.Connection, call: VoidCall, arrival: Arrival, now: datetime) -> Answer:
-        if not self._settings.keeps("void"):
-            raise ServiceError(404, "not_offered", "this service does not offer to void by key")
-        self._check_deadline(call, now)
-        _refuse_on_order(arrival)
-        return Answer(200, void(tx, call, now))
 
     def _replay(self, tx: sqlite3.Connection, call: KeyedCall, arrival: Arrival, now: datetime) -> Answer | None:
         """What the service already has on record for the call's key: nothing, the first answer, or a refusal (raised)."""
@@ -166,14 +159,8 @@ class Effects:
             raise refusal("key_reused", f"the key {key!r} belongs to another call")
         return Answer(200, first.body, is_replay=True)
 
-    def _record_refusal(self, tx: sqlite3.Connection, call: Call, refused: Answer) -> None:
-        key = call.labels.idempotency_key
-        if key is not None and self._settings.keeps("refusals"):
-            keys.remember_refusal(tx, key, refused)
-
     def _land(self, tx: sqlite3.Connection, call: KeyedCall, arrival: Arrival, now: datetime) -> Answer:
-        self._check_deadline(call, now)
-        _refuse_on_order(arrival)
+        self._check_due(call, arrival, now)
         if arrival.fault == "price_up" and isinstance(call, BookCall) and (offer := find_offer(call.offer_id)):
             stock.raise_prices(tx, [offer])
         answer = Answer(201, land(tx, call, now, market_moves=self._settings.market_moves, fault=arrival.fault))
@@ -181,16 +168,14 @@ class Effects:
             keys.remember_answer(tx, key, fingerprint(call), answer.body, now)
         return answer
 
-    def _check_deadline(self, call: Call, now: datetime) -> None:
+    def _check_due(self, call: Call, arrival: Arrival, now: datetime) -> None:
+        """Raises for a call that is too late, or refused by order."""
         deadline = call.labels.deadline
         if deadline is not None and now > deadline and self._settings.keeps("deadline"):
             raise refusal("deadline_passed", f"the deadline was {deadline.isoformat()}; it is {as_text(now)}")
+        if arrival.fault == "refuse":
+            raise refusal("refused", "the provider does not accept this")
 
     def _deduplicated_key(self, call: Call) -> str | None:
         """The key under which repetitions of the call are recognised."""
         return call.labels.idempotency_key if self._settings.keeps("dedup") else None
-
-
-def _refuse_on_order(arrival: Arrival) -> None:
-    if arrival.fault == "refuse":
-        raise refusal("refused", "the provider does not accept this")

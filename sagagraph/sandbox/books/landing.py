@@ -13,9 +13,18 @@ from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from sagagraph.sandbox.books import ledger, stock
-from sagagraph.sandbox.books.calls import BookCall, CancelCall, CaptureCall, KeyedCall, RefundCall, VoidCall, refusal, unknown
+from sagagraph.sandbox.books.calls import (
+    BookCall,
+    CancelCall,
+    CaptureCall,
+    KeyedCall,
+    Labels,
+    RefundCall,
+    VoidCall,
+    refusal,
+    unknown,
+)
 from sagagraph.sandbox.books.faults import Fault
-from sagagraph.sandbox.books.ledger import Entry
 from sagagraph.sandbox.clock import as_text
 from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
 from sagagraph.sandbox.world.offers import Offer
@@ -61,7 +70,11 @@ def land(tx: sqlite3.Connection, call: KeyedCall, now: datetime, *, market_moves
         case CancelCall():
             return _cancel(tx, call, now, fault)
         case CaptureCall():
-            return _capture(tx, call, now, fault)
+            for reservation_id in call.reservation_ids:
+                ledger.existing(tx, "reservation", reservation_id)
+            amount = 2 * call.amount if fault == "double_charge" else call.amount
+            columns = {"state": "captured", "amount": amount, "reservations": json.dumps(call.reservation_ids)}
+            return ledger.payment_as_json(ledger.enter(tx, "payments", call.labels, now, **columns))
         case RefundCall():
             return _refund(tx, call, now, fault)
 
@@ -80,17 +93,15 @@ def _book(tx: sqlite3.Connection, call: BookCall, now: datetime, fault: Fault | 
         price = as_amount(offer.price)
         raise refusal("price_changed", f"{call.offer_id} costs {price} {CURRENCY} now", price=price)
     stock.take(tx, offer)
-    return _enter_reservation(tx, call, mistaken(offer, fault), left - call.quantity, now)
-
-
-def _enter_reservation(tx: sqlite3.Connection, call: BookCall, offer: Offer, left: int, now: datetime) -> Json:
+    offer = mistaken(offer, fault)
     row = ledger.enter(
         tx,
         "reservations",
-        Entry.of(call.labels, now),
+        call.labels,
+        now,
         kind=offer.kind,
         state="confirmed",
-        offer=json.dumps(offer.as_json(left=left)),
+        offer=json.dumps(offer.as_json(left=left - call.quantity)),
         units=json.dumps([each.unit for each in offer.stock]),
         quantity=offer.quantity,
         price=offer.price,
@@ -104,7 +115,7 @@ def _enter_reservation(tx: sqlite3.Connection, call: BookCall, offer: Offer, lef
 def _cancel(tx: sqlite3.Connection, call: CancelCall, now: datetime, fault: Fault | None) -> Json:
     row = ledger.existing(tx, "reservation", call.reservation_id)
     fee = _cancellation_fee(row, now) + (ANOTHER_FEE if fault == "other_fee" else 0)
-    cancellation = _undo_reservation(tx, row, fee, Entry.of(call.labels, now))
+    cancellation = _undo_reservation(tx, row, fee, call.labels, now)
     is_first = row["state"] == "confirmed"
     return {
         "id": cancellation["id"],
@@ -123,18 +134,10 @@ def _cancellation_fee(row: sqlite3.Row, now: datetime) -> Cents:
     return 0 if is_free else fee
 
 
-def _undo_reservation(tx: sqlite3.Connection, row: sqlite3.Row, fee: Cents, entry: Entry) -> sqlite3.Row:
+def _undo_reservation(tx: sqlite3.Connection, row: sqlite3.Row, fee: Cents, labels: Labels, now: datetime) -> sqlite3.Row:
     if row["state"] == "confirmed":
         stock.give_back(tx, json.loads(row["units"]), row["quantity"])
-    return ledger.enter_cancellation(tx, row["id"], fee, entry)
-
-
-def _capture(tx: sqlite3.Connection, call: CaptureCall, now: datetime, fault: Fault | None) -> Json:
-    for reservation_id in call.reservation_ids:
-        ledger.existing(tx, "reservation", reservation_id)
-    entry, named = Entry.of(call.labels, now), json.dumps(call.reservation_ids)
-    amount = 2 * call.amount if fault == "double_charge" else call.amount
-    return ledger.payment_as_json(ledger.enter(tx, "payments", entry, state="captured", amount=amount, reservations=named))
+    return ledger.enter_cancellation(tx, row["id"], fee, labels, now)
 
 
 def _refund(tx: sqlite3.Connection, call: RefundCall, now: datetime, fault: Fault | None) -> Json:
@@ -143,7 +146,7 @@ def _refund(tx: sqlite3.Connection, call: RefundCall, now: datetime, fault: Faul
     if amount > row["amount"]:
         raise refusal("invalid", f"amount: {as_amount(amount)} is more than {call.payment_id} captured")
     amount = amount // 2 if fault == "partial_refund" else amount
-    refund = ledger.enter_refund(tx, row["id"], amount, Entry.of(call.labels, now))
+    refund = ledger.enter_refund(tx, row["id"], amount, call.labels, now)
     return {
         "id": refund["id"],
         "payment_id": row["id"],
@@ -161,7 +164,7 @@ def withdraw(tx: sqlite3.Connection, reservation_id: str, now: datetime) -> Json
     row = ledger.existing(tx, "reservation", reservation_id)
     if row["state"] == "confirmed":
         stock.use_up(tx, json.loads(row["units"]))
-        ledger.enter_cancellation(tx, reservation_id, 0, Entry(None, None, None, now))
+        ledger.enter_cancellation(tx, reservation_id, 0, Labels(), now)
     return ledger.reservation_as_json(ledger.existing(tx, "reservation", reservation_id))
 
 
@@ -172,26 +175,15 @@ def void(tx: sqlite3.Connection, call: VoidCall, now: datetime) -> Json:
     landed = ledger.landed_under(tx, call.kind, call.key)
     if not landed and ledger.is_key_of_undoing(tx, call.kind, call.key):
         raise refusal("key_reused", f"{call.key!r} is the key of a cancellation or refund, which cannot be undone")
-    entry = Entry(call.key, call.labels.saga_id, call.labels.operation_id, now)
-    undo = _void_payment if call.kind == "payment" else _void_reservation
-    fee = sum(undo(tx, row, entry) for row in landed)
+    labels, fee = replace(call.labels, idempotency_key=call.key), 0
+    for row in landed:
+        if call.kind == "payment":  # what has not been refunded yet; the bank charges nothing for it
+            rest = row["amount"] - ledger.refunded_of(tx, row["id"])
+            if rest > 0:
+                ledger.enter_refund(tx, row["id"], rest, labels, now)
+        elif row["state"] != "cancelled":
+            fee += (due := _cancellation_fee(row, now))
+            _undo_reservation(tx, row, due, labels, now)
     outcome = "cancelled" if landed else "tombstone"
     ledger.enter_void(tx, call, outcome, fee, now)
     return {"key": call.key, "outcome": outcome, "fee": as_amount(fee)}
-
-
-def _void_reservation(tx: sqlite3.Connection, row: sqlite3.Row, entry: Entry) -> Cents:
-    """Returns the fee: none if it was already cancelled."""
-    if row["state"] == "cancelled":
-        return 0
-    fee = _cancellation_fee(row, entry.at)
-    _undo_reservation(tx, row, fee, entry)
-    return fee
-
-
-def _void_payment(tx: sqlite3.Connection, row: sqlite3.Row, entry: Entry) -> Cents:
-    """Refunds what has not been refunded yet; the bank charges nothing for it."""
-    rest = row["amount"] - ledger.refunded_of(tx, row["id"])
-    if rest > 0:
-        ledger.enter_refund(tx, row["id"], rest, entry)
-    return 0

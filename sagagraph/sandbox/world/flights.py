@@ -37,7 +37,11 @@ def has_direct(one: Airport, other: Airport) -> bool:
     if one.original and other.original:
         return _is_original_direct(one, one.original, other, other.original)
     kilometres = distance_km(one, other)
-    return kilometres >= _SHORTEST_DIRECT_KM and (_is_gateway(one, other) or _has_demand(one, other, kilometres))
+    if kilometres < _SHORTEST_DIRECT_KM:
+        return False
+    # Where people of the other change there are always flights, so every airport can be reached.
+    is_gateway = (one.is_hub and one in _gateways(other)) or (other.is_hub and other in _gateways(one))
+    return is_gateway or _has_demand(one, other, kilometres)
 
 
 @lru_cache(maxsize=10_000)
@@ -50,16 +54,12 @@ def chains(origin: Airport, destination: Airport) -> tuple[Chain, ...]:
     sensible = [chain for chain in once if flown_km(origin, chain, destination) <= longest]
     if not sensible and not has_direct(origin, destination):
         sensible = [*once, *_longer_chains(origin, destination)]
-    sensible.sort(key=lambda chain: (_worth_km(origin, chain, destination), [stop.code for stop in chain]))
+    sensible.sort(key=lambda via: (flown_km(origin, via, destination) + _A_CHANGE_KM * len(via), [stop.code for stop in via]))
     return tuple(sensible[:_CHAINS_TRIED])
 
 
 def flown_km(origin: Airport, via: Chain, destination: Airport) -> float:
     return sum(distance_km(*leg) for leg in pairwise((origin, *via, destination)))
-
-
-def _worth_km(origin: Airport, via: Chain, destination: Airport) -> float:
-    return flown_km(origin, via, destination) + _A_CHANGE_KM * len(via)
 
 
 def _longer_chains(origin: Airport, destination: Airport) -> list[Chain]:
@@ -79,11 +79,6 @@ def _common_hubs(one: Airport, other: Airport) -> Iterator[Airport]:
 @cache
 def _hubs_with_direct(airport: Airport) -> frozenset[Airport]:
     return frozenset(hub for hub in hubs() if distance_km(hub, airport) >= _SHORTEST_LEG_KM and has_direct(hub, airport))
-
-
-def _is_gateway(one: Airport, other: Airport) -> bool:
-    """Whether one is where people of the other change: such pairs always have flights, so every airport can be reached."""
-    return (one.is_hub and one in _gateways(other)) or (other.is_hub and other in _gateways(one))
 
 
 @cache
@@ -189,27 +184,20 @@ def _flight(origin: Airport, via: Chain, destination: Airport, *, slot: int, tur
     pair = (origin.code, destination.code)
     carrier, code, level = pick(_CARRIERS, "carrier", *pair, slot)
     flown = flown_km(origin, via, destination)
-    in_the_air = sum(_minutes_in_the_air(*leg) for leg in pairwise((origin, *via, destination)))
+    legs = pairwise((origin, *via, destination))
+    minutes = sum(round((40 + distance_km(*leg) / 14) / 5) * 5 for leg in legs)
+    for nth in range(len(via)):  # from 55 to 150 minutes to change
+        minutes += draw_between(11, 30, "change", *pair, slot, *([nth] if nth else [])) * 5
     departure = Departure(
         kind="flight",
         carrier=carrier,
         number=f"{code}{draw_between(10, 99, 'number', *pair, slot)}{slot}",
         leaves=departure_minute(turn, turns, "flight", *pair, bool(via)),
-        minutes=in_the_air + sum(_minutes_to_change(nth, pair, slot) for nth in range(len(via))),
+        minutes=minutes,
         via=tuple(hub.code for hub in via),
     )
     fare = (49 + 0.062 * flown) * level * (0.88 if via else 1.0)
     return _Flight(departure, fare, 1.0 if via else 0.85 if flown > LONG_HAUL_KM else 0.95)
-
-
-def _minutes_to_change(nth: int, pair: tuple[str, str], slot: int) -> int:
-    """From 55 to 150."""
-    about = (*pair, slot) if nth == 0 else (*pair, slot, nth)
-    return draw_between(11, 30, "change", *about) * 5
-
-
-def _minutes_in_the_air(origin: Airport, destination: Airport) -> int:
-    return round((40 + distance_km(origin, destination) / 14) / 5) * 5
 
 
 def _direct_departures(origin: Airport, destination: Airport) -> int:
@@ -219,12 +207,10 @@ def _direct_departures(origin: Airport, destination: Airport) -> int:
     if origin.original and destination.original:
         both_hubs, most = origin.original.is_hub and destination.original.is_hub, 4
     else:
-        both_hubs, most = origin.is_hub and destination.is_hub, _most_departures(min(origin.people, destination.people))
+        people = min(origin.people, destination.people)
+        both_hubs = origin.is_hub and destination.is_hub
+        most = 4 if people >= _MANY_PEOPLE else 2 if people >= _FEW_PEOPLE else 1
     kilometres = distance_km(origin, destination)
     if kilometres > LONG_HAUL_KM:
         return 2 if both_hubs else 1
     return min(most, 3 if kilometres > 1000 else 4)
-
-
-def _most_departures(people: int) -> int:
-    return 4 if people >= _MANY_PEOPLE else 2 if people >= _FEW_PEOPLE else 1

@@ -109,22 +109,22 @@ class Offer:
         return replace(self, rate=self.rate * 6**times // 5**times)
 
     def as_json(self, *, left: int) -> dict[str, Any]:
-        free_until = self.free_until and self.free_until.isoformat()
+        free_until, rate = self.free_until and self.free_until.isoformat(), as_amount(self.rate)
+        a_room, a_person = (
+            {"rooms": self.quantity, "price_per_night": rate},
+            {"travellers": self.quantity, "price_per_person": rate},
+        )
         return {
             "offer_id": self.offer_id,
             "kind": self.kind,
             **self.facts,
-            **self._quantity_and_rate(),
+            quantity: self.quantity,
+            rate: as_amount(self.rate),
             "price": as_amount(self.price),
             "currency": CURRENCY,
             "left": left,
             "cancellation": {"free_until": free_until, "fee": as_amount(self.cancellation_fee)},
         }
-
-    def _quantity_and_rate(self) -> dict[str, Any]:
-        if self.kind == "hotel":
-            return {"rooms": self.quantity, "price_per_night": as_amount(self.rate)}
-        return {"travellers": self.quantity, "price_per_person": as_amount(self.rate)}
 
 
 _FIRST_MINUTE, _LAST_MINUTE = 6 * 60, 22 * 60
