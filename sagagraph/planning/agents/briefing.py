@@ -44,7 +44,9 @@ class Briefing:
         self, entries: Sequence[e.Entry], roles: Mapping[str, Role], inputs: Mapping[str, Json], said: Mapping[str, Said]
     ):
         self.wishes = _wishes(entries)
-        self._verdict = _verdict_of(entries)
+        # On the plan that was proposed last; the saga's name says nothing of what was decided.
+        judged = Verdict.model_validate(fold("briefing", entries).plan.verdict or Verdict.of([]))
+        self._objections = judged.violations if judged.verdict is VerdictStatus.INVALID else ()
         self._roles = roles
         self._inputs = inputs
         self._said = said
@@ -58,7 +60,7 @@ class Briefing:
     def constraint(self, operation: str) -> Json:
         """What validators object to in what it said last."""
         parts = self._inputs[operation]
-        return [each.message[:_LONGEST] for each in self._verdict.violations if concerns(each.scope, parts)][:_REMEMBERED] or None
+        return [each.message[:_LONGEST] for each in self._objections if concerns(each.scope, parts)][:_REMEMBERED] or None
 
     def has_output(self, operation: str) -> bool:
         return operation in self._said
@@ -109,10 +111,3 @@ def _wishes(entries: Sequence[e.Entry]) -> Mapping[str, Json]:
 
 def _fields(request: Any) -> dict[str, Any]:
     return dict(request) if isinstance(request, Mapping) else {"request": request}
-
-
-def _verdict_of(entries: Sequence[e.Entry]) -> Verdict:
-    """Return the verdict on the plan that was proposed last; VALID where it was not judged."""
-    saga_id = "briefing"  # the name says nothing of what was decided
-    verdict = Verdict.model_validate(fold(saga_id, entries).plan.verdict or Verdict.of([]))
-    return verdict if verdict.verdict is VerdictStatus.INVALID else Verdict.of([])

@@ -88,7 +88,6 @@ class ChatModel:
     ) -> None:
         self.name = f"{provider}:{model}"
         self._provider = _PROVIDERS[provider]
-        self._provider_name = provider
         self._model = model
         self._time_limit_s = time_limit_s
         self._prices = prices
@@ -105,7 +104,9 @@ class ChatModel:
         except Exception as exc:  # noqa: BLE001 - whatever breaks in an SDK is an outage of the model
             # The cause is left out: a provider's words about a refused key may contain that key.
             raise self._failure(exc) from None
-        usage = self._usage(message, self._clock() - begun)
+        counted = message.usage_metadata
+        tokens = (counted["input_tokens"], counted["output_tokens"]) if counted else (0, 0)
+        usage = Usage(self.name, *tokens, self._clock() - begun, self._prices.of(*tokens) if self._prices else None)
         try:
             return Answer(self._content(message), usage)
         except UnusableAnswerError as exc:
@@ -160,12 +161,6 @@ class ChatModel:
         except (ValueError, RecursionError):
             raise UnusableAnswerError(f"{self.name} answered something that is no JSON") from None
 
-    def _usage(self, message: AIMessage, seconds: float) -> Usage:
-        counted = message.usage_metadata
-        tokens_in, tokens_out = (counted["input_tokens"], counted["output_tokens"]) if counted else (0, 0)
-        cost = self._prices.of(tokens_in, tokens_out) if self._prices else None
-        return Usage(self.name, tokens_in, tokens_out, seconds, cost)
-
     def _failure(self, exc: Exception) -> ModelError:
         """Puts a failure into our own words."""
         kind, status = type(exc).__name__, getattr(exc, "status_code", None)
@@ -182,19 +177,16 @@ class ChatModel:
         return UnusableAnswerError(f"{self.name} answered something that cannot be read ({kind})")
 
     def _meaning(self, status: int) -> str:
-        match status:
-            case 401 | 403:
-                return f"the key in {self._provider.key} is refused"
-            case 402:
-                return "the account has no credit"
-            case 404:
-                return f"there is no model {self._model!r}"
-            case 429:
-                return "the rate limit is reached; try again later"
-            case _ if status >= 500:
-                return "the provider has an outage; try again later"
-            case _:
-                return "the question was not accepted"
+        refused = f"the key in {self._provider.key} is refused"
+        meanings = {
+            401: refused,
+            402: "the account has no credit",
+            403: refused,
+            404: f"there is no model {self._model!r}",
+            429: "the rate limit is reached; try again later",
+        }
+        otherwise = "the provider has an outage; try again later" if status >= 500 else "the question was not accepted"
+        return meanings.get(status, otherwise)
 
 
 def _no_number(constant: str) -> None:

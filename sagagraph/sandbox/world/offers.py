@@ -109,11 +109,8 @@ class Offer:
         return replace(self, rate=self.rate * 6**times // 5**times)
 
     def as_json(self, *, left: int) -> dict[str, Any]:
-        free_until, rate = self.free_until and self.free_until.isoformat(), as_amount(self.rate)
-        a_room, a_person = (
-            {"rooms": self.quantity, "price_per_night": rate},
-            {"travellers": self.quantity, "price_per_person": rate},
-        )
+        free_until = self.free_until and self.free_until.isoformat()
+        quantity, rate = ("rooms", "price_per_night") if self.kind == "hotel" else ("travellers", "price_per_person")
         return {
             "offer_id": self.offer_id,
             "kind": self.kind,
