@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from sagagraph.domains.travel.actions.actions import travel_actions
-from sagagraph.domains.travel.actions.patience import patient
+from sagagraph.domains.travel.actions.actions import patient, travel_actions
 from sagagraph.domains.travel.actions.workflow import itinerary_workflow, revised_workflow
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.money import as_json_number, money_text
@@ -27,7 +27,7 @@ from sagagraph.domains.travel.planning.planner import insured
 from sagagraph.domains.travel.planning.repair import repair
 from sagagraph.domains.travel.progress import BOOKINGS, amount, fee_of
 from sagagraph.domains.travel.provider.provider import ReservationProvider
-from sagagraph.domains.travel.request import TripRequest
+from sagagraph.domains.travel.request import TripRequest, parse_request
 from sagagraph.domains.travel.rules.evidence import Evidence, gather_evidence
 from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_itinerary
 from sagagraph.domains.travel.wording import headline
@@ -39,6 +39,7 @@ from sagagraph.saga.core.reversals import is_undoing
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
+from sagagraph.validators.concern import certified
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
@@ -156,6 +157,19 @@ class Travel:
 
     def account(self, saga: Saga) -> Account:
         return account_of(saga)
+
+
+async def judged(wanted: Json, said: Json, travel: Travel) -> Verdict:
+    """Judge a plan by what the provider quotes now: an itinerary, or a plan of `trip --plan-only` that contains one."""
+    itinerary = said["plan"] if isinstance(said, Mapping) and "plan" in said else said
+    now = await travel.provider.now()
+    request = parse_request(wanted, cities=travel.cities, today=now.date())
+    parsed = parsed_itinerary(itinerary)
+    if isinstance(parsed, Verdict):
+        return parsed
+    evidence = await gather_evidence(parsed, request, (), Decimal(0), travel.provider, travel.cities)
+    verdict = await travel.validate(request.model_dump(mode="json"), itinerary, evidence.model_dump(mode="json"))
+    return certified(verdict, itinerary, travel.name)
 
 
 def _times(itinerary: Itinerary) -> list[tuple[object, ...]]:

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
 
 from sagagraph.domains.travel.actions.bookings import (
     Booking,
@@ -25,7 +28,6 @@ from sagagraph.domains.travel.actions.bookings import (
     RefundedPayment,
 )
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text, told_in
-from sagagraph.domains.travel.actions.patience import PATIENCE_S, for_questions, patient
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.provider.provider import Labels, Marks, ReservationProvider
 from sagagraph.domains.travel.provider.receipts import EffectKind, Landed, Payment, ProviderGuarantees, Reservation, VoidReceipt
@@ -37,7 +39,32 @@ from sagagraph.saga.engine.actions import Action, Function, Guarantees, UndoCost
 from sagagraph.saga.engine.call import Probe
 from sagagraph.validators.verdict import Violation
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.policy import Policy, Retry
+from sagagraph.workflow.policy import Backoff, CompensationPolicy, LoopGuards, Policy, Retry
+
+PATIENCE_S: Final = 3600.0
+"""How long is waited between the attempts of one call, all together, before it is given up or held."""
+_BACKOFF: Final = Backoff(base_s=0.1, cap_s=60.0, jitter=0.5)
+_TIMEOUT_S: Final = 10.0
+_YEARS: Final = timedelta(days=3650).total_seconds()
+
+
+def patient(patience_s: float) -> Policy:
+    """Return the policy of effects: each worker waits for so long; a trip may be resumed years after its first attempt."""
+    attempts = max(4, _BACKOFF.attempts_within(patience_s))
+    return Policy(
+        retry=Retry(max_attempts=attempts),
+        backoff=_BACKOFF,
+        timeout_s=_TIMEOUT_S,
+        compensation=CompensationPolicy(max_attempts=max(6, attempts), timeout_s=_TIMEOUT_S),
+        unknown_probes=max(3, attempts),
+        loop_guards=LoopGuards(max_iterations=1_000_000, deadline_s=_YEARS),
+    )
+
+
+def for_questions(policy: Policy) -> Policy:
+    """Return the policy of what only asks: an outage says nothing about the answer, so it is held and does not fail."""
+    return replace(policy, retry=replace(policy.retry, holds=True))
+
 
 POLICY = patient(PATIENCE_S)
 OUTBOX = "outbox"

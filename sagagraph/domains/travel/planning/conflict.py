@@ -45,7 +45,11 @@ def least_change(request: TripRequest, market: Market, wish: Wish) -> Relaxation
             return _nearest_stars(request, market)
         case Wish.BUDGET:
             return _least_budget(request, market)
-    return _other_weekday(request, wish) if wish.weekday else _nearest_hour(request, market, wish)
+    if wish.weekday is None:
+        return _nearest_hour(request, market, wish)
+    kept = [day.value for day in request.not_on if day is not wish.weekday]
+    sentence = f"there is a trip that travels on {str(wish.weekday).capitalize()}"
+    return Relaxation(in_words(request, wish), sentence, needs=f"on {wish.weekday} too", change={"not_on": kept})
 
 
 def _relaxed(request: TripRequest, wish: Wish, other: TripRequest, sentence: str, change: dict[str, Any]) -> Relaxation:
@@ -59,15 +63,12 @@ def _nearest_day(request: TripRequest, market: Market) -> Relaxation:
 
     asked = request.depart or market.departure_days[0]
     others = (day for day in sorted(market.departure_days, key=distance) if _has_trip(changed(request, depart=day), market))
-    day = next((day for day in others if _leaves_its_nights(request, day)), None)
+    last = request.window.last if request.window else date.max
+    day = next((day for day in others if (last - day).days >= request.nights), None)
     if day is None:  # over the date line, a trip may be shorter than its nights: no exact day expresses that
         return Relaxation(in_words(request, Wish.DEPART), "another day of departure has a trip", "any day", {"depart": None})
     sentence = f"the nearest day of departure with a trip is {day_text(day)}, not {day_text(asked)}"
     return _relaxed(request, Wish.DEPART, changed(request, depart=day), sentence, {"depart": day.isoformat()})
-
-
-def _leaves_its_nights(request: TripRequest, depart: date) -> bool:
-    return request.window is None or (request.window.last - depart).days >= request.nights
 
 
 def _earliest_end(request: TripRequest, market: Market) -> Relaxation:
@@ -130,12 +131,6 @@ def _least_budget(request: TripRequest, market: Market) -> Relaxation:
     total, more, budget = (money_text(amount, request.currency) for amount in (least, least - asked, asked))
     sentence = f"the cheapest trip costs {total}, {more}{also} more than the budget of {budget}"
     return _relaxed(request, Wish.BUDGET, changed(request, budget=least), sentence, {"budget": as_json_number(least)})
-
-
-def _other_weekday(request: TripRequest, wish: Wish) -> Relaxation:
-    kept = [day.value for day in request.not_on if day is not wish.weekday]
-    sentence = f"there is a trip that travels on {str(wish.weekday).capitalize()}"
-    return Relaxation(in_words(request, wish), sentence, needs=f"on {wish.weekday} too", change={"not_on": kept})
 
 
 def _nearest_hour(request: TripRequest, market: Market, wish: Wish) -> Relaxation:
@@ -209,14 +204,12 @@ class Conflict:
         """Try the smallest sets first. A feasible set is filled up, so that its other subsets need no search."""
         for size in range(len(self._wishes) + 1):
             for wishes in combinations(self._wishes, size):
-                if not self._can_keep(frozenset(wishes)):
+                kept = frozenset(wishes)
+                if not self._can_keep(kept):
                     return wishes
-                self._fill_up(frozenset(wishes))
+                for wish in self._wishes:
+                    kept = kept | {wish} if self._can_keep(kept | {wish}) else kept
         raise AssertionError("all wishes together can be kept")  # nobody asks for a conflict then
-
-    def _fill_up(self, wishes: Wishes) -> None:
-        for wish in self._wishes:
-            wishes = wishes | {wish} if self._can_keep(wishes | {wish}) else wishes
 
     def _relaxation(self, wish: Wish) -> Relaxation:
         if self._can_do_without({wish}):
