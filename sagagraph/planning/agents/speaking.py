@@ -101,8 +101,8 @@ class ModelVoice:
         question = Question(f"{self._role.instructions}\n{quoted.rule}", quoted, schema_of(facts["inputs"]))
         if why := asking.limits.why_not(question, asking.saga.models):
             raise self._trouble(f"{self.name}: {why}")
-        seconds = max(asking.deadline - asking.clock(), 0)
-        answer, self._usage = await asking.limits.ask(asking.model, question, seconds, asking.clock)
+        when = asking.clock(), asking.deadline
+        answer, self._usage = await asking.limits.ask(asking.model, question, *when, asking.clock)
         if isinstance(answer, UnusableAnswerError):
             raise answer
         if isinstance(answer, ModelError):

@@ -29,12 +29,11 @@ class Limits:
     """Needed for `cost_usd`: a cost that cannot be known beforehand cannot be limited."""
 
     async def ask(
-        self, model: Model, question: Question, seconds: float, clock: Callable[[], float]
+        self, model: Model, question: Question, begun: float, deadline: float, clock: Callable[[], float]
     ) -> tuple[Any | ModelError, Usage]:
-        """Ask once, for so long. Returns what the model answers, or why it does not, and what is known of the cost."""
-        begun = clock()
+        """Ask once. Returns what the model answers, or why it does not, and what is known of the cost."""
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(max(deadline - begun, 0)):
                 answer = await model.answer(question)
         except TimeoutError:
             failure = ModelError(f"{model.name}: no answer that holds within {self.seconds:g} s")

@@ -186,7 +186,7 @@ class ModelPlanner:
         begun = self._clock()
         if begun >= deadline:
             raise ModelError(f"{self._model.name}: no answer that holds within {self._limits.seconds:g} s")
-        answer, usage = await self._limits.ask(self._model, question, deadline - begun, self._clock)
+        answer, usage = await self._limits.ask(self._model, question, begun, deadline, self._clock)
         if isinstance(answer, UnusableAnswerError):
             return _Objection(None, (str(answer),)), asked(ROLE, usage, str(answer))
         if isinstance(answer, ModelError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from typing import Final, NamedTuple, Self, TypeVar
@@ -149,7 +149,8 @@ async def gather(
     now = await provider.now()
     cities = await provider.cities() if cities is None else cities
     rates = None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
-    gathering = _Gathering(request, provider, cities, now, widely=widely, known=known, begun=begun)
+    by_name, beside_trains = {city.name: city for city in cities}, widely or known is not None
+    gathering = _Gathering(request, provider, by_name, now, widely, beside_trains, known or (), begun)
     today = now.astimezone(UTC).date()
     possible = request.departure_days(today)
     days = _spread(possible)
@@ -196,89 +197,79 @@ class _Place(NamedTuple):
     day: date
 
 
+@dataclass
 class _Gathering:
-    def __init__(
-        self,
-        request: TripRequest,
-        provider: ReservationProvider,
-        cities: Iterable[City],
-        now: datetime,
-        *,
-        widely: bool,
-        known: Sequence[Offer] | None,
-        begun: Sequence[Offer],
-    ) -> None:
-        self.journeys: dict[tuple[str, str, date], Transports] = {}
-        self.stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = {}
-        self._widely = widely
-        self._beside_trains = widely or known is not None
-        self._known = known or ()
-        self._begun = begun
-        self._journeys: dict[tuple[str, str, date], asyncio.Task[Transports]] = {}
-        self._request = request
-        self._provider = provider
-        self._cities = {city.name: city for city in cities}
-        self._now = now
-        self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
+    request: TripRequest
+    provider: ReservationProvider
+    cities: Mapping[str, City]
+    now: datetime
+    widely: bool
+    beside_trains: bool
+    known: Sequence[Offer]
+    begun: Sequence[Offer]
+    journeys: dict[tuple[str, str, date], Transports] = field(default_factory=dict)
+    stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = field(default_factory=dict)
+    asked: dict[tuple[str, str, date], asyncio.Task[Transports]] = field(default_factory=dict)
+    turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CALLS_AT_ONCE))
 
     async def follow(self, days: Iterable[date], tasks: asyncio.TaskGroup) -> None:
         """Journey by journey; the hotels of a stop are asked for while the next journey is."""
         places = {_Place(0, -1, day) for day in days}
-        for _ in self._request.stops:
+        for _ in self.request.stops:
             routes = [(place, stop) for place in sorted(places) for stop in self._next_stops(place)]
-            cities = [(self._city(place), self._request.stops[stop].city) for place, stop in routes]
+            cities = [(self._city(place), self.request.stops[stop].city) for place, stop in routes]
             asked = [self._asked(*ends, place.day, tasks) for ends, (place, _) in zip(cities, routes, strict=True)]
             places = set()
             for (place, number), task in zip(routes, asked, strict=True):
                 for check_in in sorted({offer.arrives.date() for offer in await task}):
-                    stop = self._request.stops[number]
+                    stop = self.request.stops[number]
                     if (stop.city, stop.nights, check_in) not in self.stays:
                         self.stays[stop.city, stop.nights, check_in] = ()
                         tasks.create_task(self._hotels(stop, check_in))
                     places.add(_Place(place.visited | 1 << number, number, check_in + timedelta(days=stop.nights)))
             places = {place for place in places if self._has_time_left(place)}
-        if self._request.return_to is not None:
+        if self.request.return_to is not None:
             for place in sorted(places):
-                self._asked(self._city(place), self._request.return_to, place.day, tasks)
+                self._asked(self._city(place), self.request.return_to, place.day, tasks)
 
     def _next_stops(self, place: _Place) -> Iterable[int]:
-        if self._request.order is Order.GIVEN:
+        if self.request.order is Order.GIVEN:
             return (place.stop + 1,)
-        here, stops = self._city(place), self._request.stops
+        here, stops = self._city(place), self.request.stops
         return (stop for stop in range(len(stops)) if not place.visited & 1 << stop and stops[stop].city != here)
 
     def _city(self, place: _Place) -> str:
-        return self._request.origin if place.stop < 0 else self._request.stops[place.stop].city
+        return self.request.origin if place.stop < 0 else self.request.stops[place.stop].city
 
     def _has_time_left(self, place: _Place) -> bool:
         """Tell whether there is time for the remaining nights; over the date line, a trip can gain a day."""
-        window, stops = self._request.window, self._request.stops
+        window, stops = self.request.window, self.request.stops
         left = sum(stop.nights for n, stop in enumerate(stops) if not place.visited & 1 << n)
-        return self._widely or window is None or place.day + timedelta(days=left - 1) <= window.last
+        return self.widely or window is None or place.day + timedelta(days=left - 1) <= window.last
 
     def _asked(self, here: str, there: str, day: date, tasks: asyncio.TaskGroup) -> asyncio.Task[Transports]:
         key = here, there, day
-        if key not in self._journeys:
-            self._journeys[key] = tasks.create_task(self._transports(here, there, day))
-        return self._journeys[key]
+        if key not in self.asked:
+            self.asked[key] = tasks.create_task(self._transports(here, there, day))
+        return self.asked[key]
 
     async def _transports(self, here: str, there: str, day: date) -> Transports:
         def here_of(offers: Sequence[Offer]) -> Transports:
             return tuple(each for each in offers if not isinstance(each, HotelOffer) and slot_of(each) == (here, there, day))
 
-        under_way = here_of(self._begun)
-        if under_way or day < self._now.astimezone(UTC).date():
+        under_way = here_of(self.begun)
+        if under_way or day < self.now.astimezone(UTC).date():
             self.journeys[here, there, day] = under_way
             return under_way
-        party = self._request.travellers
+        party = self.request.travellers
         found: Transports = ()
-        async with self._turn:
-            ends = self._cities.get(here), self._cities.get(there)
+        async with self.turn:
+            ends = self.cities.get(here), self.cities.get(there)
             if not (ends[0] and ends[1]) or ends[0].distance_km(ends[1]) <= FARTHEST_BY_TRAIN_KM:
-                found = await self._provider.trains(here, there, day, party)
-            if self._beside_trains or not any(is_good_train(self._request, train, self._now) for train in found):
-                found += await self._provider.flights(here, there, day, party)
-        self.journeys[here, there, day] = _beside(found, here_of(self._known))
+                found = await self.provider.trains(here, there, day, party)
+            if self.beside_trains or not any(is_good_train(self.request, train, self.now) for train in found):
+                found += await self.provider.flights(here, there, day, party)
+        self.journeys[here, there, day] = _beside(found, here_of(self.known))
         return self.journeys[here, there, day]
 
     async def _hotels(self, stop: Stop, check_in: date) -> None:
@@ -287,10 +278,10 @@ class _Gathering:
         def here_of(offers: Sequence[Offer]) -> tuple[HotelOffer, ...]:
             return tuple(each for each in offers if isinstance(each, HotelOffer) and slot_of(each) == slot)
 
-        self.stays[slot] = here_of(self._begun)
-        if self.stays[slot] or check_in < self._now.astimezone(UTC).date():
+        self.stays[slot] = here_of(self.begun)
+        if self.stays[slot] or check_in < self.now.astimezone(UTC).date():
             return
         check_out = check_in + timedelta(days=stop.nights)
-        async with self._turn:
-            found = await self._provider.hotels(stop.city, check_in, check_out, self._request.rooms)
-        self.stays[slot] = _beside(found, here_of(self._known))
+        async with self.turn:
+            found = await self.provider.hotels(stop.city, check_in, check_out, self.request.rooms)
+        self.stays[slot] = _beside(found, here_of(self.known))
