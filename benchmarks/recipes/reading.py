@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from benchmarks.recipes.official import pairs
-from sagagraph.domains.recipes.text.beliefs import beliefs_of
+from sagagraph.domains.recipes.text import beliefs_of
 
 GPT_4O: Final = {"concurrency": 76.12, "dependencies": 91.12, "objects": 90.34}
 """F1 in per cent, as the paper reports it."""

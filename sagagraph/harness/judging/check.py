@@ -19,7 +19,8 @@ from sagagraph.harness.language.core import CoreForm, NotSupportedError, TooLarg
 from sagagraph.harness.language.parser import NotANumberError, rational
 from sagagraph.harness.language.polynomials import TooManyError, polynomial
 from sagagraph.harness.language.tree import COMPARISONS, Call, Node
-from sagagraph.harness.registry.harness import Harness, Rule, Value, Variable, hash_of
+from sagagraph.harness.registry.forms import Rule
+from sagagraph.harness.registry.harness import Harness, Value, Variable, hash_of
 
 BITS: Final = (50, 100, 200)
 
@@ -196,7 +197,7 @@ class _Judge:
     def _same_or_undecided(self, rule: Rule, apart: NotApartError) -> tuple[RuleVerdict, str]:
         """Sides that no precision tells apart are equal only if they are the same by the rules of algebra, term by term."""
         tree = rule.tree
-        if isinstance(tree, Call) and tree.name in COMPARISONS and apart.sides == tree.operands:
+        if isinstance(tree, Call) and tree.name in COMPARISONS and apart.sides is tree.operands:
             form = CoreForm({name: value for name, value in self.given.items() if value is not None}, {}, self.harness.derived)
             with suppress(NotSupportedError, TooLargeError, TooManyError, RecursionError):
                 if not polynomial(form.number(Call("-", apart.sides))):

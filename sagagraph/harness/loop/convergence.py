@@ -17,7 +17,7 @@ from typing import Any, Final
 from flint import fmpq
 
 from sagagraph.harness.judging.check import Checked, RuleVerdict, check, exact, shown
-from sagagraph.harness.loop.decomposition import Turn, order_of
+from sagagraph.harness.loop.decomposition import Turn, object_schema, order_of
 from sagagraph.harness.loop.gradients import Gradient, fixed, is_satisfiable, towards
 from sagagraph.harness.proof.explain import Explanation, Status, explain, value_json
 from sagagraph.harness.proof.system import Point
@@ -98,9 +98,8 @@ async def converge(
         value = await _settle(harness, turn, locks, tried, executor, attempts)
         if value is None:
             end = End.NO_CONVERGENCE if found.witness is not None else End.UNDECIDED
-            return Run(
-                end, _shown(locks), tuple(tried), witness=found.witness, reason=f"{name} was not settled in {attempts} attempts"
-            )
+            reason = f"{name} was not settled in {attempts} attempts"
+            return Run(end, _shown(locks), tuple(tried), witness=found.witness, reason=reason)
         locks[name] = value
     checked = check(harness, locks)
     end = End.SUCCESS if checked.verdict is RuleVerdict.PASS else End.UNDECIDED
@@ -114,7 +113,7 @@ async def _settle(
     last: Gradient | None = None
     name = turn.variable
     context = {each: shown(locks[each]) for each in turn.sees if each in locks}
-    schema = schema_of(harness, name, {each: locks[each] for each in context})
+    schema = _schema(harness, name, {each: locks[each] for each in context})
     for number in range(1, attempts + 1):
         variable = harness.variables[name]
         seen = Slice(name, variable.unit, schema, context, description=turn.description)
@@ -125,24 +124,19 @@ async def _settle(
         if value is None:
             tried.append(Attempt(name, number, proposed, "refused", last))
             continue
-        if leaves_satisfiable(harness, {**locks, name: value}):
+        stated = {**locks, name: value}
+        judged = check(harness, stated)
+        is_whole = harness.decided.keys() <= stated.keys()
+        if judged.verdict is RuleVerdict.PASS if is_whole else is_satisfiable(fixed(harness, stated)):
             tried.append(Attempt(name, number, proposed, "locked"))
             return value
-        judged = check(harness, {**locks, name: value}).rules
-        failing = [each.rule for each in judged if each.verdict is RuleVerdict.FAIL]
+        failing = [each.rule for each in judged.rules if each.verdict is RuleVerdict.FAIL]
         last = towards(fixed(harness, locks), failing[0] if failing else harness.rules[0].id, name, value)
         tried.append(Attempt(name, number, proposed, "moved", last))
     return None
 
 
-def leaves_satisfiable(harness: Harness, locks: Mapping[str, Value]) -> bool:
-    """Tell whether some completion of these values passes all rules; with all values stated, whether they do."""
-    if all(name in locks for name, each in harness.variables.items() if each.is_decided):
-        return check(harness, locks).verdict is RuleVerdict.PASS
-    return is_satisfiable(fixed(harness, locks))
-
-
-def schema_of(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[str, Any]:
+def _schema(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[str, Any]:
     """Return the JSON schema of an executor's answer: its variable, and what is locked as constants."""
     properties: dict[str, Any] = {each: {"const": shown(value)} for each, value in locks.items()}
     variable = harness.variables[name]
@@ -153,13 +147,7 @@ def schema_of(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[s
     for key, end in (("minimum", variable.low), ("maximum", variable.high)):
         if end is not None:
             asked[key] = value_json(end)
-    return {
-        "title": name,
-        "type": "object",
-        "properties": {**properties, name: asked},
-        "required": [name],
-        "additionalProperties": False,
-    }
+    return {"title": name, **object_schema({**properties, name: asked}, [name])}
 
 
 def _read(proposed: Any, name: str, variable: Variable, locks: Mapping[str, Value]) -> Value | None:

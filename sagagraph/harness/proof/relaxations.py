@@ -20,7 +20,8 @@ from sagagraph.harness.proof.paths import Parts
 from sagagraph.harness.proof.rounding import significant
 from sagagraph.harness.proof.search import Budget, Node, Satisfied, Search, middle_of, solve
 from sagagraph.harness.proof.system import Point, Span, System, UnsupportedRuleError, system_of
-from sagagraph.harness.registry.harness import Harness, Rule, Severity, Variable
+from sagagraph.harness.registry.forms import Rule, Severity
+from sagagraph.harness.registry.harness import Harness, Variable
 
 LIMIT: Final = "limit_of_rule_"
 _REACH: Final = (fmpq(1, 2), fmpq(4), fmpq(32), fmpq(1000), fmpq(10) ** 6, fmpq(10) ** 12)
@@ -62,7 +63,7 @@ def negotiable(harness: Harness, rules: frozenset[str]) -> Iterator[tuple[str, s
         if each.is_negotiable:
             yield "parameter", name
     for rule in harness.rules:
-        if rule.id in rules and rule.severity is not Severity.FATAL and rule.is_negotiable and limit_of(rule) is not None:
+        if rule.id in rules and rule.severity is not Severity.FATAL and rule.negotiable and limit_of(rule) is not None:
             yield "rule", rule.id
 
 
@@ -112,7 +113,7 @@ def _with_limit(harness: Harness, rule: Rule) -> tuple[Harness, Variable]:
     name = f"{LIMIT}{[each.id for each in harness.rules].index(rule.id)}"
     operands = tuple(Name(name) if number == side else each for number, each in enumerate(rule.tree.operands))
     variable = Variable(name, "number", value=value)
-    rules = tuple(replace(each, tree=Call(rule.tree.name, operands)) if each.id == rule.id else each for each in harness.rules)
+    rules = tuple(each.with_tree(Call(rule.tree.name, operands)) if each.id == rule.id else each for each in harness.rules)
     return replace(harness, rules=rules, variables={**harness.variables, name: variable}), variable
 
 

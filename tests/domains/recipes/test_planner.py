@@ -10,13 +10,10 @@ from typing import Any
 import pytest
 
 from benchmarks.recipes.official import judged, pairs
-from sagagraph.domains.recipes.files import pairs_in
-from sagagraph.domains.recipes.parsing import parse_meal
-from sagagraph.domains.recipes.planning.bound import makespan_bound
 from sagagraph.domains.recipes.planning.conflict import explain
-from sagagraph.domains.recipes.planning.planner import Planned, plan_meal
+from sagagraph.domains.recipes.planning.planner import Planned, makespan_bound, plan_meal
 from sagagraph.domains.recipes.planning.situation import Situation
-from sagagraph.domains.recipes.request import Meal
+from sagagraph.domains.recipes.request import Meal, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.planning.budget import Budget
 from tests.domains.recipes.exhaustive import UNIT, Kitchen

@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.recipes.events import Away, Broken, Burnt, Event, Longer, parse_events
-from sagagraph.domains.recipes.files import pairs_in
-from sagagraph.domains.recipes.parsing import parse_meal
 from sagagraph.domains.recipes.plan import Plan, Row, makespan
+from sagagraph.domains.recipes.planning.events import Away, Broken, Burnt, Event, Longer, parse_events
 from sagagraph.domains.recipes.planning.planner import plan_meal
 from sagagraph.domains.recipes.planning.repair import Repaired, repair
 from sagagraph.domains.recipes.planning.situation import Situation
-from sagagraph.domains.recipes.request import Meal
+from sagagraph.domains.recipes.request import Meal, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.budget import Budget
@@ -49,7 +47,7 @@ def check_past(old: Plan, found: Repaired, event: Event) -> None:
     assert told == begun
     over = {row for row in old if row.end <= event.at}
     assert over <= {*found.plan, *found.waste}
-    assert {(row.recipe, row.step) for row in found.waste} == set(found.again)
+    assert {row.key for row in found.waste} == set(found.again)
 
 
 def struck(meal: Meal, old: Plan, rng: Random) -> Event:
@@ -96,10 +94,8 @@ def test_two_hundred_disruptions() -> None:
 
 
 def changes(old: Plan, new: Plan) -> int:
-    starts = {(row.recipe, row.step): row.start for row in reversed(new)}
-    return sum(
-        starts[row.recipe, row.step] != row.start for row in {(row.recipe, row.step): row for row in reversed(old)}.values()
-    )
+    starts = {row.key: row.start for row in reversed(new)}
+    return sum(starts[row.recipe, row.step] != row.start for row in {row.key: row for row in reversed(old)}.values())
 
 
 BUTTER = [

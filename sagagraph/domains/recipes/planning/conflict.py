@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from sagagraph.domains.recipes.planning.model import shortest
+from sagagraph.domains.recipes.request import Use
 
 if TYPE_CHECKING:
     from sagagraph.domains.recipes.planning.situation import Situation
@@ -34,53 +35,43 @@ class Conflict:
     """Whether it is proven that none of them could be left out of the conflict."""
 
 
-def wishes_of(meal: Meal) -> list[Wish]:
-    found = []
-    for step in meal.steps.values():
-        for number, within in step.within.items():
-            other = meal.steps[step.recipe, number]
-            sentence = f"{_named(step)} must start within {_minutes(within)} of the end of {_named(other)}"
-            found.append(Wish("within", step.recipe, step.number, number, sentence))
-        for name, use in step.uses.items():
-            if use.require:
-                what = " and ".join(f"{key} {value}" for key, value in use.require.items())
-                found.append(Wish("state", step.recipe, step.number, name, f"{_named(step)} needs the {name} at {what}"))
-    for recipe, within in meal.warm.items():
-        sentence = f"{recipe} must be ready within {_minutes(within)} of the end of the meal, to be warm"
-        found.append(Wish("warm", recipe, None, None, sentence))
-    return found
-
-
 def explain(situation: Situation, budget: Budget) -> Conflict:
     """Explain why there is no plan: leave out one wish after the other as long as there is none without it either."""
-    kept, is_sure = wishes_of(situation.meal), True
-    for wish in list(kept):
-        rest = [each for each in kept if each is not wish]
-        less = replace(situation, meal=_with(situation.meal, rest))
-        given = budget.part(min(_EACH_S, budget.left))
-        answer = shortest(less, less.grids[-1], less.latest, given, splits=True)
+    kept, is_sure = [], True
+    for wish in _wishes_of(situation.meal):
+        without = replace(situation, meal=_without(situation.meal, wish))
+        answer = shortest(without, without.grids[-1], without.latest, budget.part(_EACH_S), splits=True)
         if answer.is_impossible:
-            kept = rest
+            situation = without
         else:
+            kept.append(wish)
             is_sure = is_sure and answer.plan is not None
     return Conflict(tuple(kept), is_sure)
 
 
-def _with(meal: Meal, wishes: Collection[Wish]) -> Meal:
-    """The same meal with no other wishes than these."""
-    known = {(wish.kind, wish.recipe, wish.step, wish.about) for wish in wishes}
+def _wishes_of(meal: Meal) -> Iterator[Wish]:
+    for step in meal.steps.values():
+        for number, within in step.within.items():
+            other = _named(meal.steps[step.recipe, number])
+            sentence = f"{_named(step)} must start within {_minutes(within)} of the end of {other}"
+            yield Wish("within", step.recipe, step.number, number, sentence)
+        for name, use in step.uses.items():
+            if use.require:
+                what = " and ".join(f"{key} {value}" for key, value in use.require.items())
+                yield Wish("state", step.recipe, step.number, name, f"{_named(step)} needs the {name} at {what}")
+    for recipe, within in meal.warm.items():
+        sentence = f"{recipe} must be ready within {_minutes(within)} of the end of the meal, to be warm"
+        yield Wish("warm", recipe, None, None, sentence)
 
-    def of(step: Step) -> Step:
-        within = {n: limit for n, limit in step.within.items() if ("within", step.recipe, step.number, n) in known}
-        uses = {
-            name: use if ("state", step.recipe, step.number, name) in known else replace(use, require={})
-            for name, use in step.uses.items()
-        }
-        return replace(step, within=within, uses=uses)
 
-    recipes = {name: tuple(of(step) for step in steps) for name, steps in meal.recipes.items()}
-    warm = {recipe: within for recipe, within in meal.warm.items() if ("warm", recipe, None, None) in known}
-    return replace(meal, recipes=recipes, warm=warm)
+def _without(meal: Meal, wish: Wish) -> Meal:
+    if wish.step is None:
+        return replace(meal, warm={recipe: within for recipe, within in meal.warm.items() if recipe != wish.recipe})
+    step = meal.steps[wish.recipe, wish.step]
+    if wish.kind == "within":
+        return meal.changed(step, within={number: limit for number, limit in step.within.items() if number != wish.about})
+    name = str(wish.about)
+    return meal.changed(step, uses={**step.uses, name: Use(update=step.uses[name].update)})
 
 
 def _named(step: Step) -> str:

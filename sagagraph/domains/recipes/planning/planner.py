@@ -6,16 +6,17 @@ grid of the data, and then on the finest, on which the proof is made (docs/recip
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.recipes.plan import Plan, makespan
-from sagagraph.domains.recipes.planning.bound import makespan_bound
 from sagagraph.domains.recipes.planning.model import Answer, calmest, shortest
+from sagagraph.planning.cp_sat import interrupted
 
 if TYPE_CHECKING:
     from sagagraph.domains.recipes.planning.situation import Situation
+    from sagagraph.domains.recipes.request import Meal
     from sagagraph.planning.budget import Budget
 
 _CALM_S: Final = 1.0
@@ -35,32 +36,41 @@ class Planned:
         return self.plan is not None and self.makespan == self.lower_bound
 
 
-def plan_meal(situation: Situation, budget: Budget, on_plan: Callable[[], None] = lambda: None) -> Planned:
-    """Plan what is left of a meal. `on_plan` is called whenever there is a better plan."""
+def plan_meal(situation: Situation, budget: Budget) -> Planned:
+    """Plan what is left of a meal."""
     floor = makespan_bound(situation.meal) if not situation.past else 0
-    attempts = [_Attempt(situation.grids[0], splits=False), *(_Attempt(grid, splits=True) for grid in situation.grids)]
-    best: Plan | None = None
-    answer, how = Answer(None, 0), attempts[0]
-    for place, each in enumerate(attempts):
+    kinds = [(situation.grids[0], False), *((grid, True) for grid in situation.grids)]
+    best, how, answer = None, kinds[0], Answer(None, 0)
+    for place, (grid, splits) in enumerate(kinds):
         latest = situation.latest if best is None else makespan(best) - situation.grids[-1]
-        share = budget.part(budget.left / (len(attempts) - place))
-        answer = shortest(situation, each.grid, latest, share, splits=each.splits, on_plan=on_plan)
+        share = budget.part(budget.left / (len(kinds) - place))
+        answer = shortest(situation, grid, latest, share, splits=splits)
         if answer.plan is not None:
-            best, how = answer.plan, each
+            best, how = answer.plan, (grid, splits)
         if best is not None and makespan(best) <= floor:
-            return Planned(_calm(situation, best, how, budget), makespan(best), makespan(best))
+            break
+    is_proven = answer.is_impossible and situation.is_exact
     bound = max(floor, answer.bound) if situation.is_exact else floor
     if best is None:
-        return Planned(None, 0, bound, is_infeasible=answer.is_impossible and situation.is_exact)
-    is_best = answer.is_impossible and situation.is_exact
-    bound = makespan(best) if is_best else min(bound, makespan(best))
-    return Planned(_calm(situation, best, how, budget), makespan(best), bound)
+        return Planned(None, 0, bound, is_infeasible=is_proven)
+    ends, (grid, splits) = makespan(best), how
+    plan = calmest(situation, best, grid, ends, budget.part(_CALM_S)) if splits else best
+    return Planned(plan, ends, ends if is_proven else min(bound, ends))
 
 
-def _calm(situation: Situation, plan: Plan, how: _Attempt, budget: Budget) -> Plan:
-    return calmest(situation, plan, how.grid, budget.part(_CALM_S)) if how.splits else plan
-
-
-class _Attempt(NamedTuple):
-    grid: int
-    splits: bool
+def makespan_bound(meal: Meal) -> int:
+    """What no plan goes below: the longest chain of steps, and the work of a cook and of each object if all could be split."""
+    before = {key: [each.key for each in meal.before(step)] for key, step in meal.steps.items()}
+    order = [meal.steps[key] for key in TopologicalSorter(before).static_order()]
+    heads, tails = dict.fromkeys(before, 0), dict.fromkeys(before, 0)
+    for step in order:
+        heads[step.key] = max((heads[key] + meal.steps[key].duration for key in before[step.key]), default=0)
+    for step in reversed(order):
+        for key in before[step.key]:
+            tails[key] = max(tails[key], tails[step.key] + step.duration)
+    chain = max(heads[step.key] + step.duration + tails[step.key] for step in order)
+    works = [[step for step in order if name in step.uses and not step.uses[name].update] for name in meal.objects]
+    by_hand = [step for step in order if not step.is_autonomous]
+    works += [by_hand] if meal.cooks == 1 else []
+    split = (interrupted((heads[step.key], step.duration, tails[step.key]) for step in work) for work in works)
+    return max(chain, -(-sum(step.duration for step in by_hand) // meal.cooks), *split)

@@ -20,24 +20,18 @@ def add_states(model: Model, name: str, users: Sequence[Work]) -> list[cp_model.
     for key in sorted({key for user in users for key in user.step.uses[name].require}):
         _add_property(model, name, key, users)
     taken: list[cp_model.IntervalVar] = []
-    present: list[tuple[Work, cp_model.IntVar | None]] = []
+    present: list[tuple[Work, cp_model.LiteralT]] = []
     for user in sorted(users, key=lambda user: bool(user.step.uses[name].update)):
-        merged = []
-        for other, is_there in present:
-            if _may_coincide(user, other, name):
-                is_merged = model.cp.new_bool_var("")
-                model.cp.add(user.start == other.start).only_enforce_if(is_merged)
-                if is_there is not None:
-                    model.cp.add_implication(is_merged, is_there)
-                merged.append(is_merged)
-        if not merged:
-            present.append((user, None))
-            taken += user.intervals(model)
-            continue
         is_there = model.cp.new_bool_var("")
+        merged = []
+        for other, is_other_there in present:
+            if _may_coincide(user, other, name):
+                merged.append(model.cp.new_bool_var(""))
+                model.cp.add(user.start == other.start).only_enforce_if(merged[-1])
+                model.cp.add_implication(merged[-1], is_other_there)
         model.cp.add_exactly_one(is_there, *merged)
         present.append((user, is_there))
-        taken.append(model.cp.new_optional_fixed_size_interval_var(user.start, user.sizes[0], is_there, ""))
+        taken += [model.cp.new_optional_fixed_size_interval_var(start, size, is_there, "") for start, size in user.slices]
     return taken
 
 
@@ -51,23 +45,25 @@ def _may_coincide(user: Work, other: Work, name: str) -> bool:
 
 def _add_property(model: Model, name: str, key: str, users: Sequence[Work]) -> None:
     """Each step that needs the property has a source of it: a step before it, or what it is now; no other comes between."""
-    sources = [user for user in users if key in user.step.uses[name].update]
-    takers = [user for user in users if key in user.step.uses[name].require]
-    now = model.situation.state.get(name, {}).get(key)
-    taken: dict[int, list[tuple[cp_model.IntVar, Property]]] = {}
-    for taker in takers:
-        needed = taker.step.uses[name].require[key]
-        fitting = []
-        for place, source in enumerate((None, *sources)):
-            given = now if source is None else source.step.uses[name].update[key]
+    now: tuple[Work | None, Property | None] = (None, model.situation.state.get(name, {}).get(key))
+    sources = [(user, user.step.uses[name].update[key]) for user in users if key in user.step.uses[name].update]
+    takers = [(user, user.step.uses[name].require[key]) for user in users if key in user.step.uses[name].require]
+    fitting: dict[Work, list[cp_model.IntVar]] = {taker: [] for taker, _needed in takers}
+    for source, given in (now, *sources):
+        parts = []
+        for taker, needed in takers:
             if source is not taker and _is_fit(key, given, needed):
-                fitting.append(_source(model, name, key, (source, given), taker, sources))
-                taken.setdefault(place, []).append((fitting[-1], needed))
-        model.cp.add_bool_or(fitting)
-    if key == VOLUME:
-        for place, parts in taken.items():
-            given = now if place == 0 else sources[place - 1].step.uses[name].update[key]
-            model.cp.add(sum(round(float(part) * 1000) * is_so for is_so, part in parts) <= round(float(given or 0) * 1000))
+                others = [each for each, value in sources if each not in (source, taker) and (key == VOLUME or value != given)]
+                fitting[taker].append(_finds(model, source, taker, others))
+                parts.append(_millis(needed) * fitting[taker][-1])
+        if key == VOLUME and parts:
+            model.cp.add(sum(parts) <= _millis(given or 0))
+    for literals in fitting.values():
+        model.cp.add_bool_or(literals)
+
+
+def _millis(volume: Property) -> int:
+    return round(float(volume) * 1000)
 
 
 def _is_fit(key: str, given: Property | None, needed: Property) -> bool:
@@ -76,26 +72,16 @@ def _is_fit(key: str, given: Property | None, needed: Property) -> bool:
     return given is not None and given == needed
 
 
-def _source(
-    model: Model,
-    name: str,
-    key: str,
-    source: tuple[Work | None, Property | None],
-    taker: Work,
-    all_sources: Sequence[Work],
-) -> cp_model.IntVar:
-    """Return whether `taker` finds what this source gave."""
-    cp, (giver, given) = model.cp, source
-    is_so = cp.new_bool_var("")
-    if giver is not None:
-        cp.add(taker.start >= giver.end).only_enforce_if(is_so)
-    for other in all_sources:
-        if other is giver or other is taker or (key != VOLUME and other.step.uses[name].update[key] == given):
-            continue
-        if giver is None:
+def _finds(model: Model, source: Work | None, taker: Work, others: Sequence[Work]) -> cp_model.IntVar:
+    """Return whether `taker` finds what the source gave, or what there is now; none of the others may come between."""
+    cp, is_so = model.cp, model.cp.new_bool_var("")
+    if source is not None:
+        cp.add(taker.start >= source.end).only_enforce_if(is_so)
+    for other in others:
+        if source is None:
             cp.add(other.start >= taker.end).only_enforce_if(is_so)
             continue
         is_earlier = cp.new_bool_var("")
-        cp.add(giver.start >= other.end).only_enforce_if([is_so, is_earlier])
+        cp.add(source.start >= other.end).only_enforce_if([is_so, is_earlier])
         cp.add(other.start >= taker.end).only_enforce_if([is_so, ~is_earlier])
     return is_so

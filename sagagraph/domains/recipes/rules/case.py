@@ -10,8 +10,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from sagagraph.domains.recipes.parsing import ParsedPlan
-from sagagraph.domains.recipes.request import Meal, StepKey
+from sagagraph.domains.recipes.plan import Row, clock
+from sagagraph.domains.recipes.request import Meal, Step, StepKey
+from sagagraph.validators.rows import Rows
 from sagagraph.validators.verdict import Violation
 
 
@@ -50,42 +51,24 @@ class Piece(Struct, frozen=True, array_like=True):
 @dataclass(frozen=True)
 class Case:
     meal: Meal
-    plan: ParsedPlan
+    plan: Rows[Row]
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
         """In the order of execution: by start, then as in the file."""
-        known = [(index, row, self.meal.step(row.recipe, row.step)) for index, row in self.plan.rows.items()]
-        known.sort(key=lambda each: (each[1].start, each[0]))
-        found = [(index, row, step) for index, row, step in known if step is not None]
+        known = [(row.start, index, row) for index, row in self.plan.rows.items() if row.key in self.meal.steps]
         return tuple(
-            Piece(index, place, row.recipe, row.step, row.start, row.end, step.is_autonomous)
-            for place, (index, row, step) in enumerate(found)
+            Piece(index, place, row.recipe, row.step, row.start, row.end, self.meal.steps[row.key].is_autonomous)
+            for place, (_start, index, row) in enumerate(sorted(known))
         )
+
+    def step(self, piece: Piece) -> Step:
+        return self.meal.steps[piece.key]
 
     @cached_property
     def of(self) -> Mapping[StepKey, tuple[Piece, ...]]:
         """The pieces of each step."""
-        pieces: dict[StepKey, list[Piece]] = defaultdict(list)
+        pieces: dict[StepKey, tuple[Piece, ...]] = defaultdict(tuple)
         for piece in self.pieces:
-            pieces[piece.key].append(piece)
-        return {key: tuple(those) for key, those in pieces.items()}
-
-    @cached_property
-    def by_object(self) -> Mapping[str, tuple[Piece, ...]]:
-        users: dict[str, list[Piece]] = defaultdict(list)
-        for piece in self.pieces:
-            for name in self.meal.steps[piece.key].uses:
-                users[name].append(piece)
-        return {name: tuple(those) for name, those in users.items()}
-
-
-def clock(seconds: int) -> str:
-    """As in Recipe2Plan: `00:10:00`."""
-    sign, seconds = ("-", -seconds) if seconds < 0 else ("", seconds)
-    return f"{sign}{seconds // 3600:02}:{seconds % 3600 // 60:02}:{seconds % 60:02}"
-
-
-def named(what: str, first: Piece, last: Piece) -> str:
-    """The name of a window of pieces."""
-    return f"{what}, {clock(first.start)} to {clock(last.end)}"
+            pieces[piece.key] += (piece,)
+        return pieces

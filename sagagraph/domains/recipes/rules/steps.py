@@ -1,4 +1,4 @@
-"""Steps: every step is done once, whole, and in one go unless it may be split."""
+"""Steps: each is done once, whole, after what it comes after and not too late; dishes are warm when the meal is complete."""
 
 from __future__ import annotations
 
@@ -7,48 +7,136 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from sagagraph.domains.recipes.plan import clock
 from sagagraph.domains.recipes.rules.case import Case, Piece
-from sagagraph.validators.concern import Concern, windows
+from sagagraph.validators.concern import Concern, each_row
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
 
 
+class Entry(Struct, frozen=True, array_like=True):
+    """A row as it stands there. `last`: the last step of its recipe; None: there is no such recipe."""
+
+    index: int
+    recipe: str
+    step: int
+    last: int | None
+
+    def __str__(self) -> str:
+        return f"row {self.index}"
+
+
+def _entries(case: Case) -> Iterator[Entry]:
+    lasts = {name: len(steps) - 1 for name, steps in case.meal.recipes.items()}
+    return (Entry(index, row.recipe, row.step, lasts.get(row.recipe)) for index, row in case.plan.rows.items())
+
+
+def _check_entry(entry: Entry) -> Iterator[Violation]:
+    scope = {"row": entry.index, "recipe": entry.recipe, "step": entry.step}
+    if entry.last is None:
+        yield Violation(code="UNKNOWN_RECIPE", message=f"{entry}: there is no recipe {entry.recipe!r}", scope=scope)
+    elif not 0 <= entry.step <= entry.last:
+        message = f"{entry}: {entry.recipe} has no step {entry.step}; it has 0 to {entry.last}"
+        yield Violation(code="UNKNOWN_STEP", message=message, scope=scope)
+
+
+class Link(Struct, frozen=True, array_like=True):
+    """A piece, and a step that it comes after, with that step's pieces. `within`: limits on the time between, in seconds."""
+
+    piece: Piece
+    before: int
+    duration: int
+    pieces: tuple[Piece, ...]
+    within: int | None = None
+
+    def __str__(self) -> str:
+        return str(self.piece)
+
+
+def _links(case: Case) -> Iterator[Link]:
+    return (link for piece in case.pieces for number in case.step(piece).after for link in _link(case, piece, number))
+
+
+def _lags(case: Case) -> Iterator[Link]:
+    limits = ((piece, number, within) for piece in case.pieces for number, within in case.step(piece).within.items())
+    return (link for piece, number, within in limits for link in _link(case, piece, number, within))
+
+
+def _link(case: Case, piece: Piece, number: int, within: int | None = None) -> Iterator[Link]:
+    """Of a step that is missing, that is reported, and not again here."""
+    if pieces := case.of.get((piece.recipe, number)):
+        yield Link(piece, number, case.step(pieces[0]).duration, pieces, within)
+
+
+def _check_link(link: Link) -> Iterator[Violation]:
+    """What comes behind the pieces that make up the step is a repetition of it, and does not count."""
+    left, is_ready = link.duration, True
+    for each in link.pieces:
+        is_ready = is_ready and (left <= 0 or (each.place < link.piece.place and each.end <= link.piece.start))
+        left -= each.end - each.start
+    if not is_ready:
+        ends = max(each.end for each in link.pieces)
+        message = f"comes after {link.piece.recipe} step {link.before}, which ends at {clock(ends)}"
+        yield link.piece.breaks("NOT_READY", message, after=link.before, ends_s=ends)
+
+
+def _check_lag(link: Link) -> Iterator[Violation]:
+    """Check against the end of the last piece so far of the step that it must follow."""
+    ended = [each.end for each in link.pieces if each.place < link.piece.place][-1:]
+    waited = link.piece.start - ended[0] if ended else 0
+    if link.within is not None and waited > link.within:
+        message = f"starts {waited} s after {link.piece.recipe} step {link.before} has ended; at most {link.within} s are allowed"
+        yield link.piece.breaks("TOO_LATE", message, after=link.before, ends_s=ended[0], within_s=link.within)
+
+
+class WarmView(Struct, frozen=True):
+    """`last`: the piece that ends the recipe. `complete`: when the meal is."""
+
+    recipe: str
+    within: int
+    last: Piece
+    complete: int
+
+
+def _warm(case: Case) -> Iterator[tuple[str, WarmView]]:
+    last = {piece.recipe: piece for piece in sorted(case.pieces, key=lambda piece: (piece.end, -piece.place))}
+    complete = max((piece.end for piece in last.values()), default=0)
+    for recipe, within in case.meal.warm.items():
+        if recipe in last:
+            yield recipe, WarmView(recipe, within, last[recipe], complete)
+
+
+def _check_warm(view: WarmView) -> Iterator[Violation]:
+    waits = view.complete - view.last.end
+    if waits > view.within:
+        message = f"ends {view.recipe} {waits} s before the meal is complete; warm are {view.within} s"
+        yield view.last.breaks("TOO_LATE", message, complete_s=view.complete, within_s=view.within)
+
+
 class Done(Struct, frozen=True, array_like=True):
-    """A step with all its pieces. `duration`: in seconds."""
+    """A step with all its pieces. `is_watched`: two pieces of it beside each other are no concern of the cook's."""
 
     duration: int
     is_interruptible: bool
+    is_watched: bool
     pieces: tuple[Piece, ...]
 
-
-class DoneView(Struct, frozen=True):
-    cooks: int
-    steps: tuple[Done, ...]
+    def __str__(self) -> str:
+        return f"{self.pieces[0].recipe} step {self.pieces[0].step}"
 
 
-class Wanted(Struct, frozen=True, array_like=True):
-    recipe: str
-    step: int
-    text: str
-    is_there: bool
+def _done(case: Case) -> Iterator[Done]:
+    for key, step in case.meal.steps.items():
+        if key in case.of:
+            is_watched = step.is_interruptible and (case.meal.cooks > 1 or step.is_autonomous)
+            yield Done(step.duration, step.is_interruptible, is_watched, case.of[key])
 
 
-class WantedView(Struct, frozen=True):
-    steps: tuple[Wanted, ...]
-
-
-def _scopes(case: Case) -> Iterator[tuple[str, DoneView]]:
-    for recipe, steps in case.meal.recipes.items():
-        done = (Done(each.duration, each.is_interruptible, case.of[each.key]) for each in steps if each.key in case.of)
-        for window in windows(done):
-            first, last = window[0].pieces[0].step, window[-1].pieces[0].step
-            yield f"{recipe}, steps {first} to {last}", DoneView(case.meal.cooks, tuple(window))
-
-
-def _check(view: DoneView) -> Iterator[Violation]:
-    for step in view.steps:
-        yield from _whole(step)
-        yield from _in_one_place(step, view.cooks)
+def _check_done(step: Done) -> Iterator[Violation]:
+    yield from _whole(step)
+    for before, piece in pairwise(step.pieces):
+        if step.is_watched and piece.overlaps(before):
+            yield piece.breaks("OVERLAP", f"goes on beside {before}, another piece of it", beside=[before.scope])
 
 
 def _whole(step: Done) -> Iterator[Violation]:
@@ -70,28 +158,29 @@ def _whole(step: Done) -> Iterator[Violation]:
         yield step.pieces[-1].breaks("DURATION", f"is its last piece, and {left} s are missing", left_s=left)
 
 
-def _in_one_place(step: Done, cooks: int) -> Iterator[Violation]:
-    """Check that two pieces of one step are not worked at by two cooks, nor go on beside each other."""
-    if not step.is_interruptible or (cooks == 1 and not step.pieces[0].is_autonomous):
-        return
-    for before, piece in pairwise(step.pieces):
-        if piece.overlaps(before):
-            yield piece.breaks("OVERLAP", f"goes on beside {before}, another piece of it", beside=[before.scope])
+class Wanted(Struct, frozen=True, array_like=True):
+    recipe: str
+    step: int
+    text: str
+    is_there: bool
+
+    def __str__(self) -> str:
+        return f"{self.recipe} step {self.step}"
 
 
-def _wanted_scopes(case: Case) -> Iterator[tuple[str, WantedView]]:
-    wanted = (Wanted(each.recipe, each.number, each.text[:200], key in case.of) for key, each in case.meal.steps.items())
-    for window in windows(wanted):
-        first, last = window[0], window[-1]
-        yield f"{first.recipe} step {first.step} to {last.recipe} step {last.step}", WantedView(tuple(window))
+def _wanted(case: Case) -> Iterator[Wanted]:
+    return (Wanted(each.recipe, each.number, each.text[:200], key in case.of) for key, each in case.meal.steps.items())
 
 
-def _check_wanted(view: WantedView) -> Iterator[Violation]:
-    for each in view.steps:
-        if not each.is_there:
-            message = f"{each.recipe} step {each.step} ({each.text}) is not in the plan"
-            yield Violation(code="MISSING_STEP", message=message, scope={"recipe": each.recipe, "step": each.step})
+def _check_wanted(step: Wanted) -> Iterator[Violation]:
+    if not step.is_there:
+        scope = {"recipe": step.recipe, "step": step.step}
+        yield Violation(code="MISSING_STEP", message=f"{step} ({step.text}) is not in the plan", scope=scope)
 
 
-STEPS = Concern("step", Kind.CONSTRAINT, DoneView, _scopes, _check)
-MISSING = Concern("missing steps", Kind.RETENTION, WantedView, _wanted_scopes, _check_wanted)
+ENTRIES = each_row("rows", Kind.CONTRACT, Entry, _entries, _check_entry)
+BEFORE = each_row("dependency", Kind.DEPENDENCY, Link, _links, _check_link)
+LAGS = each_row("time constraint", Kind.TEMPORAL, Link, _lags, _check_lag)
+WARM = Concern("warm", Kind.TEMPORAL, WarmView, _warm, _check_warm)
+STEPS = each_row("step", Kind.CONSTRAINT, Done, _done, _check_done)
+MISSING = each_row("missing steps", Kind.RETENTION, Wanted, _wanted, _check_wanted)

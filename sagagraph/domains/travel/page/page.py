@@ -208,11 +208,8 @@ class TravelPage(Page):
     def details(self, saga: Saga) -> tuple[Detail, ...]:
         return () if saga.plan.content is None else tuple(details(saga))
 
-    def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
-        return disruptions(saga)
-
-    def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
-        return disruption_in(text, saga)
+    disruptions = staticmethod(disruptions)
+    disruption_in = staticmethod(disruption_in)
 
     async def happens(self, saga: Saga, disruption: Disruption) -> None:
         if self.desk is not None and await self.desk.is_open():

@@ -7,13 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from sagagraph.domains.recipes.domain import Cooking, meal_and_plan
-from sagagraph.domains.recipes.files import SHIPPED, shipped
-from sagagraph.domains.recipes.parsing import document_of, parse_meal
 from sagagraph.domains.recipes.plan import makespan
+from sagagraph.domains.recipes.request import SHIPPED, parse_meal, shipped
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.clock import Clock
+from sagagraph.language.forms import form
 from sagagraph.language.numbers import Number
-from sagagraph.language.passage import form
 from sagagraph.language.tagging import tagged
 from sagagraph.planning.page import Bar, Draft, Line, Page, PlanView, Wish
 
@@ -49,7 +48,7 @@ class RecipesPage(Page):
 
     async def checked(self, request: Any) -> Any:
         if isinstance(request, list):
-            return document_of(parse_meal(request))
+            return parse_meal(request).document()
         parse_meal(request)
         if isinstance(request.get("dinner"), str):
             _moment(request["dinner"])
@@ -72,7 +71,7 @@ class RecipesPage(Page):
         begin = dinner - timedelta(seconds=makespan(rows) if plan["meal"].get("dinner") else 0)
         lines, bars = [], []
         for row in rows:
-            step = meal.steps[row.recipe, row.step]
+            step = meal.steps[row.key]
             begins, ends = (begin + timedelta(seconds=moment) for moment in (row.start, row.end))
             lines.append(Line(f"{row.recipe} {row.step} {row.start}", f"{row.recipe}: {step.text}", f"{begins:%H:%M}"))
             places = [*step.uses, *(() if step.is_autonomous else ("cook",))] or ["on its own"]

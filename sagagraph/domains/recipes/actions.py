@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from pydantic import BaseModel
 
@@ -14,7 +14,6 @@ from sagagraph.saga.engine.actions import Action, Guarantees, action
 from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.stores.port import Document, Documents
 
-COOK: Final = "cook"
 _STARTED, _SPOILT = "recipes.started", "recipes.spoilt"
 """Kinds of documents; what was thrown away is kept under the key of its start."""
 _FOREVER: Final = timedelta(days=36500)
@@ -45,34 +44,22 @@ class Kitchen:
         self._kept = kept
 
     async def start(self, saga_id: str, key: str, piece: Piece) -> None:
-        await self._kept.put(Document(_cooking(saga_id), _STARTED, key, piece.model_dump()))
+        await self._kept.put(Document(saga_id.removesuffix(REVERSAL), _STARTED, key, piece.model_dump()))
 
     async def spoil(self, saga_id: str, key: str) -> None:
-        await self._kept.put(Document(_cooking(saga_id), _SPOILT, key, {}))
+        await self._kept.put(Document(saga_id.removesuffix(REVERSAL), _SPOILT, key, {}))
 
-    async def find(self, saga_id: str, key: str) -> tuple[Piece | None, bool]:
-        """What was started under the key, and whether it was thrown away."""
-        found = {each.kind: each.data for each in await self._documents(saga_id) if each.key == key}
-        return Piece.model_validate(found[_STARTED]) if _STARTED in found else None, _SPOILT in found
+    async def pieces(self, saga_id: str) -> dict[str, tuple[Piece, bool]]:
+        """What was started, by its key and in this order, and whether it was thrown away."""
+        told = await self._kept.documents(saga_id.removesuffix(REVERSAL), _STARTED, _SPOILT)
+        spoilt = {each.key for each in told if each.kind == _SPOILT}
+        return {each.key: (Piece.model_validate(each.data), each.key in spoilt) for each in told if each.kind == _STARTED}
 
     async def ledger(self, saga_id: str) -> tuple[Plan, Plan]:
         """What was started and still counts, and what was thrown away, in the order in which it was started."""
-        told = await self._documents(saga_id)
-        spoilt = {each.key for each in told if each.kind == _SPOILT}
-        started = [(each.key in spoilt, _row(each.data)) for each in told if each.kind == _STARTED]
-        return tuple(row for is_gone, row in started if not is_gone), tuple(row for is_gone, row in started if is_gone)
-
-    async def _documents(self, saga_id: str) -> tuple[Document, ...]:
-        return await self._kept.documents(_cooking(saga_id), _STARTED, _SPOILT)
-
-
-def _cooking(saga_id: str) -> str:
-    return saga_id.removesuffix(REVERSAL)
-
-
-def _row(data: Any) -> Row:
-    piece = Piece.model_validate(data)
-    return Row(piece.step, piece.recipe, piece.duration_s, piece.start_s)
+        pieces = (await self.pieces(saga_id)).values()
+        rows = [(Row(each.step, each.recipe, each.duration_s, each.start_s), is_gone) for each, is_gone in pieces]
+        return tuple(row for row, is_gone in rows if not is_gone), tuple(row for row, is_gone in rows if is_gone)
 
 
 def cooking(kitchen: Kitchen) -> Action:
@@ -84,9 +71,9 @@ def cooking(kitchen: Kitchen) -> Action:
         await kitchen.spoil(call.saga_id, call.operation_key)
 
     async def find(_request: Piece, call: Call) -> Probe:
-        piece, is_gone = await kitchen.find(call.saga_id, call.operation_key)
+        piece, is_gone = (await kitchen.pieces(call.saga_id)).get(call.operation_key, (None, False))
         if piece is None:
             return Probe.absent()
         return Probe.undone() if is_gone else Probe.landed(Receipt(key=call.operation_key, start_s=piece.start_s))
 
-    return action(cook, compensate=throw_away, probe=find, guarantees=Guarantees(dedup=_FOREVER), name=COOK)
+    return action(cook, compensate=throw_away, probe=find, guarantees=Guarantees(dedup=_FOREVER), name="cook")

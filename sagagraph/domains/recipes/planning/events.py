@@ -22,22 +22,21 @@ class _Event(BaseModel):
     """Seconds from the beginning of the meal. What began before is history."""
 
 
-class _OfStep(_Event):
-    recipe: str
-    step: int
-
-
-class Longer(_OfStep):
+class Longer(_Event):
     """A step that is not over takes so long in all."""
 
     event: Literal["longer"] = "longer"
+    recipe: str
+    step: int
     duration_s: Annotated[int, Field(strict=True, gt=0, le=LATEST)]
 
 
-class Burnt(_OfStep):
+class Burnt(_Event):
     """What a step has made, or is making, is spoilt."""
 
     event: Literal["burnt"] = "burnt"
+    recipe: str
+    step: int
 
 
 class Away(_Event):
@@ -74,10 +73,10 @@ def _parse(meal: Meal, said: object, field: str) -> Event:
     except ValidationError as exc:
         name, message = in_words(exc)[0]
         raise InvalidInputError(message, field=f"{field}.{name}") from exc
-    if isinstance(event, Longer | Burnt) and meal.step(event.recipe, event.step) is None:
+    if isinstance(event, Longer | Burnt) and (event.recipe, event.step) not in meal.steps:
         raise InvalidInputError(f"there is no step {event.step} of {shown(event.recipe)}", field=f"{field}.step")
     if isinstance(event, Away | Broken) and event.until < event.at:
         raise InvalidInputError(f"{event.until} is before {event.at}", field=f"{field}.until")
-    if isinstance(event, Broken) and not any(event.object in step.uses for step in meal.steps.values()):
+    if isinstance(event, Broken) and event.object not in meal.objects:
         raise InvalidInputError(f"nothing needs an object {shown(event.object)}", field=f"{field}.object")
     return event
