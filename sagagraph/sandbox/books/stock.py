@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from sagagraph.sandbox.world.draws import draw
 from sagagraph.sandbox.world.offers import Offer
+from sagagraph.sandbox.world.prices import draw
 
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)

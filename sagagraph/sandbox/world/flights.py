@@ -18,9 +18,8 @@ from sagagraph.sandbox.world.cities import (
     hubs,
     original_cities,
 )
-from sagagraph.sandbox.world.draws import draw, draw_between, pick
 from sagagraph.sandbox.world.offers import Departure, Offer, departure_minute, journey_id, journey_offer
-from sagagraph.sandbox.world.prices import distance_km, journey_factor
+from sagagraph.sandbox.world.prices import distance_km, draw, draw_between, journey_factor, pick
 
 Chain = tuple[Airport, ...]
 """Where passengers change, in order of travel."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime, time, timedelta
 
 from sagagraph.sandbox.world.cities import City
-from sagagraph.sandbox.world.draws import draw, draw_between
 from sagagraph.sandbox.world.offers import Offer, Stock
-from sagagraph.sandbox.world.prices import hotel_level, season_factor
+from sagagraph.sandbox.world.prices import draw, draw_between, hotel_level, season_factor
 
 _IN_ORIGINAL_CITIES = (
     ("Station Inn", 2),

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
 from sagagraph.sandbox.world.cities import City
-from sagagraph.sandbox.world.draws import draw_between
+from sagagraph.sandbox.world.prices import draw_between
 
 OfferKind = Literal["flight", "train", "hotel", "insurance"]
 

@@ -7,9 +7,8 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from sagagraph.sandbox.world.cities import City, all_cities
-from sagagraph.sandbox.world.draws import draw, draw_between, pick
 from sagagraph.sandbox.world.offers import Departure, Offer, departure_minute, journey_id, journey_offer
-from sagagraph.sandbox.world.prices import Place, Spot, distance_km, journey_factor
+from sagagraph.sandbox.world.prices import Place, Spot, distance_km, draw, draw_between, journey_factor, pick
 
 
 class Railway(NamedTuple):

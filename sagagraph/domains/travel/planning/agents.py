@@ -181,7 +181,6 @@ def _choice_of(part: str, trips: Sequence[tuple[str, Mapping[str, Any], Itinerar
 
 
 def _days(trip: Itinerary) -> dict[str, Any]:
-    """Return when it leaves, stays and comes back."""
     stays = [f"{stay.city} {stay.check_in} to {stay.check_out}" for stay in trip.stays]
     return {
         "what": "; ".join([f"leave {trip.legs[0].begins}", *stays, f"end {trip.legs[-1].ends}"]),
