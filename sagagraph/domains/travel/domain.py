@@ -12,16 +12,9 @@ from sagagraph.domains.travel.actions.workflow import itinerary_workflow, revise
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.money import as_json_number, money_text
 from sagagraph.domains.travel.plan import Itinerary, moments, plan_hash
+from sagagraph.domains.travel.planning import amendment as amendment
 from sagagraph.domains.travel.planning import planner
 from sagagraph.domains.travel.planning.agents import ROLES, TripTeam
-from sagagraph.domains.travel.planning.amendment import (
-    all_fees_paid,
-    all_standing,
-    amending_workflow,
-    damage_of,
-    itinerary_before,
-    wish_of,
-)
 from sagagraph.domains.travel.planning.market import pairs_of
 from sagagraph.domains.travel.planning.planner import insured
 from sagagraph.domains.travel.planning.repair import repair
@@ -99,7 +92,7 @@ class Travel:
         return TripTeam(TripRequest.model_validate(request), trips, proposed, self.provider, self._insured)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
-        damage = await damage_of(saga, self.provider, self.cities)
+        damage = await amendment.damage_of(saga, self.provider, self.cities)
         repaired = await apart(repair, damage, self.provider, self._cities_of(damage.request))
         return Infeasible(repaired.reasons) if isinstance(repaired, planner.Infeasible) else await self._insured(repaired)
 
@@ -112,8 +105,10 @@ class Travel:
 
     async def evidence(self, saga: Saga) -> Json:
         proposed = Itinerary.model_validate(saga.plan.content)
-        stands = await all_standing(saga, self.provider)
-        shown = await gather_evidence(proposed, wish_of(saga.request), stands, all_fees_paid(saga), self.provider, self.cities)
+        stands = await amendment.all_standing(saga, self.provider)
+        shown = await gather_evidence(
+            proposed, amendment.wish_of(saga.request), stands, amendment.all_fees_paid(saga), self.provider, self.cities
+        )
         return shown.model_dump(mode="json")
 
     async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
@@ -124,7 +119,7 @@ class Travel:
             return itinerary
         return validate_itinerary(
             itinerary,
-            wish_of(request),
+            amendment.wish_of(request),
             {offer.offer_id: offer for offer in evidence.quotes},
             now=evidence.now,
             cities=self.cities,
@@ -138,7 +133,7 @@ class Travel:
 
         A second choice after a refusal, at the same times and for no more money, is what the approval was given for.
         """
-        before, after = itinerary_before(saga), Itinerary.model_validate(saga.plan.content)
+        before, after = amendment.itinerary_before(saga), Itinerary.model_validate(saga.plan.content)
         if before is None or _times(before) != _times(after):
             return True
         cost_before, cost_after = before.total + before.fees, after.total + after.fees
@@ -152,7 +147,7 @@ class Travel:
 
     def revision(self, saga: Saga) -> Revision:
         proposed = Itinerary.model_validate(saga.plan.content)
-        revise = revised_workflow if amended_by(saga) is None else amending_workflow
+        revise = revised_workflow if amended_by(saga) is None else amendment.amending_workflow
         return revise(saga, proposed, self._actions)
 
     def account(self, saga: Saga) -> Account:

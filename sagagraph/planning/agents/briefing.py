@@ -117,7 +117,11 @@ MOST_LESSONS: Final = 8
 
 
 def lessons_of(journals: Iterable[Sequence[e.Entry]]) -> tuple[str, ...]:
-    """The most frequent lessons first; equally frequent ones in alphabetical order."""
+    """What validators said in earlier runs (SagaLLM section 3.3.2), the most frequent first, equally frequent ones by alphabet.
+
+    Codes, names of actions, counts, and notes of validators only: nothing that a person or a provider wrote gets from one saga's
+    journal into another saga's question.
+    """
     counted = Counter(lesson for entries in journals for lesson in set(_lessons_in(entries)))
     ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
     return tuple(f"{lesson} (in {times} earlier {'run' if times == 1 else 'runs'})" for lesson, times in ordered[:MOST_LESSONS])

@@ -12,18 +12,8 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
+from sagagraph.sandbox.books import calls as c
 from sagagraph.sandbox.books import ledger, stock
-from sagagraph.sandbox.books.calls import (
-    BookCall,
-    CancelCall,
-    CaptureCall,
-    KeyedCall,
-    Labels,
-    RefundCall,
-    VoidCall,
-    refusal,
-    unknown,
-)
 from sagagraph.sandbox.books.faults import Fault
 from sagagraph.sandbox.clock import as_text
 from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
@@ -63,35 +53,35 @@ def _a_day_later(facts: Any) -> dict[str, str]:
 Json = dict[str, Any]
 
 
-def land(tx: sqlite3.Connection, call: KeyedCall, now: datetime, *, market_moves: bool, fault: Fault | None = None) -> Json:
+def land(tx: sqlite3.Connection, call: c.KeyedCall, now: datetime, *, market_moves: bool, fault: Fault | None = None) -> Json:
     match call:
-        case BookCall():
+        case c.BookCall():
             return _book(tx, call, now, fault, market_moves=market_moves)
-        case CancelCall():
+        case c.CancelCall():
             return _cancel(tx, call, now, fault)
-        case CaptureCall():
+        case c.CaptureCall():
             for reservation_id in call.reservation_ids:
                 ledger.existing(tx, "reservation", reservation_id)
             amount = 2 * call.amount if fault == "double_charge" else call.amount
             columns = {"state": "captured", "amount": amount, "reservations": json.dumps(call.reservation_ids)}
             return ledger.payment_as_json(ledger.enter(tx, "payments", call.labels, now, **columns))
-        case RefundCall():
+        case c.RefundCall():
             return _refund(tx, call, now, fault)
 
 
-def _book(tx: sqlite3.Connection, call: BookCall, now: datetime, fault: Fault | None, *, market_moves: bool) -> Json:
+def _book(tx: sqlite3.Connection, call: c.BookCall, now: datetime, fault: Fault | None, *, market_moves: bool) -> Json:
     offer = find_offer(call.offer_id)
     if offer is None or offer.kind != call.kind:
-        raise unknown("offer", call.offer_id)
+        raise c.unknown("offer", call.offer_id)
     offer = stock.as_it_stands(tx, offer.for_quantity(call.quantity), now, market_moves=market_moves)
     left = stock.left_of(tx, offer)
     if offer.starts <= now:
-        raise refusal("date_past", f"{call.offer_id} started at {offer.starts.isoformat()}")
+        raise c.refusal("date_past", f"{call.offer_id} started at {offer.starts.isoformat()}")
     if left < call.quantity:
-        raise refusal("sold_out", f"{call.offer_id} has {left} left, not {call.quantity}")
+        raise c.refusal("sold_out", f"{call.offer_id} has {left} left, not {call.quantity}")
     if call.expected_price not in (None, offer.price):
         price = as_amount(offer.price)
-        raise refusal("price_changed", f"{call.offer_id} costs {price} {CURRENCY} now", price=price)
+        raise c.refusal("price_changed", f"{call.offer_id} costs {price} {CURRENCY} now", price=price)
     stock.take(tx, offer)
     offer = mistaken(offer, fault)
     row = ledger.enter(
@@ -112,7 +102,7 @@ def _book(tx: sqlite3.Connection, call: BookCall, now: datetime, fault: Fault | 
     return ledger.reservation_as_json(row)
 
 
-def _cancel(tx: sqlite3.Connection, call: CancelCall, now: datetime, fault: Fault | None) -> Json:
+def _cancel(tx: sqlite3.Connection, call: c.CancelCall, now: datetime, fault: Fault | None) -> Json:
     row = ledger.existing(tx, "reservation", call.reservation_id)
     fee = _cancellation_fee(row, now) + (ANOTHER_FEE if fault == "other_fee" else 0)
     cancellation = _undo_reservation(tx, row, fee, call.labels, now)
@@ -134,17 +124,17 @@ def _cancellation_fee(row: sqlite3.Row, now: datetime) -> Cents:
     return 0 if is_free else fee
 
 
-def _undo_reservation(tx: sqlite3.Connection, row: sqlite3.Row, fee: Cents, labels: Labels, now: datetime) -> sqlite3.Row:
+def _undo_reservation(tx: sqlite3.Connection, row: sqlite3.Row, fee: Cents, labels: c.Labels, now: datetime) -> sqlite3.Row:
     if row["state"] == "confirmed":
         stock.give_back(tx, json.loads(row["units"]), row["quantity"])
     return ledger.enter_cancellation(tx, row["id"], fee, labels, now)
 
 
-def _refund(tx: sqlite3.Connection, call: RefundCall, now: datetime, fault: Fault | None) -> Json:
+def _refund(tx: sqlite3.Connection, call: c.RefundCall, now: datetime, fault: Fault | None) -> Json:
     row = ledger.existing(tx, "payment", call.payment_id)
     amount = row["amount"] if call.amount is None else call.amount
     if amount > row["amount"]:
-        raise refusal("invalid", f"amount: {as_amount(amount)} is more than {call.payment_id} captured")
+        raise c.refusal("invalid", f"amount: {as_amount(amount)} is more than {call.payment_id} captured")
     amount = amount // 2 if fault == "partial_refund" else amount
     refund = ledger.enter_refund(tx, row["id"], amount, call.labels, now)
     return {
@@ -164,17 +154,17 @@ def withdraw(tx: sqlite3.Connection, reservation_id: str, now: datetime) -> Json
     row = ledger.existing(tx, "reservation", reservation_id)
     if row["state"] == "confirmed":
         stock.use_up(tx, json.loads(row["units"]))
-        ledger.enter_cancellation(tx, reservation_id, 0, Labels(), now)
+        ledger.enter_cancellation(tx, reservation_id, 0, c.Labels(), now)
     return ledger.reservation_as_json(ledger.existing(tx, "reservation", reservation_id))
 
 
-def void(tx: sqlite3.Connection, call: VoidCall, now: datetime) -> Json:
+def void(tx: sqlite3.Connection, call: c.VoidCall, now: datetime) -> Json:
     """Undoes what landed under the key and refuses all that comes later; a repetition returns the first answer."""
     if row := ledger.void_of(tx, call.kind, call.key):
         return {"key": call.key, "outcome": row["outcome"], "fee": as_amount(row["fee"])}
     landed = ledger.landed_under(tx, call.kind, call.key)
     if not landed and ledger.is_key_of_undoing(tx, call.kind, call.key):
-        raise refusal("key_reused", f"{call.key!r} is the key of a cancellation or refund, which cannot be undone")
+        raise c.refusal("key_reused", f"{call.key!r} is the key of a cancellation or refund, which cannot be undone")
     labels, fee = replace(call.labels, idempotency_key=call.key), 0
     for row in landed:
         if call.kind == "payment":  # what has not been refunded yet; the bank charges nothing for it
