@@ -8,20 +8,11 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from sagagraph.sandbox.world.cities import (
-    HAVE_FLIGHTS_TO_ALL,
-    LONG_HAUL_WITHOUT_HUB,
-    Airport,
-    City,
-    Original,
-    all_airports,
-    hubs,
-    original_cities,
-)
+from sagagraph.sandbox.world import cities as c
 from sagagraph.sandbox.world.offers import Departure, Offer, departure_minute, journey_id, journey_offer
 from sagagraph.sandbox.world.prices import distance_km, draw, draw_between, journey_factor, pick
 
-Chain = tuple[Airport, ...]
+Chain = tuple[c.Airport, ...]
 """Where passengers change, in order of travel."""
 
 LONG_HAUL_KM = 3500
@@ -31,7 +22,7 @@ _A_CHANGE_KM = 600
 """The longest detour that is preferred to another change."""
 
 
-def has_direct(one: Airport, other: Airport) -> bool:
+def has_direct(one: c.Airport, other: c.Airport) -> bool:
     """Whether there are direct flights: in both directions or in none."""
     if one.original and other.original:
         return _is_original_direct(one, one.original, other, other.original)
@@ -44,7 +35,7 @@ def has_direct(one: Airport, other: Airport) -> bool:
 
 
 @lru_cache(maxsize=10_000)
-def chains(origin: Airport, destination: Airport) -> tuple[Chain, ...]:
+def chains(origin: c.Airport, destination: c.Airport) -> tuple[Chain, ...]:
     """The best ways to change en route, at most three: with one change at no great detour, otherwise with more."""
     if origin.original and destination.original:
         return _original_chains(origin, destination)
@@ -57,11 +48,11 @@ def chains(origin: Airport, destination: Airport) -> tuple[Chain, ...]:
     return tuple(sensible[:_CHAINS_TRIED])
 
 
-def flown_km(origin: Airport, via: Chain, destination: Airport) -> float:
+def flown_km(origin: c.Airport, via: Chain, destination: c.Airport) -> float:
     return sum(distance_km(*leg) for leg in pairwise((origin, *via, destination)))
 
 
-def _longer_chains(origin: Airport, destination: Airport) -> list[Chain]:
+def _longer_chains(origin: c.Airport, destination: c.Airport) -> list[Chain]:
     """Routes with two changes, or with three between the ends of the world."""
     starts, ends = _hubs_with_direct(origin), _hubs_with_direct(destination)
     twice = [(a, b) for a in starts for b in ends if a is not b and b in _hubs_with_direct(a) and a is not destination]
@@ -70,25 +61,25 @@ def _longer_chains(origin: Airport, destination: Airport) -> list[Chain]:
     return [(a, hub, b) for a in starts for b in ends for hub in _common_hubs(a, b) if hub not in (origin, destination)]
 
 
-def _common_hubs(one: Airport, other: Airport) -> Iterator[Airport]:
+def _common_hubs(one: c.Airport, other: c.Airport) -> Iterator[c.Airport]:
     served = _hubs_with_direct(other)
     return (hub for hub in _hubs_with_direct(one) if hub in served and hub is not one and hub is not other)
 
 
 @cache
-def _hubs_with_direct(airport: Airport) -> frozenset[Airport]:
-    return frozenset(hub for hub in hubs() if distance_km(hub, airport) >= _SHORTEST_LEG_KM and has_direct(hub, airport))
+def _hubs_with_direct(airport: c.Airport) -> frozenset[c.Airport]:
+    return frozenset(hub for hub in c.hubs() if distance_km(hub, airport) >= _SHORTEST_LEG_KM and has_direct(hub, airport))
 
 
 @cache
-def _gateways(airport: Airport) -> frozenset[Airport]:
-    """The two nearest hubs, and the nearest one with intercontinental flights."""
-    by_distance = sorted((distance_km(hub, airport), hub.code, hub) for hub in hubs())
+def _gateways(airport: c.Airport) -> frozenset[c.Airport]:
+    """The two nearest c.hubs, and the nearest one with intercontinental flights."""
+    by_distance = sorted((distance_km(hub, airport), hub.code, hub) for hub in c.hubs())
     near = [hub for far, _, hub in by_distance if far >= _SHORTEST_LEG_KM]
     return frozenset([*near[:2], *[hub for hub in near if hub.is_worldwide_hub][:1]])
 
 
-def _has_demand(one: Airport, other: Airport, kilometres: float) -> bool:
+def _has_demand(one: c.Airport, other: c.Airport, kilometres: float) -> bool:
     if one.is_hub and other.is_hub:
         both = one.is_worldwide_hub + other.is_worldwide_hub
         return kilometres <= (4500, 9000, 14_500)[both]
@@ -105,21 +96,21 @@ def _has_demand(one: Airport, other: Airport, kilometres: float) -> bool:
 # -- between the original cities -------------------------------------------------------------------------------------
 
 
-def _is_original_direct(one: Airport, its: Original, other: Airport, others: Original) -> bool:
+def _is_original_direct(one: c.Airport, its: c.Original, other: c.Airport, others: c.Original) -> bool:
     codes = {one.code, other.code}
-    if codes & HAVE_FLIGHTS_TO_ALL:
+    if codes & c.HAVE_FLIGHTS_TO_ALL:
         return True
     if its.region == others.region:
         return its.is_hub or others.is_hub or draw("direct", *sorted(codes)) < 0.6
-    return (its.is_hub and others.is_hub) or codes in LONG_HAUL_WITHOUT_HUB
+    return (its.is_hub and others.is_hub) or codes in c.LONG_HAUL_WITHOUT_HUB
 
 
-def _original_chains(origin: Airport, destination: Airport) -> tuple[Chain, ...]:
-    """Through those of their hubs that make the shortest connections."""
+def _original_chains(origin: c.Airport, destination: c.Airport) -> tuple[Chain, ...]:
+    """Through those of their c.hubs that make the shortest connections."""
     ends = origin, destination
     possible = [
         (hub,)
-        for hub in (all_airports()[code] for code, original in original_cities().items() if original.is_hub)
+        for hub in (c.all_airports()[code] for code, original in c.original_cities().items() if original.is_hub)
         if hub not in ends and all(has_direct(hub, end) and distance_km(hub, end) >= _SHORTEST_LEG_KM for end in ends)
     ]
     return tuple(sorted(possible, key=lambda chain: flown_km(origin, chain, destination))[:_CHAINS_TRIED])
@@ -144,7 +135,7 @@ class _Flight(NamedTuple):
     """The share of days on which it flies."""
 
 
-def flights_between(origin: City, destination: City, day: date, travellers: int) -> list[Offer]:
+def flights_between(origin: c.City, destination: c.City, day: date, travellers: int) -> list[Offer]:
     """In order of departure; empty between cities with the same airport."""
     offers = [
         _offer(flight, origin, destination, day, travellers)
@@ -154,7 +145,7 @@ def flights_between(origin: City, destination: City, day: date, travellers: int)
     return sorted(offers, key=lambda offer: offer.starts)
 
 
-def _offer(flight: _Flight, origin: City, destination: City, day: date, travellers: int) -> Offer:
+def _offer(flight: _Flight, origin: c.City, destination: c.City, day: date, travellers: int) -> Offer:
     # All cities of an airport share its flights, and their seats.
     unit = journey_id("flight", origin.airport.code, destination.airport.code, day, flight.departure.number)
     season = journey_factor(day, origin.airport, destination.airport)
@@ -164,7 +155,7 @@ def _offer(flight: _Flight, origin: City, destination: City, day: date, travelle
 
 
 @lru_cache(maxsize=10_000)
-def _flights(origin: Airport, destination: Airport) -> tuple[_Flight, ...]:
+def _flights(origin: c.Airport, destination: c.Airport) -> tuple[_Flight, ...]:
     if origin is destination:
         return ()
     directs = _direct_departures(origin, destination)
@@ -178,7 +169,7 @@ def _flights(origin: Airport, destination: Airport) -> tuple[_Flight, ...]:
     )
 
 
-def _flight(origin: Airport, via: Chain, destination: Airport, *, slot: int, turn: int, turns: int) -> _Flight:
+def _flight(origin: c.Airport, via: Chain, destination: c.Airport, *, slot: int, turn: int, turns: int) -> _Flight:
     """`slot` makes the number unique on its pair of airports; `turn` of `turns` spreads similar flights over the day."""
     pair = (origin.code, destination.code)
     carrier, code, level = pick(_CARRIERS, "carrier", *pair, slot)
@@ -199,7 +190,7 @@ def _flight(origin: Airport, via: Chain, destination: Airport, *, slot: int, tur
     return _Flight(departure, fare, 1.0 if via else 0.85 if flown > LONG_HAUL_KM else 0.95)
 
 
-def _direct_departures(origin: Airport, destination: Airport) -> int:
+def _direct_departures(origin: c.Airport, destination: c.Airport) -> int:
     """How many direct flight numbers serve the pair."""
     if not has_direct(origin, destination):
         return 0

@@ -11,20 +11,8 @@ from sagagraph.context.model import Model
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.page import wishes as w
 from sagagraph.domains.travel.page.details import details, disruption_in, disruptions, line_key
-from sagagraph.domains.travel.page.wishes import (
-    STOP,
-    aim_of,
-    chosen,
-    from_shown_days,
-    has,
-    other_stars,
-    stay_meant,
-    unread_and_preferred,
-    wishes_of,
-    with_stars,
-    without,
-)
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.progress import bookings
@@ -53,7 +41,7 @@ class TravelPage(p.Page):
         "I can change the cities and nights, dates, hours, who travels, rooms, budget, stars and direct flights: say it like "
         "“4 nights in Paris” or “for 2 people”; or ask me about the plan."
     )
-    elsewhere = "That is for the hotel or the carrier: ask them once it is booked. The plan stays without it."
+    elsewhere = "That is for the hotel or the carrier: ask them once it is booked. The plan stays w.without it."
     examples = (
         "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June, flexible within the "
         "month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
@@ -85,7 +73,7 @@ class TravelPage(p.Page):
                 text, model=self.model, cities=self.domain.cities, today=await self.today(), known=before, read=read
             )
         except ModelError as exc:
-            aside = f"The model could not be asked, so I went on without it: {exc}."
+            aside = f"The model could not be asked, so I went on w.without it: {exc}."
             return replace(self._draft(read or before, aside), failed=exc)
         if found is None:
             return self._draft(read or before.model_copy(update={"unread": (text,)}))
@@ -108,17 +96,17 @@ class TravelPage(p.Page):
 
     async def changed(self, known: Any, key: str, text: str | None) -> p.Draft:
         if text is None:
-            return self._draft(without(known, key))
-        place = STOP.fullmatch(key)
+            return self._draft(w.without(known, key))
+        place = w.STOP.fullmatch(key)
         if place is not None:
             return self._draft(await self._with_stop(known, int(place[1]), text))
-        rest = without(known, key)
+        rest = w.without(known, key)
         asked = Question(field=key, text=f"{text!r} is not understood")
         said = await self._read(text, rest.model_copy(update={"doubts": (asked, *rest.doubts)}))
-        if asked in said.doubts and not has(said, key):
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed", field=key)
+        if asked in said.doubts and not w.has(said, key):
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing w.has changed", field=key)
         if doubt := next((each for each in said.doubts if each not in rest.doubts and each != asked), None):
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed. {doubt.text}", field=key)
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing w.has changed. {doubt.text}", field=key)
         return self._draft(said.model_copy(update={"doubts": tuple(each for each in said.doubts if each != asked)}))
 
     async def _with_stop(self, known: PartialRequest, place: int, text: str) -> PartialRequest:
@@ -126,7 +114,7 @@ class TravelPage(p.Page):
         if len(alone.stops) != 1 or alone.stops[0].city is None:
             unknown = f" {alone.stops[0].unknown}." if len(alone.stops) == 1 else ""
             hint = "Say one city and how many nights, like 3 nights in Cologne"
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed.{unknown} {hint}", field="stops")
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing w.has changed.{unknown} {hint}", field="stops")
         stop = alone.stops[0] if alone.stops[0].nights else alone.stops[0].lasting(known.stops[place].nights)
         stops = (*known.stops[:place], stop, *known.stops[place + 1 :])
         return known.model_copy(update={"stops": stops, "unread": alone.unread})
@@ -136,32 +124,32 @@ class TravelPage(p.Page):
         questions = tuple(each.text for each in missing)
         field = missing[0].field if missing else ""
         request = None if questions else partial.complete().model_dump(mode="json")
-        unread, preferences = unread_and_preferred(partial.unread)
+        unread, preferences = w.unread_and_preferred(partial.unread)
         if preferences:
             words = " and ".join(f"“{each}”" for each in dict.fromkeys(preferences))
             asides = (
                 *asides,
                 f"Not yet applied: {words}. It chooses among plans that are there: say it once more when they are.",
             )
-        return p.Draft(partial, tuple(wishes_of(partial)), questions, unread, request, asides=asides, field=field)
+        return p.Draft(partial, tuple(w.wishes_of(partial)), questions, unread, request, asides=asides, field=field)
 
     async def preferred(self, text: str, saga: Saga) -> p.Preference | None:
         known = self.draft_of(saga.request).known
-        if (aim := aim_of(text)) is None:
+        if (aim := w.aim_of(text)) is None:
             return await self._moved(text, saga, known)
-        if (stay := stay_meant(text, saga)) is not None:
-            stars = other_stars(aim, stay, saga)
+        if (stay := w.stay_meant(text, saga)) is not None:
+            stars = w.other_stars(aim, stay, saga)
             if isinstance(stars, str):
                 return p.Preference(said=stars)
-            return p.Preference(draft=self._draft(with_stars(known, stay.city, stars)))
+            return p.Preference(draft=self._draft(w.with_stars(known, stay.city, stars)))
         said = await self._read(text, known)
         if said.model_copy(update={"unread": known.unread}) != known:
             return None
-        return chosen(aim, saga, unread_and_preferred(said.unread)[0])
+        return w.chosen(aim, saga, w.unread_and_preferred(said.unread)[0])
 
     async def _moved(self, text: str, saga: Saga, known: PartialRequest) -> p.Preference | None:
         """`A day earlier` than the plan that is shown, where no day was wished for."""
-        shown = from_shown_days(text, saga, known)
+        shown = w.from_shown_days(text, saga, known)
         if shown is None:
             return None
         said = await self._read(text, shown)
