@@ -10,8 +10,7 @@ from benchmarks.recipes.heuristic import heuristic
 from benchmarks.recipes.official import judged, references
 from sagagraph.domains.recipes.plan import Row
 from sagagraph.domains.recipes.planning.model import shortest
-from sagagraph.domains.recipes.planning.planner import plan_meal
-from sagagraph.domains.recipes.planning.situation import Situation
+from sagagraph.domains.recipes.planning.planner import Situation, plan_meal
 from sagagraph.domains.recipes.request import Meal, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.planning.budget import Budget
@@ -29,7 +28,7 @@ def measured(name: str, pair: Any, seconds: float, *, without: bool) -> Case:
     planned = plan_meal(Situation(meal), Budget.of(seconds))
     took = perf_counter() - began
     reference = references()[name]["plan_wo_restriction" if without else "plan_w_restriction"]
-    rows = [list(row) for row in planned.plan or ()]
+    rows = [list(row) for row in planned.plan]
     return {
         "pair": name,
         "without": without,
@@ -58,7 +57,7 @@ def _one_after_the_other(meal: Meal) -> list[Row] | None:
     for name, steps in meal.recipes.items():
         begin = max((row.end for row in rows), default=0)
         alone = plan_meal(Situation(Meal({name: steps})), Budget.of(20)).plan
-        if alone is None:
+        if not alone:
             return None
         rows += [row._replace(start=begin + row.start) for row in alone]
     return rows

@@ -30,7 +30,7 @@ def measured() -> dict[str, tuple[float, float, float]]:
         beliefs = beliefs_of([step["text"] for step in steps])
         for step, belief in zip(steps, beliefs, strict=True):
             place = name, step["step"]
-            ours = {"concurrency": [0] * belief.is_alone, "dependencies": belief.after, "objects": belief.objects}
+            ours = {"concurrency": [0] * belief.is_alone, "dependencies": belief.after, "objects": belief.uses}
             theirs = {"concurrency": [0] * step["parallel"], "dependencies": step["prequisites"], "objects": step["physical"]}
             for what in GPT_4O:
                 believed[what] |= {(place, each) for each in ours[what]}

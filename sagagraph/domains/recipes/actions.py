@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final
 
 from pydantic import BaseModel
 
@@ -16,7 +15,6 @@ from sagagraph.saga.stores.port import Document, Documents
 
 _STARTED, _SPOILT = "recipes.started", "recipes.spoilt"
 """Kinds of documents; what was thrown away is kept under the key of its start."""
-_FOREVER: Final = timedelta(days=36500)
 
 
 class Piece(BaseModel):
@@ -27,11 +25,6 @@ class Piece(BaseModel):
     duration_s: int
     start_s: int
     text: str = ""
-
-
-class Receipt(BaseModel):
-    key: str
-    start_s: int
 
 
 class Kitchen:
@@ -63,17 +56,17 @@ class Kitchen:
 
 
 def cooking(kitchen: Kitchen) -> Action:
-    async def cook(request: Piece, call: Call) -> Receipt:
+    async def cook(request: Piece, call: Call) -> Piece:
         await kitchen.start(call.saga_id, call.idempotency_key, request)
-        return Receipt(key=call.idempotency_key, start_s=request.start_s)
+        return request
 
-    async def throw_away(_request: Piece, _receipt: Receipt, call: Call) -> None:
+    async def throw_away(_request: Piece, _started: Piece, call: Call) -> None:
         await kitchen.spoil(call.saga_id, call.operation_key)
 
     async def find(_request: Piece, call: Call) -> Probe:
         piece, is_gone = (await kitchen.pieces(call.saga_id)).get(call.operation_key, (None, False))
         if piece is None:
             return Probe.absent()
-        return Probe.undone() if is_gone else Probe.landed(Receipt(key=call.operation_key, start_s=piece.start_s))
+        return Probe.undone() if is_gone else Probe.landed(piece)
 
-    return action(cook, compensate=throw_away, probe=find, guarantees=Guarantees(dedup=_FOREVER), name="cook")
+    return action(cook, compensate=throw_away, probe=find, guarantees=Guarantees(dedup=timedelta(days=36500)), name="cook")

@@ -10,21 +10,24 @@ import typer
 
 from sagagraph.cli import options as o
 from sagagraph.cli import render
-from sagagraph.domains.recipes.plan import clock, makespan, parse_plan
+from sagagraph.domains.recipes.plan import Plan, clock, makespan, parse_plan
 from sagagraph.domains.recipes.request import FIELD, Meal, Step, meal_in, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.domains.recipes.text import read_meal
-from sagagraph.errors import InvalidInputError, PlannerError
+from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.files import json_file, text_file, write_json
 from sagagraph.planning.budget import Budget
 
 if TYPE_CHECKING:
-    from sagagraph.domains.recipes.planning.conflict import Conflict
+    from sagagraph.domains.recipes.planning.planner import Conflict
 
+Json = dict[str, Any]
 recipes = o.verbs("Recipes: several dishes at once, with few hands.")
 
 File = Annotated[Path, typer.Argument(metavar="FILE.json", help="As Recipe2Plan has them, or the name of a shipped pair.")]
+Several = Annotated[Path | None, typer.Argument(metavar="[FILE.json]", help="A file with several pairs.")]
+Words = Annotated[Path, typer.Argument(metavar="FILE.txt", help="A name, and then each step on a line of its own.")]
 Pair = Annotated[str, typer.Option("--pair", metavar="NAME", help="Of a file with several pairs, this one.")]
 Without = Annotated[bool, typer.Option("--without-time-constraints", help="No step must follow another within a time.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.json", help="Write what `--json` prints to this file too.")]
@@ -42,23 +45,23 @@ def plan_command(
 ) -> None:
     """Plan a meal: complete as early as possible, and what no plan is earlier than."""
     with needing("recipes"):
-        from sagagraph.domains.recipes.planning.conflict import explain
-        from sagagraph.domains.recipes.planning.planner import plan_meal
-        from sagagraph.domains.recipes.planning.situation import Situation
+        from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
     meal = meal_in(file, pair)
     meal = meal.without_time_constraints() if without else meal
-    planned = plan_meal(Situation(meal), Budget.of(seconds))
-    if planned.is_infeasible:
-        _tell_conflict(explain(Situation(meal), Budget.of(seconds)), out, as_json=as_json)
-    if planned.plan is None:
-        raise PlannerError(f"no plan was found in {seconds:g} s; give it more: --seconds")
-    document = {
-        "makespan_s": planned.makespan,
-        "lower_bound_s": planned.lower_bound,
-        "status": "optimal" if planned.is_optimal else "feasible",
-        "plan": [list(row) for row in planned.plan],
-    }
-    _tell_plan(meal, document, out, as_json=as_json)
+    found = plan_or_explain(Situation(meal), Budget.of(seconds))
+    if isinstance(found, Conflict):
+        _end_with_conflict(found, out, as_json=as_json)
+    _end_with_plan(meal, found.plan, found.lower_bound, [], out, as_json=as_json)
+
+
+@recipes.command("begin")
+def begin_command(
+    file: File, saga_id: o.NewSagaId = None, yes: o.Yes = False, store: o.Store = "", as_json: o.AsJson = False
+) -> None:
+    """Plan a meal and, after approval, cook it."""
+    from sagagraph.cli import beginning
+
+    o.end(beginning.begin(o.Options(store=store, as_json=as_json), "recipes", None, file, saga_id, approved=yes))
 
 
 @recipes.command("repair")
@@ -74,9 +77,8 @@ def repair_command(
 ) -> None:
     """Repair a plan after events: what was done stands, and what can no longer be kept is made again."""
     with needing("recipes"):
-        from sagagraph.domains.recipes.planning.conflict import Conflict
-        from sagagraph.domains.recipes.planning.events import parse_events
-        from sagagraph.domains.recipes.planning.repair import repair
+        from sagagraph.domains.recipes.planning.planner import Conflict
+        from sagagraph.domains.recipes.planning.repair import parse_events, repair
     meal = meal_in(file, pair)
     files = [json_file(each, "--event") for each in event or []]
     events = parse_events(meal, [each for said in files for each in (said if isinstance(said, list) else [said])])
@@ -90,63 +92,42 @@ def repair_command(
         raise InvalidInputError(f"is not right before these events: {verdict.violations[0].message}", field="PLAN")
     old = tuple(sorted(parsed.rows.values(), key=lambda row: row.start))
     answer = repair(meal, old, events, Budget.of(seconds))
-    if answer is None:
-        raise PlannerError(f"no plan was found in {seconds:g} s; give it more: --seconds")
     if isinstance(answer, Conflict):
-        _tell_conflict(answer, out, as_json=as_json)
-    for sentence in answer.passed if not as_json else ():
-        _say(f"Can no longer be kept: {sentence}.")
-    for step in (answer.meal.steps[key] for key in answer.again if not as_json):
-        _say(f"Is made again: {step}: {step.text}")
-    ends, was, now = makespan(answer.plan), *({row.key: row.start for row in reversed(each)} for each in (old, answer.plan))
-    document = {
-        "makespan_s": ends,
-        "lower_bound_s": min(answer.lower_bound, ends),
-        "status": "optimal" if answer.lower_bound >= ends else "feasible",
-        "plan": [list(row) for row in answer.plan],
+        _end_with_conflict(answer, out, as_json=as_json)
+    was, now = ({row.key: row.start for row in reversed(each)} for each in (old, answer.plan))
+    moved, delay = sum(now[key] != start for key, start in was.items()), makespan(answer.plan) - makespan(old)
+    lines = [f"Can no longer be kept: {sentence}." for sentence in answer.passed]
+    lines += [f"Is made again: {step}: {step.text}" for step in map(answer.meal.steps.__getitem__, answer.again)]
+    more = {
         "waste": [list(row) for row in answer.waste],
         "again": [list(key) for key in answer.again],
         "passed": list(answer.passed),
-        "edit_radius": {"steps": sum(now[key] != start for key, start in was.items()), "delay_s": ends - makespan(old)},
+        "edit_radius": {"steps": moved, "delay_s": delay},
     }
-    _tell_plan(answer.meal, document, out, as_json=as_json)
+    _end_with_plan(answer.meal, answer.plan, answer.lower_bound, lines, out, as_json=as_json, **more)
 
 
 @recipes.command("pairs")
-def pairs_command(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE.json]", help="A file with several pairs.")] = None,
-    _store: o.UnusedStore = "",
-    as_json: o.AsJson = False,
-) -> None:
+def pairs_command(file: Several = None, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
     """List the pairs in a file, or those that come with SagaGraph."""
-    told = []
+    told, lines = [], []
     for name, meal in ((name, parse_meal(document)) for name, document in pairs_in(file).items()):
         steps = meal.steps.values()
         work, limits = sum(step.duration for step in steps), sum(len(step.within) for step in steps)
         told.append({"pair": name, "recipes": list(meal.recipes), "steps": len(steps), "work_s": work, "limits": limits})
-    if as_json:
-        render.print_json({"pairs": told})
-    for each in told if not as_json else ():
-        _say(f"{each['pair']}: {each['steps']} steps, {each['work_s']} s in all, {each['limits']} time constraints")
+        lines.append(f"{name}: {len(steps)} steps, {work} s in all, {limits} time constraints")
+    _end({"pairs": told}, lines, None, as_json=as_json)
 
 
 @recipes.command("read")
-def read_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE.txt", help="A name, and then each step on a line of its own.")],
-    out: Out = None,
-    _store: o.UnusedStore = "",
-    as_json: o.AsJson = False,
-) -> None:
+def read_command(file: Words, out: Out = None, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
     """Read recipes in plain words: what goes on alone, what comes after what, what needs the oven."""
     meal = read_meal(text_file(file, FIELD))
-    _write(meal.document(), out, as_json=as_json)
-    for recipe, steps in meal.recipes.items() if not as_json else ():
-        _say(recipe)
-        for step in steps:
-            _say(f"  {step.number + 1}. {step.text}: {', '.join(_understood(step))}")
+    lines = [line for name, steps in meal.recipes.items() for line in (name, *map(_understood, steps))]
+    _end(meal.document(), lines, out, as_json=as_json)
 
 
-def _understood(step: Step) -> list[str]:
+def _understood(step: Step) -> str:
     how = "goes on alone" if step.is_autonomous else "may be interrupted" if step.is_interruptible else "in one go"
     after = [f"after {', '.join(str(number + 1) for number in step.after)}"] if step.after else []
     within = [f"within {clock(limit)} of {number + 1}" for number, limit in step.within.items()]
@@ -154,49 +135,37 @@ def _understood(step: Step) -> list[str]:
     for name, use in step.uses.items():
         heat = use.update.get("temperature", use.require.get("temperature"))
         uses.append(name if heat is None else f"{name} {'to' if use.update else 'at'} {heat:g} °F")
-    return [clock(step.duration), how, *after, *within, *uses]
+    return f"  {step.number + 1}. {step.text}: {', '.join([clock(step.duration), how, *after, *within, *uses])}"
 
 
-def _tell_plan(meal: Meal, document: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
-    verdict = validate_plan(meal, document["plan"])
+def _end_with_plan(
+    meal: Meal, plan: Plan, bound: int, lines: list[str], out: Path | None, *, as_json: bool, **more: Any
+) -> NoReturn:
+    ends, rows, verdict = makespan(plan), [list(row) for row in plan], validate_plan(meal, [list(row) for row in plan])
+    status = "optimal" if bound >= ends else "feasible"
+    document = {"makespan_s": ends, "lower_bound_s": min(bound, ends), "status": status, "plan": rows, **more}
     document["verdict"] = verdict.verdict.value
     if not verdict.is_valid:
         document["violations"] = [each.model_dump(mode="json") for each in verdict.violations]
-    _write(document, out, as_json=as_json)
-    for number, recipe, duration, start in document["plan"] if not as_json else ():
-        step = meal.steps[recipe, number]
-        alone = ", goes on alone" if step.is_autonomous else ""
-        part = ", a part" if duration < step.duration else ""
-        _say(f"{clock(start)}  {recipe} {number}: {step.text} ({clock(duration)}{alone}{part})")
-    proof = "no plan is earlier" if document["status"] == "optimal" else f"at least {clock(document['lower_bound_s'])}"
-    if not as_json:
-        _say(f"{clock(document['makespan_s'])}  complete ({proof})")
-    raise typer.Exit(0 if verdict.is_valid else 1)
+    for row, step in ((row, meal.steps[row.key]) for row in plan):
+        how = (", goes on alone" if step.is_autonomous else "") + (", a part" if row.duration < step.duration else "")
+        lines.append(f"{clock(row.start)}  {row.recipe} {row.step}: {step.text} ({clock(row.duration)}{how})")
+    proof = "no plan is earlier" if status == "optimal" else f"at least {clock(bound)}"
+    _end(document, [*lines, f"{clock(ends)}  complete ({proof})"], out, as_json=as_json, is_good=verdict.is_valid)
 
 
-def _tell_conflict(conflict: Conflict, out: Path | None, *, as_json: bool) -> NoReturn:
-    nothing: dict[str, Any] = {
-        "makespan_s": None,
-        "lower_bound_s": None,
-        "status": "infeasible",
-        "plan": [],
-        "verdict": "INVALID",
-    }
-    wishes = [asdict(wish) for wish in conflict.wishes]
-    _write({**nothing, "conflict": wishes, "is_irreducible": conflict.is_irreducible}, out, as_json=as_json)
-    if not as_json:
-        _say("This cannot be cooked. These cannot all be kept:")
-        for wish in conflict.wishes:
-            _say(f"- {wish.sentence}")
-    raise typer.Exit(1)
+def _end_with_conflict(conflict: Conflict, out: Path | None, *, as_json: bool) -> NoReturn:
+    document: Json = {"makespan_s": None, "lower_bound_s": None, "status": "infeasible", "plan": [], "verdict": "INVALID"}
+    document |= {"conflict": [asdict(wish) for wish in conflict.wishes], "is_irreducible": conflict.is_irreducible}
+    lines = ["This cannot be cooked. These cannot all be kept:", *(f"- {wish.sentence}" for wish in conflict.wishes)]
+    _end(document, lines, out, as_json=as_json, is_good=False)
 
 
-def _write(document: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
+def _end(document: Json, lines: list[str], out: Path | None, *, as_json: bool, is_good: bool = True) -> NoReturn:
     if out is not None:
         write_json(out, document, "--out")
     if as_json:
         render.print_json(document)
-
-
-def _say(words: str) -> None:
-    render.stdout.print(words, markup=False, highlight=False)
+    for line in lines if not as_json else ():
+        render.stdout.print(line, markup=False, highlight=False)
+    raise typer.Exit(0 if is_good else 1)

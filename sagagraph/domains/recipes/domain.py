@@ -8,12 +8,9 @@ from typing import Any, Final
 from sagagraph.context.slice import content_hash
 from sagagraph.domains.recipes.actions import Kitchen, Piece, cooking
 from sagagraph.domains.recipes.plan import Plan, Row, makespan
-from sagagraph.domains.recipes.planning.conflict import explain
-from sagagraph.domains.recipes.planning.planner import plan_meal
-from sagagraph.domains.recipes.planning.situation import Situation
+from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
 from sagagraph.domains.recipes.request import Meal, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
-from sagagraph.errors import PlannerError
 from sagagraph.planning.background import in_background
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Domain, Infeasible, Json, Proposal
@@ -38,10 +35,11 @@ class Cooking(Domain):
         return (self._cook,)
 
     async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
-        planned = await in_background(_planned, parse_meal(request))
-        if isinstance(planned, Infeasible):
-            return planned
-        content: Json = {"meal": request, "plan": [list(row) for row in planned]}
+        found = await in_background(plan_or_explain, Situation(parse_meal(request)), Budget.of(_SECONDS))
+        if isinstance(found, Conflict):
+            sentences = tuple(wish.sentence for wish in found.wishes)
+            return Infeasible(sentences or ("this cannot be cooked",), sentences)
+        content: Json = {"meal": request, "plan": [list(row) for row in found.plan]}
         return (Proposal(content, content_hash(content), cooking_title(content), Cost(0, "USD")),)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:  # noqa: ARG002 - nothing refuses, and nothing is amended
@@ -73,16 +71,6 @@ def meal_and_plan(plan: Any) -> tuple[Meal, Plan]:
 def cooking_title(plan: Any) -> str:
     meal, rows = meal_and_plan(plan)
     return "; ".join([*meal.recipes, f"complete after {-(-makespan(rows) // 60)} minutes"])
-
-
-def _planned(meal: Meal) -> Plan | Infeasible:
-    planned = plan_meal(Situation(meal), Budget.of(_SECONDS))
-    if planned.plan is not None:
-        return planned.plan
-    if not planned.is_infeasible:
-        raise PlannerError(f"no plan was found in {_SECONDS:g} s")
-    sentences = tuple(wish.sentence for wish in explain(Situation(meal), Budget.of(_SECONDS)).wishes)
-    return Infeasible(sentences or ("this cannot be cooked",), sentences)
 
 
 def _before(meal: Meal, rows: Plan, place: int) -> Iterator[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -32,19 +33,16 @@ class RecipesPage(Page):
 
     async def read(self, text: str, known: Any) -> Draft:
         before = dict(known or {})
-        dishes = [each["recipe"] for each in before.get("recipes", ())]
-        left = text
+        recipes = {each["recipe"]: each for each in before.get("recipes", ())}
         for name in SHIPPED:
-            words = name.replace("-", "[ -]")
-            if re.search(rf"\b{words}\b", left, re.IGNORECASE):
-                left = re.sub(rf"\b{words}\b", "", left, flags=re.IGNORECASE)
-                dishes += [name] if name not in dishes else []
-        dinner, left = _dinner(left)
+            text, said = re.subn(rf"(?i)\b{name.replace('-', '[ -]')}\b", "", text)
+            recipes |= {name: shipped(name)} if said and name not in recipes else {}
+        dinner, left = _dinner(text)
         unread = tuple(_WORDS.findall(_FILLING.sub("", left)))
-        request = {**before, "recipes": [shipped(name) for name in dishes]} | ({"dinner": dinner} if dinner else {})
-        if not dishes:
+        request = {**before, "recipes": list(recipes.values())} | ({"dinner": dinner} if dinner else {})
+        if not recipes:
             return Draft(request, (), (self.opening,), unread, field="recipes")
-        return Draft(request, self.draft_of(request).wishes, (), unread, request)
+        return replace(self.draft_of(request), not_understood=unread)
 
     async def checked(self, request: Any) -> Any:
         if isinstance(request, list):

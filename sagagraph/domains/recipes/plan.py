@@ -11,10 +11,9 @@ from sagagraph.validators.rows import Rows, parse_rows
 
 LATEST: Final = 10**9
 """Seconds."""
-_Whole = Annotated[int, Field(ge=-LATEST, le=LATEST)]
-_ROW: Final = TypeAdapter[tuple[int, str, int, int]](
-    tuple[Annotated[int, Field(strict=True)], Annotated[str, Field(strict=True)], _Whole, _Whole]
-)
+Text = Annotated[str, Field(strict=True)]
+Whole = Annotated[int, Field(ge=-LATEST, le=LATEST)]
+_ROW: Final = TypeAdapter[tuple[int, str, int, int]](tuple[Annotated[int, Field(strict=True)], Text, Whole, Whole])
 
 
 class Row(NamedTuple):

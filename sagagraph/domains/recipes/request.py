@@ -9,23 +9,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    StringConstraints,
-    ValidationError,
-)
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
-from sagagraph.validators.complaints import in_words, shown
+from sagagraph.validators.complaints import checked, shown
 
 FIELD: Final = "FILE"
 MOST_STEPS: Final = 400
@@ -155,8 +147,7 @@ class Meal:
 def parse_meal(value: object) -> Meal:
     """Parse a list of recipes as Recipe2Plan has them, or `{"recipes": [...], "cooks": 2, "warm": {recipe: "5 min"}}`.
 
-    Raises:
-        InvalidInputError: what is wrong first, in one line that names the field.
+    Raises `InvalidInputError`: what is wrong first, in one line that names the field.
     """
     if _is_several(value):
         told = "holds several meals; `sagagraph recipes pairs` lists them and `--pair` picks one"
@@ -164,11 +155,7 @@ def parse_meal(value: object) -> Meal:
     value = {"recipes": value} if isinstance(value, list) else value
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"a meal is a list of recipes, not {shown(value)}", field=FIELD)
-    try:
-        form = _Meal.model_validate(value)
-    except ValidationError as exc:
-        name, message = in_words(exc)[0]
-        raise InvalidInputError(message, field=name or FIELD) from exc
+    form = checked(_Meal, value, field=FIELD)
     names = [recipe.recipe for recipe in form.recipes]
     for place, name in enumerate(names):
         if name in names[:place]:
@@ -200,8 +187,7 @@ def _steps(recipe: _Recipe, field: str) -> tuple[Step, ...]:
     try:
         TopologicalSorter({number: step.after for number, step in enumerate(recipe.steps)}).prepare()
     except CycleError as exc:
-        circle = ", ".join(map(str, sorted(set(exc.args[1]))))
-        told = f"steps {circle} of {recipe.recipe} wait for each other in a circle"
+        told = f"steps {', '.join(map(str, sorted(set(exc.args[1]))))} of {recipe.recipe} wait for each other in a circle"
         raise InvalidInputError(told, field=f"{field}.steps") from exc
     return tuple(
         step.model_copy(update={"recipe": recipe.recipe, "number": number, "after": tuple(dict.fromkeys(step.after))})
@@ -215,8 +201,7 @@ def _steps(recipe: _Recipe, field: str) -> tuple[Step, ...]:
 def pairs_in(path: Path | None) -> dict[str, Any]:
     """All pairs of a file, as JSON, by name; None: those of the shipped recipes. Raises `InvalidInputError`."""
     if path is None:
-        names = [(one, two) for place, one in enumerate(SHIPPED) for two in SHIPPED[place + 1 :]]
-        return {f"{one}_{two}": [shipped(one), shipped(two)] for one, two in names}
+        return {f"{one}_{two}": [shipped(one), shipped(two)] for one, two in combinations(SHIPPED, 2)}
     value = json_file(path, FIELD)
     return {"_".join(parse_meal(each).recipes): each for each in (value if _is_several(value) else [value])}
 

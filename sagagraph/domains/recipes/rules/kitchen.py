@@ -1,19 +1,81 @@
-"""Kitchen: who works at a step does nothing else, and one step at a time has all of an object, as it needs it."""
+"""Kitchen: a plan in the order of execution. Who works at a step does nothing else, and one at a time has all of an object."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from msgspec import Struct
 
-from sagagraph.domains.recipes.plan import clock
-from sagagraph.domains.recipes.request import VOLUME, Property
-from sagagraph.domains.recipes.rules.case import Case, Piece
+from sagagraph.domains.recipes.plan import Row, clock
+from sagagraph.domains.recipes.request import VOLUME, Meal, Property, Step, StepKey
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
+from sagagraph.validators.rows import Rows
 from sagagraph.validators.verdict import Violation
 
 _State = dict[str, Property]
+
+
+class Piece(Struct, frozen=True, array_like=True):
+    """A row of an existing step. Times are seconds from the beginning."""
+
+    index: int
+    place: int
+    """In the order of execution."""
+    recipe: str
+    step: int
+    start: int
+    end: int
+    is_autonomous: bool
+
+    @property
+    def key(self) -> StepKey:
+        return self.recipe, self.step
+
+    @property
+    def scope(self) -> dict[str, Any]:
+        return {"row": self.index, "recipe": self.recipe, "step": self.step}
+
+    def overlaps(self, other: Piece) -> bool:
+        return max(self.start, other.start) < min(self.end, other.end)
+
+    def breaks(self, code: str, message: str, **evidence: Any) -> Violation:
+        """Return a violation at this row."""
+        times = {"start_s": self.start, "end_s": self.end}
+        return Violation(code=code, message=f"{self} {message}", scope=self.scope, evidence={**times, **evidence})
+
+    def __str__(self) -> str:
+        return f"{self.recipe} step {self.step} ({clock(self.start)} to {clock(self.end)})"
+
+
+@dataclass(frozen=True)
+class Case:
+    meal: Meal
+    plan: Rows[Row]
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """In the order of execution: by start, then as in the file."""
+        known = [(row.start, index, row) for index, row in self.plan.rows.items() if row.key in self.meal.steps]
+        return tuple(
+            Piece(index, place, row.recipe, row.step, row.start, row.end, self.meal.steps[row.key].is_autonomous)
+            for place, (_start, index, row) in enumerate(sorted(known))
+        )
+
+    def step(self, piece: Piece) -> Step:
+        return self.meal.steps[piece.key]
+
+    @cached_property
+    def of(self) -> Mapping[StepKey, tuple[Piece, ...]]:
+        """The pieces of each step."""
+        pieces: dict[StepKey, tuple[Piece, ...]] = defaultdict(tuple)
+        for piece in self.pieces:
+            pieces[piece.key] += (piece,)
+        return pieces
 
 
 class HandsView(Struct, frozen=True):
@@ -28,12 +90,8 @@ def _hands(case: Case) -> Iterator[tuple[str, HandsView]]:
     working: list[Piece] = []
     for window in windows(case.pieces):
         working = [each for each in working if each.end > window[0].start]
-        yield _named("the cooks", window[0], window[-1]), HandsView(case.meal.cooks, tuple(working), tuple(window))
+        yield f"the cooks, {window[0]} to {window[-1]}", HandsView(case.meal.cooks, tuple(working), tuple(window))
         working += [each for each in window if not each.is_autonomous]
-
-
-def _named(what: str, first: Piece, last: Piece) -> str:
-    return f"{what}, {clock(first.start)} to {clock(last.end)}"
 
 
 def _check_hands(view: HandsView) -> Iterator[Violation]:
@@ -75,7 +133,7 @@ def _objects(case: Case) -> Iterator[tuple[str, ObjectView]]:
         for window in windows(Used(piece, use.require, use.update) for piece, use in used):
             first, last = window[0].piece, window[-1].piece
             earlier = [each for each in earlier if each.end > first.start]
-            yield _named(f"the {name}", first, last), ObjectView(name, dict(state), tuple(earlier), tuple(window))
+            yield f"the {name}, {first} to {last}", ObjectView(name, dict(state), tuple(earlier), tuple(window))
             for each in window:
                 _change(state, each)
                 earlier.append(each.piece)
