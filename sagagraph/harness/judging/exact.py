@@ -49,6 +49,9 @@ class Terms(Meaning[Result]):
         with ctx.workprec(self._bits):
             return self.of(node)
 
+    def truth(self, node: Node) -> bool:
+        return _boolean(self.value(node))
+
     def number(self, node: Node) -> Number:
         return _number(self.value(node))
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 from flint import fmpq
 
 from sagagraph.harness.judging.check import Checked, RuleVerdict, check, exact, shown
-from sagagraph.harness.loop.decomposition import Turn, object_schema, order_of
+from sagagraph.harness.loop.decomposition import Task, object_schema, order_of
 from sagagraph.harness.loop.gradients import Gradient, fixed, is_satisfiable, towards
 from sagagraph.harness.proof.explain import Explanation, Status, explain, value_json
 from sagagraph.harness.proof.system import Point
@@ -80,7 +80,7 @@ async def converge(
     executor: Executor,
     *,
     attempts: int = MOST_ATTEMPTS,
-    decomposed: Callable[[], Awaitable[tuple[Turn, ...]]] | None = None,
+    decomposed: Callable[[], Awaitable[tuple[Task, ...]]] | None = None,
 ) -> Run:
     """Run the loop to one of its ends. `decomposed`: gives the tasks, if they are not to follow the rules.
 
@@ -93,9 +93,9 @@ async def converge(
         return Run(End.HARNESS_ERROR, reason=found.reason)
     locks: dict[str, Value] = {}
     tried: list[Attempt] = []
-    for turn in order_of(harness) if decomposed is None else await decomposed():
-        name = turn.variable
-        value = await _settle(harness, turn, locks, tried, executor, attempts)
+    tasks = order_of(harness) if decomposed is None else await decomposed()
+    for task, name in [(each, name) for each in tasks for name in each.expected_schema]:
+        value = await _settle(harness, task, name, locks, tried, executor, attempts)
         if value is None:
             end = End.NO_CONVERGENCE if found.witness is not None else End.UNDECIDED
             reason = f"{name} was not settled in {attempts} attempts"
@@ -107,16 +107,21 @@ async def converge(
 
 
 async def _settle(
-    harness: Harness, turn: Turn, locks: Mapping[str, Value], tried: list[Attempt], executor: Executor, attempts: int
+    harness: Harness,
+    task: Task,
+    name: str,
+    locks: Mapping[str, Value],
+    tried: list[Attempt],
+    executor: Executor,
+    attempts: int,
 ) -> Value | None:
     """Ask for one variable until its value leaves the rest satisfiable; None where attempts are used up."""
     last: Gradient | None = None
-    name = turn.variable
-    context = {each: shown(locks[each]) for each in turn.sees if each in locks}
+    context = {each: shown(locks[each]) for each in task.context_keys if each in locks}
     schema = _schema(harness, name, {each: locks[each] for each in context})
     for number in range(1, attempts + 1):
         variable = harness.variables[name]
-        seen = Slice(name, variable.unit, schema, context, description=turn.description)
+        seen = Slice(name, variable.unit, schema, context, description=task.description)
         if last is not None:
             seen = replace(seen, gradient=last.json(), said=last.in_words())
         proposed = await executor(seen, f"{name}-{number}")

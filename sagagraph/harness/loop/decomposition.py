@@ -7,7 +7,6 @@ that no model can stop a run.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import permutations
 from typing import Annotated, Any, Final
 
@@ -50,20 +49,11 @@ SCHEMA: Final[Mapping[str, Any]] = {"title": "Tasks", **object_schema(_NODES, _N
 """What a model is asked to answer in: providers take no object of free keys."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One variable to decide. `sees`: the variables whose values are shown."""
-
-    variable: str
-    sees: tuple[str, ...]
-    description: str = ""
-
-
 Decomposer = Callable[[Mapping[str, Any], str], Awaitable[Any]]
 """Answers what is asked with `{"nodes": [...]}`. The text names the round: the same one is never asked twice in a saga."""
 
 
-def order_of(harness: Harness) -> tuple[Turn, ...]:
+def order_of(harness: Harness) -> tuple[Task, ...]:
     """Return decided variables with their ancestors: one task each, along the rules' dependency graph. Needs no model."""
     decided = list(harness.decided)
     graph: nx.Graph[str] = nx.Graph()
@@ -71,21 +61,21 @@ def order_of(harness: Harness) -> tuple[Turn, ...]:
     for fields in _related(harness):
         graph.add_edges_from(permutations(fields, 2))
     ordered = sorted(decided, key=lambda name: (-graph.degree(name), decided.index(name)))
-    return tuple(
-        Turn(name, tuple(each for each in ordered[:number] if graph.has_edge(name, each))) for number, name in enumerate(ordered)
-    )
+    tasks: list[Task] = []
+    for number, name in enumerate(ordered):
+        sees = [each for each in ordered[:number] if graph.has_edge(name, each)]
+        tasks.append(Task(id=name, description="", context_keys=sees, expected_schema=[name]))
+    return tuple(tasks)
 
 
-async def decompose(harness: Harness, request: str, decomposer: Decomposer) -> tuple[Turn, ...]:
+async def decompose(harness: Harness, request: str, decomposer: Decomposer) -> tuple[Task, ...]:
     """Have a request decomposed; after three rounds with objections, along the rules."""
     asked, objections = _question(harness, request), tuple[str, ...]()
     for number in range(1, ROUNDS + 1):
         said = await decomposer({**asked, "objections": list(objections)}, f"decompose-{number}")
         tasks, objections = read_tasks(harness, said)
         if tasks:
-            return tuple(
-                Turn(name, tuple(each.context_keys), each.description) for each in tasks for name in each.expected_schema
-            )
+            return tasks
     return order_of(harness)
 
 

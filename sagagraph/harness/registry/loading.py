@@ -28,10 +28,11 @@ _KINDS: Final = {"float": "number", "real": "number", "int": "integer", "bool": 
 
 def load_harness(path: Path) -> Harness:
     """Read a file. Raises `InvalidInputError`, which names the file and what in it is wrong."""
+    text = text_file(path, "FILE")
     try:
-        return harness_from(text_file(path, "FILE"))
+        return harness_from(text)
     except InvalidInputError as exc:
-        raise InvalidInputError(str(exc).removeprefix("FILE: "), field=str(path) if "FILE: " not in str(exc) else "FILE") from exc
+        raise InvalidInputError(str(exc), field=str(path)) from exc
 
 
 def harness_from(text: str) -> Harness:

@@ -17,7 +17,7 @@ from sagagraph.domains.recipes.plan import Plan
 from sagagraph.domains.recipes.planning.model import Planned, calmest, shortest
 from sagagraph.domains.recipes.request import Property, Use
 from sagagraph.errors import PlannerError
-from sagagraph.planning.one_machine import interrupted
+from sagagraph.planning.cp_sat import interrupted
 
 if TYPE_CHECKING:
     from sagagraph.domains.recipes.request import Meal, Step
