@@ -19,8 +19,7 @@ from sagagraph.harness.language.core import CoreForm, NotSupportedError, TooLarg
 from sagagraph.harness.language.parser import NotANumberError, rational
 from sagagraph.harness.language.polynomials import TooManyError, polynomial
 from sagagraph.harness.language.tree import COMPARISONS, Call, Node
-from sagagraph.harness.registry.forms import Rule
-from sagagraph.harness.registry.harness import Harness, Value, Variable, hash_of
+from sagagraph.harness.registry.harness import Harness, Rule, Value, Variable, hash_of
 
 BITS: Final = (50, 100, 200)
 

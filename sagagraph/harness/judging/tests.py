@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sagagraph.harness.judging.check import check
-from sagagraph.harness.registry.forms import Case
-from sagagraph.harness.registry.harness import Harness
+from sagagraph.harness.registry.harness import Case, Harness
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from sagagraph.harness.proof.paths import truth
 from sagagraph.harness.proof.relaxations import Relaxation, movable, relaxation
 from sagagraph.harness.proof.search import Budget, Search, solve
 from sagagraph.harness.proof.system import Point, UndefinedDomainError, UnsupportedRuleError, system_of
-from sagagraph.harness.registry.forms import Rule
-from sagagraph.harness.registry.harness import Harness, Value
+from sagagraph.harness.registry.harness import Harness, Rule, Value
 from sagagraph.harness.registry.loading import load_harness
 
 BOXES: Final = 4000

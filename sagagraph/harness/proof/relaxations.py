@@ -20,8 +20,7 @@ from sagagraph.harness.proof.paths import Parts
 from sagagraph.harness.proof.rounding import significant
 from sagagraph.harness.proof.search import Budget, Node, Search, middle_of, solve
 from sagagraph.harness.proof.system import Point, Span, System, UnsupportedRuleError, system_of
-from sagagraph.harness.registry.forms import Rule, Severity
-from sagagraph.harness.registry.harness import Harness, Variable
+from sagagraph.harness.registry.harness import Harness, Rule, Severity, Variable
 
 LIMIT: Final = "limit_of_rule_"
 _REACH: Final = (fmpq(1, 2), fmpq(4), fmpq(32), fmpq(1000), fmpq(10) ** 6, fmpq(10) ** 12)

@@ -19,8 +19,7 @@ from sagagraph.harness.language.kinds import ANY, BOOLEAN, STRING, Kind, kind_of
 from sagagraph.harness.language.parser import is_name, parse
 from sagagraph.harness.language.tree import Node, names_in
 from sagagraph.harness.language.units import ONE, read_unit
-from sagagraph.harness.registry.forms import Case, HarnessForm, Rule, VariableForm, read_form
-from sagagraph.harness.registry.harness import Harness, Value, Variable, hash_of
+from sagagraph.harness.registry.harness import Case, Harness, HarnessForm, Rule, Value, Variable, VariableForm, hash_of, read_form
 from sagagraph.harness.registry.yaml_file import read_yaml
 
 _KINDS: Final = {"float": "number", "real": "number", "int": "integer", "bool": "boolean", "str": "string"}
