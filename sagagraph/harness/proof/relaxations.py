@@ -19,7 +19,7 @@ from sagagraph.harness.proof.linear import bound_rows, exact_float, least, produ
 from sagagraph.harness.proof.paths import Parts
 from sagagraph.harness.proof.rounding import significant
 from sagagraph.harness.proof.search import Budget, Node, Search, middle_of, solve
-from sagagraph.harness.proof.system import Point, Span, System, UnsupportedRuleError, system_of
+from sagagraph.harness.proof.system import Point, Span, System, UnreadableError, system_of
 from sagagraph.harness.registry.harness import Harness, Rule, Severity, Variable
 
 LIMIT: Final = "limit_of_rule_"
@@ -82,7 +82,7 @@ def relaxation(
     harness: Harness, kind: str, name: str, boxes: int, expired: Callable[[], bool] = lambda: False
 ) -> Relaxation | None:
     """Return the least change that suffices alone, in either direction; None where none was found. Raises
-    `UnsupportedRuleError`.
+    `UnreadableError`.
     """
     moved, variable = (harness, harness.variables[name]) if kind == "parameter" else _with_limit(harness, harness.rule(name))
     before = variable.value
@@ -97,7 +97,7 @@ def _with_limit(harness: Harness, rule: Rule) -> tuple[Harness, Variable]:
     """Return the harness with a rule's number as a parameter."""
     stated = limit_of(rule)
     if stated is None or not isinstance(rule.tree, Call):
-        raise UnsupportedRuleError(f"rule {rule.id} states no limit")
+        raise UnreadableError(f"rule {rule.id} states no limit")
     side, value = stated
     name = f"{LIMIT}{[each.id for each in harness.rules].index(rule.id)}"
     operands = tuple(Name(name) if number == side else each for number, each in enumerate(rule.tree.operands))

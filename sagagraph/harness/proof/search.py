@@ -301,12 +301,11 @@ def solve(system: System, budget: Budget) -> Found:
 
 def _filling(system: System) -> Point:
     """Some value for every variable, for those on which nothing depends."""
-    numbers = {name: exact_float(middle_of(span)) for name, span in system.whole.floats.items()}
-    for name in system.whole.floats.keys() & system.integers:
-        numbers[name] = fmpq(numbers[name].floor())
-    for name in numbers:
+    numbers: dict[str, fmpq] = {}
+    for name, span in system.whole.floats.items():
+        middle = exact_float(middle_of(span))
         listed = (each for each in system.harness.variables[name].choices if isinstance(each, fmpq))
-        numbers[name] = next(listed, numbers[name])
+        numbers[name] = next(listed, fmpq(middle.floor()) if name in system.integers else middle)
     return system.point(numbers)
 
 
