@@ -5,9 +5,9 @@ Extra keys are kept and warned of. Files in the paper's form, `rules` alone with
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,6 +51,11 @@ def harness_of(document: object) -> Harness:
     approval = form.approval
     if approval.needed < 1 or (approval.of and approval.needed > len(approval.of)):
         raise InvalidInputError("must be at least 1, and no more than there are approvers", field="approval.needed")
+    unread = [
+        form.unread(""),
+        *(each.unread(f"variables.{name}.") for name, each in form.variables.items()),
+        *(rule.unread(f"rules.{rule.id}.") for rule in form.rules),
+    ]
     return Harness(
         id=form.harness,
         version=form.version,
@@ -65,15 +70,7 @@ def harness_of(document: object) -> Harness:
         approvers=tuple(approval.of),
         document=document,
         hash=hash_of(document),
-        warnings=tuple(
-            each
-            for part, where in (
-                (form, ""),
-                *((variable, f"variables.{name}.") for name, variable in form.variables.items()),
-                *((rule, f"rules.{rule.id}.") for rule in form.rules),
-            )
-            for each in part.unread(where)
-        ),
+        warnings=tuple(chain.from_iterable(unread)),
     )
 
 
@@ -182,9 +179,10 @@ def _assertion(said: object, where: str) -> str:
 
 def _check(rules: tuple[Rule, ...], variables: Mapping[str, Variable], derived: Mapping[str, Node]) -> None:
     """Ids, names, kinds and units. Without `variables`, as in the paper's files, names are of any kind."""
-    twice = next((each for each, count in Counter(rule.id for rule in rules).items() if count > 1), None)
-    if twice is not None:
-        raise InvalidInputError(f"the id {twice!r} stands twice", field="rules")
+    ids = [rule.id for rule in rules]
+    for each in ids:
+        if ids.count(each) > 1:
+            raise InvalidInputError(f"the id {each!r} stands twice", field="rules")
     kinds = {name: kind_of_variable(each) for name, each in variables.items()}
     for name, tree in derived.items():
         _check_names(tree, variables, derived, f"derived.{name}")
