@@ -72,9 +72,6 @@ class Terms(Meaning[Result]):
     ) -> Result:  # fmt: skip
         return then() if _boolean(condition) else otherwise()
 
-    def is_list(self, value: Result) -> bool:
-        return isinstance(value, tuple)
-
     def items(self, node: Node, value: Result) -> tuple[Result, ...]:  # noqa: ARG002 - as above
         if not isinstance(value, tuple):
             raise NoValueError(f"{_named(value)} is no list")

@@ -34,9 +34,6 @@ class Kind:
     items: Kind | None = None
     bare: tuple[float, ...] = ()
 
-    def in_words(self) -> str:
-        return f"number in {self.unit.text}" if self.unit is not None and not self.unit.is_one() else self.name
-
 
 ANY: Final = Kind("any")
 BOOLEAN: Final = Kind("boolean")
@@ -61,13 +58,6 @@ def kind_of(node: Node, known: Mapping[str, Kind], where: str) -> Kind:
         InvalidInputError: names `where` and the term that does not fit.
     """
     return _Kinds(known, where).of(node)
-
-
-def require_boolean(node: Node, known: Mapping[str, Kind], where: str) -> None:
-    """Refuse an assertion that is neither true nor false."""
-    kind = kind_of(node, known, where)
-    if kind.name not in ("boolean", "any"):
-        raise InvalidInputError(f"`{short(node)}` is a {kind.in_words()}; an assertion is true or false", field=where)
 
 
 class _Kinds(Meaning[Kind]):

@@ -15,9 +15,9 @@ from flint import fmpq
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import text_file
-from sagagraph.harness.language.kinds import ANY, BOOLEAN, STRING, Kind, kind_of, pure, require_boolean
+from sagagraph.harness.language.kinds import ANY, BOOLEAN, STRING, Kind, kind_of, pure
 from sagagraph.harness.language.parser import is_name, parse
-from sagagraph.harness.language.tree import Node, names_in
+from sagagraph.harness.language.tree import Node, names_in, short
 from sagagraph.harness.language.units import ONE, read_unit
 from sagagraph.harness.registry.harness import Case, Harness, HarnessForm, Rule, Value, Variable, VariableForm, hash_of, read_form
 from sagagraph.harness.registry.yaml_file import read_yaml
@@ -192,7 +192,10 @@ def _check(rules: tuple[Rule, ...], variables: Mapping[str, Variable], derived: 
         _check_names(rule.tree, variables, derived, where)
         if not names_in(rule.tree):
             raise InvalidInputError(f"`{rule.assertion[:80]}` is constant: it reads no variable", field=where)
-        require_boolean(rule.tree, kinds, where)
+        kind = kind_of(rule.tree, kinds, where)
+        if kind.name not in ("boolean", "any"):
+            unit = f" in {kind.unit.text}" if kind.unit is not None and not kind.unit.is_one() else ""
+            raise InvalidInputError(f"`{short(rule.tree)}` is a {kind.name}{unit}; an assertion is true or false", field=where)
 
 
 def kind_of_variable(variable: Variable) -> Kind:
