@@ -194,7 +194,7 @@ def _check(rules: tuple[Rule, ...], variables: Mapping[str, Variable], derived: 
             raise InvalidInputError(f"`{rule.assertion[:80]}` is constant: it reads no variable", field=where)
         kind = kind_of(rule.tree, kinds, where)
         if kind.name not in ("boolean", "any"):
-            unit = f" in {kind.unit.text}" if kind.unit is not None and not kind.unit.is_one() else ""
+            unit = f" in {kind.unit.text}" if kind.unit is not None and not kind.unit.equals(ONE) else ""
             raise InvalidInputError(f"`{short(rule.tree)}` is a {kind.name}{unit}; an assertion is true or false", field=where)
 
 
