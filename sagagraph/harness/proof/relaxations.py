@@ -204,7 +204,7 @@ class _Way:
                 point = search.system.point({**numbers, name: value})
                 if self._distance(point) < self._distance(best) and search.satisfies(point):
                     return point
-        return min(best, search.try_middle(node, parts) or best, key=self._distance)
+        return min(best, search.try_points(node, parts) or best, key=self._distance)
 
     def _distance(self, point: Point) -> fmpq:
         value = point[self.variable.name]

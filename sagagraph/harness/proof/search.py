@@ -101,7 +101,7 @@ class Search:
         found: Tree = {"rule": false}
         if false is None:
             parts = self.open_parts(narrowed)
-            point = self.try_middle(narrowed, parts)
+            point = self.try_points(narrowed, parts)
             if point is not None:
                 raise _Ended(Found(witness=point))
             combination = self._refuted_by_sum(narrowed, parts)
@@ -189,9 +189,18 @@ class Search:
 
     # -- points --
 
-    def try_middle(self, node: Node, parts: Parts) -> Point | None:
-        here = {name: of_rational(exact_float(middle_of(span))) for name, span in node.box.floats.items()}
-        return self.try_near(node, {}) if all(truth(each, here) is not False for _, each in parts) else None
+    def try_points(self, node: Node, parts: Parts) -> Point | None:
+        """Return a point that passes near the middle or, at some depths, near a corner."""
+        listed = [{name: exact_float(middle_of(span)) for name, span in node.box.floats.items()}]
+        for side in (0, 1) if node.depth in _PAIRED else ():
+            corner = {name: end for name, span in node.box.spans.items() if (end := span[side]) is not None}
+            listed += [corner] if len(corner) == len(node.box.spans) else []
+        for point in listed:
+            here = {name: of_rational(value) for name, value in point.items()}
+            may_hold = all(truth(each, here) is not False for _, each in parts)
+            if may_hold and (found := self.try_near(node, point)) is not None:
+                return found
+        return None
 
     def try_near(self, node: Node, point: Numbers) -> Point | None:
         """Return a point near one that passes, with the middle of whatever it does not state."""
