@@ -28,6 +28,7 @@ from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operatio
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Step, Verify, Wait
 from sagagraph.validators.verdict import Verdict, VerdictStatus
+from sagagraph.workflow.kind import ActionKind
 from tests.saga.cases import TIMEOUT_S, Case
 from tests.saga.invariants import GONE, NAMED, names_somebody, violations
 from tests.saga.statekey import Key, SagaKey, reduced_key
@@ -405,6 +406,11 @@ class Explorer:
         """A person says the truth about what is held; about anything else whatever they like, which must change nothing."""
         index = int(operation.id)
         held = operation.status in NAMED
+        if held and self._may_be_undone_by_hand(state, operation):
+            by_hand = state.providers[index].undo(self.case.profiles[index], 0).with_nothing_in_flight()
+            resolve = commands.Resolve(operation.id, e.Resolution.COMPENSATED, "anna")
+            resolved = self._tell(_spend(self._with(state, index, by_hand)), resolve)
+            yield Move(f"{index} is undone by hand, and resolved so", resolved)
         for resolution in e.Resolution:
             if held and not _is_true(resolution, state.providers[index]):
                 continue
@@ -415,6 +421,11 @@ class Explorer:
             assert held, "a resolution was accepted for an operation that is not held"
             silent = state.providers[index].with_nothing_in_flight()
             yield Move(f"resolve {index} as {resolution}", self._with(resolved, index, silent))
+
+    def _may_be_undone_by_hand(self, state: State, operation: Operation) -> bool:
+        saga, live = state.saga, [provider.live for provider in state.providers]
+        stands = any(live[int(each)] for each in (*descendants(saga, operation.id), *([saga.pivot] if saga.pivot else [])))
+        return live[int(operation.id)] == 1 and operation.spec.kind is ActionKind.COMPENSATABLE and not stands
 
     def _body_moves(self, state: State) -> Iterator[Move]:
         """A body of code asks for the operations one by one, and raises when one fails."""

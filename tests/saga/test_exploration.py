@@ -149,6 +149,11 @@ def test_a_failure_may_be_handled_instead_of_compensated(profile: Profile, explo
     assert explore(case, 2, eager=False, limit=400_000 if FULL else 15_000).endings == BOTH_ENDS
 
 
+def test_what_a_handler_stands_for_keeps_its_name_when_its_undoing_is_contradicted(explore: Explore) -> None:
+    case = Case((COMPENSATABLE, COMPENSATABLE), ((), (0,)), (PROBE,) * 2, handler_of=0)
+    explore(case, 3, losses=0, kinds=frozenset({"invalid", "multiple", "crash"}))
+
+
 @pytest.mark.parametrize("profile", USUAL, ids=str)
 @pytest.mark.parametrize("kinds", [(COMPENSATABLE, COMPENSATABLE), (COMPENSATABLE, PIVOT), (PIVOT, RETRIABLE)], ids=str)
 def test_a_body_of_code_asks_for_one_operation_at_a_time(kinds: Kinds, profile: Profile, explore: Explore) -> None:

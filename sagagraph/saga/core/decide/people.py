@@ -26,10 +26,18 @@ def resolve(saga: Saga, command: c.Resolve, _now: float) -> Events:
     elif saga.driver is e.Driver.REVERSAL and command.resolution is e.Resolution.COMPENSATED:
         why = f"operation {operation.id!r} undoes another one, and is not undone itself: it landed, or is absent"
     else:
-        return (e.OperationResolved(operation.id, command.resolution, command.output, command.by, command.request),)
+        said = e.OperationResolved(operation.id, command.resolution, command.output, command.by, command.request)
+        return (said, *_body_no_longer_holds(saga, command))
     if command.request is not None:
         return _refused(command.request, why)
     raise NotAllowedError(why, saga_id=saga.id, operation_id=command.operation)
+
+
+def _body_no_longer_holds(saga: Saga, command: c.Resolve) -> Events:
+    """Turn back when a person has undone what a body counted on when it ended: it cannot do without it any more (rule 9)."""
+    undone = command.resolution is e.Resolution.COMPENSATED and not saga.operations[command.operation].removed
+    turns = undone and saga.body_completed and saga.stage is Stage.RUNNING and not (saga.pivot_is_open or saga.pivot_has_landed)
+    return (e.SagaTurnedBack(f"{command.by} undid {command.operation!r}", command.operation),) if turns else ()
 
 
 def cancel(saga: Saga, command: c.Cancel, _now: float) -> Events:
